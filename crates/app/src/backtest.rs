@@ -1,4 +1,4 @@
-//! Configured backtests: settings, candles and the run.
+//! Backtests of a configuration: settings, candles and the run.
 
 use crate::bots::{
     BotSet, build_strategies, locate_backtest_error, locate_search_error, session_problem, session_settings,
@@ -167,7 +167,7 @@ fn disjoint_notice(bots: &[BotSettings], series: &[CandleSeries]) -> Option<Stri
 }
 
 impl LatencyTerms {
-    /// Returns the settings and the payout of the journal's trades. Stress applies at the median latency.
+    /// Returns the settings and the journal's payout. The fixed latency becomes the recorded median.
     fn apply(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>)> {
         let recorded = RecordedLatency { seed: self.seed, samples_ms: self.delays.arrivals() };
         if recorded.samples_ms.is_empty() {
@@ -182,7 +182,7 @@ impl LatencyTerms {
 }
 
 impl PreparedBacktest {
-    /// Runs `act` with this backtest and `threads` parallel runs, by default one per core.
+    /// Passes this backtest to `act`. Uses up to `threads` parallel runs, by default one per core.
     pub fn repeat<T>(
         &self,
         registry: &Registry,
@@ -243,11 +243,11 @@ mod tests {
             |symbol: &str, interval: &str, first: i64| flat_candles(symbol, interval, first..first + 3);
         let bots = [bot("EURUSD", "5m"), bot("GBPUSD", "5m")];
         let euro = series("EURUSD", "5m", 0);
-        // 0 to 15 and 15 to 30 minutes.
+        // The series cover minutes 0 to 15 and 15 to 30.
         let after = disjoint_notice(&bots, &[series("GBPUSD", "5m", 3), euro.clone()]).unwrap();
         assert!(after.contains("EURUSD@5m and GBPUSD@5m do not overlap"), "{after}");
         assert_eq!(disjoint_notice(&bots, &[series("GBPUSD", "5m", 2), euro.clone()]), None);
-        // One-minute candles that only price the trades of a bot.
+        // These one-minute candles only price a bot's trades.
         assert_eq!(disjoint_notice(&bots[..1], &[euro, series("EURUSD", "1m", 900)]), None);
     }
 }

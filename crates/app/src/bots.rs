@@ -163,7 +163,7 @@ fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<
     let known: Vec<&str> = entry.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
     let given = bot.params.as_object()?;
     let key = given.keys().map(String::as_str).find(|key| !known.contains(key))?;
-    // A renamed parameter is one that the bot does not set.
+    // Only suggests parameters that the bot does not set.
     let free: Vec<&str> = known.iter().copied().filter(|name| !given.contains_key(*name)).collect();
     let only = if let [only] = free.as_slice() { Some(*only) } else { None };
     let meant = match nearest(key, free.iter().copied()).or(only) {
@@ -197,7 +197,7 @@ pub fn build_strategies(
     settings.bots.iter().map(build).collect()
 }
 
-/// Returns the durations that each bot's strategy declares, empty if it only uses the bot's.
+/// Returns the durations that each bot's strategy declares; empty if it uses only the bot's duration.
 pub fn declared_durations_per_bot(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
     let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| declared_durations(bot, entry));
     bots.iter().map(|bot| of_bot(bot).unwrap_or_default()).collect()
@@ -256,8 +256,8 @@ pub fn session_settings(loaded: &Loaded) -> SessionSettings {
     }
 }
 
-/// Clears the share of longer candles if it has no effect: no strategy reads longer candles, or those of a
-/// market that never closes have no gaps. `candles` is `None` for live runs.
+/// Clears the minimum coverage of longer candles if it has no effect, because no strategy reads them or
+/// because their market never closes and has no gaps. `candles` is `None` for live runs.
 pub(crate) fn without_unused_share(
     settings: SessionSettings,
     strategies: &[Box<dyn Strategy>],

@@ -1,4 +1,4 @@
-//! HTTP server of a run with limits on connections and times, so that no client delays the run.
+//! HTTP server of a run, with connection limits and timeouts so that no client can delay the run.
 
 use crate::error::{AppError, Result};
 use http_body_util::Full;
@@ -21,7 +21,7 @@ const MAX_CONNECTIONS: usize = 64;
 const HEAD_DEADLINE: Duration = Duration::from_secs(2);
 const DEADLINE: Duration = Duration::from_secs(10);
 const MAX_HEAD_BYTES: usize = 8_192;
-/// Pause after a failed accept, for example without free file descriptors.
+/// Pause after a failed accept, such as when file descriptors run out.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 pub(crate) type Answer = Response<Full<Bytes>>;
@@ -40,7 +40,7 @@ pub(crate) async fn listen(key: &str, address: SocketAddr) -> Result<TcpListener
     })
 }
 
-/// Serves until dropped. Closes excess connections and calls `on_too_many` for each.
+/// Serves requests until dropped. Closes excess connections and calls `on_too_many` for each.
 pub(crate) async fn serve<A: Future<Output = Answer> + Send + 'static>(
     listener: TcpListener,
     answer: impl Fn(Request<Incoming>, IpAddr) -> A + Clone + Send + 'static,

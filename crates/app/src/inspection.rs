@@ -1,4 +1,4 @@
-//! Checks of a configuration that need neither candles nor a venue.
+//! Configuration checks that need neither candles nor a venue.
 
 use crate::bots::{BotSet, session_problem, session_settings};
 use crate::candles::DataName;
@@ -88,7 +88,7 @@ pub fn ladder_figures(loaded: &Loaded) -> Vec<String> {
     ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).collect()
 }
 
-/// Describes the ruin risk of stakes without ladders. Also returns the number of bots likely to lose half the balance.
+/// Describes the ruin risk of non-ladder stakes. Also counts the bots likely to lose half the balance.
 pub fn describe_stake_ruin(loaded: &Loaded) -> (Vec<String>, usize) {
     let RuinReport { stakes, halved, .. } = estimate_ruin(loaded).unwrap_or_default();
     (stakes, halved)
@@ -107,12 +107,12 @@ pub(crate) fn assumed_payouts(loaded: &Loaded) -> Vec<TradeRecord> {
     bots.iter().map(|bot| TradeRecord::assumed(simulation.payout_of(bot.symbol))).collect()
 }
 
-/// Checks the client's settings without a request, independently of the machine.
+/// Checks the client's settings without creating a client.
 fn client_problem(loaded: &Loaded) -> Option<Problem> {
     broker_problem(loaded, HttpBroker::check)
 }
 
-/// Checks, without a request, whether the client can be created on this machine.
+/// Checks whether the client can be created on this machine, without sending a request.
 pub fn network_problem(loaded: &Loaded) -> Option<Problem> {
     broker_problem(loaded, |settings, credentials, clock| {
         HttpBroker::new(settings, credentials, clock).map(|_| ())

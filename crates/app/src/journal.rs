@@ -1,4 +1,4 @@
-//! Journals of a folder, and warnings about their file permissions.
+//! Lists the journals in a folder, and warns about their file permissions.
 
 use crate::configuration::Loaded;
 use candlewick_journal::JournalUrl;

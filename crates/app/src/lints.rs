@@ -79,7 +79,7 @@ pub struct LintFinding {
     pub text: String,
 }
 
-/// Name, stages in addition to [`Stage::Check`] (`config check`), and check.
+/// A lint's name, stages in addition to [`Stage::Check`] (`config check`), and check function.
 struct Lint(&'static str, &'static [Stage], fn(&LintInput<'_>) -> Vec<String>);
 
 pub const UNAFFORDABLE_STAKE: &str = "unaffordable_stake";
@@ -95,7 +95,7 @@ const LINTS: [Lint; 28] = [
     Lint("ungated_ladder", &[Stage::Doctor], limits::ungated_ladders),
     Lint("interrupted_ladder", &[Stage::Start], limits::interrupted_ladders),
     Lint("probing_stake", &[Stage::Doctor, Stage::Start], |input| payout_probe_notices(&input.session())),
-    // A stake above any balance is rejected elsewhere.
+    // Stakes above every possible balance are rejected elsewhere.
     Lint(UNAFFORDABLE_STAKE, &[Stage::Backtest], |input| {
         check_first_stakes(&input.session()).unwrap_or_default()
     }),
@@ -143,7 +143,7 @@ pub fn texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {
     run(input, stage).into_iter().map(|finding| finding.text).collect()
 }
 
-/// Start of the checked year, 2026. A full year covers daylight saving in every zone.
+/// Start of 2026. Hours are checked over this full year to cover DST changes in every time zone.
 const YEAR_START: Millis = Millis::new(1_767_225_600_000);
 const YEAR_DAYS: i64 = 365;
 
@@ -153,7 +153,7 @@ struct OpenHours {
     window: Window,
 }
 
-/// Hours of one setting, any of which must be open to trade.
+/// Hours in one setting. Trading requires at least one of them to be open.
 type AlternativeHours = Vec<OpenHours>;
 
 fn split_hours(input: &LintInput<'_>) -> Vec<String> {
@@ -186,7 +186,7 @@ fn split_hours(input: &LintInput<'_>) -> Vec<String> {
 fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         let all = bot_hours(bot, &input.loaded.config.risk);
-        // An overlap starts with one of the windows.
+        // Any overlap begins at the start of a window.
         let mut starts = all.iter().flatten().flat_map(|own| window_starts(&own.window));
         if all.len() < 2 || starts.any(|at| is_open(&all, at)) {
             return None;
@@ -230,7 +230,7 @@ fn is_split(window: &Window, day: DayStart, group: &[AlternativeHours]) -> bool 
 }
 
 fn has_day_limit(risk: &RiskSettings) -> bool {
-    // The default trade limit is unreachable, and a pause without a length lasts until the day ends.
+    // The default trade limit is too high to be reached. A pause without a length lasts until the day ends.
     let default = RiskSettings::default().max_trades_per_day;
     let amounts = [risk.daily_loss_limit, risk.daily_profit_target];
     let percentages = [risk.daily_loss_limit_percent, risk.daily_profit_target_percent];
@@ -253,7 +253,7 @@ fn risk_hours(risk: &RiskSettings) -> AlternativeHours {
     risk.hours.iter().filter_map(|hours| OpenHours::new("risk.hours", hours.clone())).collect()
 }
 
-/// Returns the hours of the run and those of each filter of a combination, all of which must be open.
+/// Returns the hours of the run and of each filter of a combined bot. Trading requires all to be open.
 fn bot_hours(bot: &BotSettings, risk: &RiskSettings) -> Vec<AlternativeHours> {
     let filters = bot.params.get("filters").and_then(|filters| filters.as_array());
     let filters = filters.into_iter().flatten().filter_map(|filter| {

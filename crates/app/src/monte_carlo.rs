@@ -55,7 +55,7 @@ impl FromStr for Resampling {
 pub struct MonteCarloTerms {
     pub resampling: Resampling,
     pub paths: u64,
-    /// Mean block length, by default estimated from the data (Politis and White).
+    /// Mean block length. Default: estimated from the data (Politis and White).
     pub block: Option<f64>,
     pub seed: u64,
     pub threads: Option<NonZeroUsize>,

@@ -19,7 +19,7 @@ pub struct Program {
     pub target: String,
     pub features: Vec<String>,
     pub hash: String,
-    /// Hashes of system libraries by file name, excluded from the program's identity.
+    /// Hashes of system libraries by file name. Not part of the program's identity.
     pub libraries: BTreeMap<String, String>,
 }
 
@@ -64,8 +64,8 @@ pub fn set_code_file(file: PathBuf) {
 
 /// Returns the hash of all bytes of the executable that are mapped at run time.
 ///
-/// It changes with any compiled-in code, even without a new version. A hash of our sources would
-/// miss strategies from other crates. Debug sections, most of the file, are excluded.
+/// The hash changes with any compiled-in code, even if the version does not. Hashing our sources would miss
+/// strategies from other crates. Excludes debug sections, which are most of the file.
 pub fn program_hash() -> Result<String> {
     let file = CODE.get().map_or_else(executable, File::open);
     file.and_then(hash_file).map_err(unreadable)
@@ -115,7 +115,7 @@ fn executable() -> io::Result<File> {
     File::open(std::env::current_exe()?)
 }
 
-/// Returns the paths of the mapped libraries, such as the one with math functions.
+/// Returns the paths of mapped shared libraries, such as the math library.
 #[cfg(target_os = "linux")]
 fn libraries() -> io::Result<std::collections::BTreeSet<String>> {
     let own = std::fs::read_link("/proc/self/exe")?;

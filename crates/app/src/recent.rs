@@ -5,12 +5,12 @@ use candlewick_journal::Reader;
 use candlewick_records::{FoldedJournal, JournalContents, RecordedRun, RecordsError};
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 
-/// Reads a journal without the count of rejections and with [`FoldedJournal::lines`] only.
+/// Reads a journal, skipping rejection counts and lines outside [`FoldedJournal::lines`].
 pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents> {
     Ok(Box::pin(read(reader, false)).await?.0)
 }
 
-/// Like [`read_recent`], but returns the trades of old intents in order.
+/// Like [`read_recent`], but also returns the trades of old intents, in order.
 pub async fn read_recent_trades(reader: &mut Reader) -> Result<(JournalContents, Vec<OldTrade>)> {
     Box::pin(read(reader, true)).await
 }
@@ -41,7 +41,7 @@ async fn read(reader: &mut Reader, only_trades: bool) -> Result<(JournalContents
             lines,
             last,
         })?;
-        // A run that started meanwhile may have other settings.
+        // Retries if a run has started in the meantime, since its settings may differ.
         if contents.last_run().seq == begun {
             return Ok((contents, trades));
         }

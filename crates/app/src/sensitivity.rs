@@ -1,4 +1,4 @@
-//! Repeats a backtest with one venue setting changed at a time, on one machine or in shards.
+//! Sensitivity analysis: repeats a backtest with one venue setting changed at a time.
 
 use crate::backtest::PreparedBacktest;
 use crate::candles::CandleChoice;

@@ -16,7 +16,7 @@ pub fn shell_word(text: &str) -> Cow<'_, str> {
 const MAX_ENTRIES: usize = 1_000;
 const MAX_NAMED: usize = 5;
 
-/// Returns the first part of a hint on a missing file, with punctuation: a similar name, or files of its folder.
+/// Returns the start of a hint about a missing file: a similar name, or the files in its folder.
 pub(crate) fn describe_nearby(missing: &Path, extensions: &[&str]) -> String {
     let folder = missing.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {

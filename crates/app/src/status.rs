@@ -1,4 +1,4 @@
-//! Status of a journal and its bot: money, trades, unknown orders, verdicts and blocks.
+//! Status of a journal and its bot: money, trades, unknown orders, verdicts and blocking rules.
 
 use crate::configuration::{Loaded, control_paths};
 use crate::control::describe_phase;
@@ -31,21 +31,21 @@ pub struct Status {
     pub runs: usize,
     pub balance: f64,
     pub equity: f64,
-    /// Stakes of all unfinished intents, including in-flight and in-doubt ones, and of duplicate trades.
+    /// Total stakes of unfinished intents and duplicate trades. Includes in-flight and in-doubt intents.
     pub open_stakes: f64,
     pub wallet: Option<f64>,
-    /// Wallet minus the balance that the trades explain; `None` if they agree.
+    /// Wallet minus the balance implied by the trades; `None` if they are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wallet_difference: Option<f64>,
-    /// Profit settled on the day of the last event.
+    /// Profit of trades settled on the day of the last event.
     pub profit_today: f64,
     pub loss_streak: u32,
     pub open: Vec<u64>,
     pub in_flight: Vec<u64>,
     pub in_doubt: Vec<u64>,
-    /// Intents whose trades were lost with their embedded venue.
+    /// Intents with trades that were lost when their embedded venue ended.
     pub lost_with_venue: Vec<u64>,
-    /// Trades at the venue without an intent: duplicates of requests, and foreign trades.
+    /// Venue trades without an intent: duplicates of an order, and foreign trades.
     pub strange_trades: Vec<ForeignTrade>,
     pub wallet_read: Option<Millis>,
     pub settled: usize,
@@ -58,16 +58,16 @@ pub struct Status {
     pub reloaded: Option<Reloaded>,
     pub verdicts: Vec<VerdictLine>,
     pub limits: Vec<LimitLine>,
-    /// Risk rules that reject every signal of some bots. Without a running bot, rules of money and counts only.
+    /// Risk rules that reject every signal of some bots. Without a running bot, only money and count rules.
     pub blocked: Vec<Blockage>,
-    /// Whether rules block all bots for longer than a trade lasts.
+    /// Whether risk rules block all bots for longer than the duration of a trade.
     pub all_blocked: bool,
     pub pauses: Vec<PauseLine>,
     pub ladders: Vec<LadderLine>,
     pub audit_findings: BTreeMap<String, u64>,
-    /// External signals of the last run, from the bot, its final note or the journal.
+    /// External signals in the last run, as counted by the bot, its final note or the journal.
     pub signals: Option<SignalTally>,
-    /// Arrival of the last entry, in venue time.
+    /// Arrival time of the last journal entry, in venue time.
     pub last_event: Millis,
     pub entries: u64,
     #[serde(skip)]
@@ -80,7 +80,7 @@ impl Status {
     pub async fn read(loaded: &Loaded, url: &JournalUrl) -> Result<Self> {
         let mut reader = Reader::open(url).await?;
         let holder = reader.holder().await?.map(HolderLine::from_lease);
-        // Before the journal, so that a slow read makes no time look stale.
+        // Queries the bot before the slow journal read, so that its times do not look stale.
         let bot = query_bot(loaded).await?;
         let (contents, old) = read_recent_trades(&mut reader).await?;
         let (ledger, scale) = (contents.session.ledger(), contents.session.money_scale());
@@ -94,7 +94,7 @@ impl Status {
         let last_event = contents.last.line.received;
         let now = match (&bot, &holder) {
             (Some(bot), _) => bot.at,
-            // An embedded venue that has ended has no clock, so its last event counts.
+            // An embedded venue that has ended has no clock, so the last event is its current time.
             (None, Some(holder)) if trading != Some(TradingMode::Sandbox) => holder.read,
             (None, _) => last_event,
         };
@@ -161,7 +161,7 @@ impl Status {
         format!("{}{difference}{read}", self.money(wallet))
     }
 
-    /// Falls back to the last journal event if the bot does not answer.
+    /// Describes the last venue response, or the last journal event if the bot does not answer.
     fn last_response_text(&self) -> String {
         let Some(bot) = &self.bot else {
             return format!("{}{}", utc(self.last_event), self.staleness(self.last_event));
@@ -174,7 +174,7 @@ impl Status {
         let apis: Vec<String> = bot.api_states().iter().map(one).collect();
         match bot.heard {
             _ if !apis.is_empty() => apis.join("; "),
-            // Bot of an earlier version.
+            // Bots of earlier versions report no state per API.
             Some(at) => utc(at),
             None => "not yet".to_owned(),
         }
@@ -196,7 +196,7 @@ impl Status {
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let holder = self.holder.as_ref().map_or("no process".to_owned(), HolderLine::to_string);
-        // Without the bot's own counts of trades, which are of another moment than the journal's.
+        // Omits the bot's own trade counts, which may be newer than those in the journal.
         let phase = self.bot.as_ref().map_or("no answer".to_owned(), describe_phase);
         let one = |text: String| vec![text];
         let or =
@@ -216,7 +216,7 @@ impl fmt::Display for Status {
         let settings = self.reloaded.as_ref().map_or("unchanged since the start".to_owned(), describe_reload);
         let signals = self.signals.as_ref().map(SignalTally::describe).unwrap_or_default();
         let limits = self.limits.iter().map(|limit| limit.describe(self.decimals)).collect();
-        // A row without lines is omitted.
+        // Rows without lines are omitted.
         let rows = [
             ("journal", one(format!("{}, {} entries", self.journal, self.entries))),
             ("held by", one(holder)),
@@ -272,7 +272,7 @@ async fn read_signals(
         return Ok(bot.signals.as_deref().filter(|tally| !tally.is_empty()).cloned());
     }
     match contents.notes_of_last_run().find_map(SignalTally::from_note) {
-        // Only a run that did not end properly has no note of its signals, and still a holder.
+        // A run that ended improperly has no note of its signals, but still has a holder.
         None if holder.is_some() => signals_since(reader, contents.last_run().seq).await,
         noted => Ok(noted),
     }
@@ -369,7 +369,7 @@ async fn query_bot(loaded: &Loaded) -> Result<Option<RunState>> {
     })
 }
 
-/// Counts signals and decisions from line `begun` on, `None` without signals. Malformed input is not recorded.
+/// Counts signals and decisions from line `begun` on; `None` without signals. Excludes malformed input.
 async fn signals_since(reader: &mut Reader, begun: u64) -> Result<Option<SignalTally>> {
     let lines = reader.outside_signals_from(begun).await?;
     let mut tally = SignalTally::default();
@@ -461,11 +461,11 @@ pub struct HolderLine {
     pub program: String,
     pub pid: u32,
     pub host: String,
-    /// Whether the process runs, by its id and heartbeat.
+    /// Whether the process is running, judged by its id and heartbeat.
     pub alive: bool,
     pub since: Millis,
     pub heartbeat: Millis,
-    /// Time of reading, by the journal's clock.
+    /// Time when the lease was read, by the journal's clock.
     #[serde(skip)]
     read: Millis,
 }
@@ -558,7 +558,7 @@ mod tests {
             (minutes(3), minutes(3), ""),
             (minutes(3) + Millis::new(1), minutes(3), ", STALE: 180 s old"),
             (minutes(60), minutes(3), ", STALE: 3600 s old"),
-            // A fast sandbox, where ten real seconds are twenty minutes.
+            // In a fast sandbox, ten real seconds are twenty minutes.
             (minutes(19), minutes(20), ""),
             (minutes(21), minutes(20), ", STALE: 1260 s old"),
             // The clock was set back.

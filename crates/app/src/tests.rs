@@ -12,7 +12,7 @@ pub(crate) fn bot(symbol: &str, interval: &str) -> BotSettings {
     serde_json::from_value(bot).unwrap()
 }
 
-/// Candles at these multiples of their interval, all at the price 1.
+/// Builds candles at the given multiples of the interval, all with a price of 1.
 pub(crate) fn flat_candles(
     symbol: &str,
     interval: &str,

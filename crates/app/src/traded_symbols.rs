@@ -1,4 +1,4 @@
-//! Matching of symbol names in settings against the symbols that the bots trade.
+//! Matching of symbol names in settings to the symbols that the bots trade.
 
 use crate::configuration::Config;
 use crate::signals::signal_bots;
@@ -25,8 +25,8 @@ impl TradedSymbols {
         found(written).or_else(|| found(&usual_spelling(written)))
     }
 
-    /// Returns the traded symbols that `written` means: a symbol, or all pairs of a currency such as `USD`.
-    /// `None` if it is neither; empty for a currency without traded pairs.
+    /// Resolves `written` to traded symbols: one symbol, or all pairs of a currency such as `USD`.
+    /// `None` if it is neither. Empty if no pair of the currency is traded.
     pub(crate) fn find_all(&self, written: &str) -> Option<Vec<Symbol>> {
         if let Some(symbol) = self.find(written) {
             return Some(vec![symbol]);
@@ -41,7 +41,7 @@ impl TradedSymbols {
 
     pub(crate) fn describe_unknown(&self, written: &str) -> String {
         let names = || self.symbols.iter().map(Symbol::as_str);
-        // A currency pair is not a misspelling of another one.
+        // A currency pair is not a misspelling of another pair.
         let is_other_pair = Symbol::new(written).is_ok_and(is_currency_pair);
         match nearest(written, names()).filter(|_| !is_other_pair) {
             Some(meant) => format!("no bot trades {written}; did you mean {meant}?"),
@@ -52,9 +52,9 @@ impl TradedSymbols {
     }
 }
 
-/// Returns a symbol in the spelling of most venues: `EURUSD` for `FX:eur/usd` and `EUR-USD`.
+/// Returns a symbol as most venues spell it: `EURUSD` for `FX:eur/usd` and `EUR-USD`.
 pub fn usual_spelling(name: &str) -> String {
-    // A chart names its source: FX:GBPUSD.
+    // Charts prefix the data source, as in FX:GBPUSD.
     let own = name.rsplit(':').next().unwrap_or(name);
     let own = CHART_SUFFIXES.iter().find_map(|suffix| own.strip_suffix(suffix)).unwrap_or(own);
     let plain = own.replace('/', "").to_uppercase();
@@ -89,7 +89,7 @@ pub(crate) fn resolve_spans(spans: &mut [Blackout], bots: &[BotSettings]) {
     for span in spans {
         let mut symbols: Vec<Symbol> = Vec::with_capacity(span.symbols.len());
         for name in &span.symbols {
-            // Keeps unknown names, since a span without symbols applies to all.
+            // Keeps unknown names, since a span without symbols would apply to all.
             let found = traded.find_all(name.as_str()).filter(|found| !found.is_empty());
             for symbol in found.unwrap_or_else(|| vec![*name]) {
                 if !symbols.contains(&symbol) {
@@ -213,7 +213,7 @@ mod tests {
             ("eur/usd EURUSD", &["EURUSD"]),
             ("USD", &["EURUSD"]),
             ("\"EUR, BTC\"", &["EURUSD", "BTCUSDT"]),
-            // Never empty, which would mean every symbol.
+            // Unknown names are kept, since an empty list would mean every symbol.
             ("JPY", &["JPY"]),
             ("EURUDS", &["EURUDS"]),
         ] {

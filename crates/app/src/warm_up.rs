@@ -1,4 +1,4 @@
-//! Candles that a strategy needs before its first signal.
+//! Number of candles that a strategy needs before its first signal.
 
 use crate::bots::build_strategy;
 use candlewick_engine::BotSettings;
@@ -6,7 +6,7 @@ use candlewick_rules::longest_part;
 use candlewick_sdk::{Interval, Millis, Registry, Strategy};
 use serde_json::Value;
 
-/// Minimum length of a long warm-up if the candles of the run are unknown.
+/// Number of warm-up candles considered long if the length of the run is unknown.
 const LONG_CANDLES: usize = 2_000;
 const LONG_SHARE_PERCENT: f64 = 5.0;
 
@@ -50,7 +50,7 @@ impl WarmUp {
     }
 
     pub fn describe_share(&self, count: usize, scope: &str) -> Option<String> {
-        // The last candle of the warm-up may bring the first signal.
+        // The last warm-up candle can already produce a signal.
         let silent = self.candles.saturating_sub(1).min(count);
         let percent = silent as f64 / count.max(1) as f64 * 100.0;
         (percent > LONG_SHARE_PERCENT).then(|| {

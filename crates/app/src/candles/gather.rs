@@ -236,7 +236,7 @@ fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result
     Ok(())
 }
 
-/// Returns whether a trade opens or closes within a stretch. A close at the end counts.
+/// Returns whether a trade opens or closes within a stretch. A close at its end counts.
 fn is_coarse(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     let holds = |moment: Millis| {
         let after = stretches.partition_point(|stretch| stretch.start <= moment);

@@ -1,4 +1,4 @@
-//! Loading of a run's candles: named files or series, else the catalog, else synthetic candles.
+//! Loads a run's candles from named files or series, the catalog, or the synthetic generator.
 
 use super::distinct;
 use super::gather::has_bot;
@@ -30,8 +30,8 @@ pub struct LoadedCandles {
 
 /// Loads the candles within `range`: named ones, else those of the catalog, else synthetic ones.
 ///
-/// The catalog is used if it has a series of a bot (of every bot for the built-in examples). A catalog with
-/// other series only is an error if it is set or the bots are configured: a symbol may be misspelled.
+/// The catalog is used if it has a series of any bot (for the built-in examples, of every bot). A catalog
+/// without one is an error if the catalog or the bots are configured, since a symbol may be misspelled.
 pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);
@@ -260,7 +260,7 @@ fn synthetic_candles() -> Result<Vec<CandleSeries>, HistoryError> {
         let interval = Interval::from_seconds(5).expect("5 s is a valid interval");
         let settings = GenerateSettings::for_market(symbol, market, START, DAYS);
         let fine = generate(&GenerateSettings { interval, ..settings })?;
-        // Resampling equals generating one-minute candles from the same seed, and is faster.
+        // Resampling gives the same candles as generating one-minute candles from this seed, and is faster.
         all.push(resample(&fine, Interval::MINUTE)?);
         let detail = fine.candles().iter().filter(|candle| candle.time() >= detail_from);
         let detail: Vec<Candle> = detail.copied().collect();

@@ -1,4 +1,4 @@
-//! Assignment of candle series to bots and pricing, hints on missing candles, and price steps.
+//! Assignment of candle series to bots and markets, hints about missing candles, and price steps.
 
 use super::load::{has_candles_for, list_series, stored_for};
 use super::name::{DataName, is_part, parse_data_names};
@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// Selects the series of each bot and the finer candles of traded symbols.
 ///
-/// A missing series is resampled from the longest candles that divide it. `place` names the source.
+/// A missing series is resampled from the longest candles that evenly divide it. `place` names the source.
 pub fn select_series(
     bots: &[BotSettings],
     mut all: Vec<HashedSeries>,
@@ -44,7 +44,7 @@ pub fn select_series(
     Ok(all.into_iter().filter(|one| is_traded(one.candles().symbol())).collect())
 }
 
-/// Builds a market per symbol: prices of the finest series with a bot, detail of all finer ones.
+/// Builds a market per symbol. The finest series with a bot prices it, and finer ones are detail.
 pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market> {
     let mut markets: Vec<Market> = Vec::new();
     for bot in bots {
@@ -155,7 +155,7 @@ pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
 pub fn help_for_history(error: &HistoryError) -> Option<String> {
     match error {
         HistoryError::NotInCatalog { folder, what } => Some(describe_catalog(folder, what)),
-        // A repair cannot remove the header, line 1.
+        // A repair cannot remove line 1, the header.
         HistoryError::InvalidLine { path, line: 2.., .. } => Some(format!(
             "`candlewick data check {}` lists all problems; --fix writes a copy without such lines",
             shell_word(&path.display().to_string())
@@ -185,7 +185,7 @@ fn help_for_missing(path: &Path, action: &str) -> Option<String> {
 /// Number of newest candles to inspect, since older ones may have an outdated step.
 const STEP_SAMPLE: usize = 1_000;
 
-/// Returns the price step for the largest number of decimals found: 0.00001 for 5.
+/// Returns the price step for the largest number of decimals found: 0.00001 for five decimals.
 pub fn price_step(candles: &[Candle]) -> Option<String> {
     Some(format_price_step(newest_prices(candles).map(decimals).max()?))
 }
@@ -322,7 +322,7 @@ mod tests {
             ([1.08, 1.08123, 1.07, 1.08], "0.00001"),
             ([94_000.0, 94_001.0, 93_999.0, 94_000.0], "1"),
             ([94_000.0, 94_000.5, 94_000.0, 94_000.0], "0.1"),
-            // Floating-point results of 1.0833 - 0.00009 and 0.1 + 0.2.
+            // Floating-point results of 1.0833 - 0.00009 and of 0.1 + 0.2.
             ([1.08, 1.083_210_000_000_000_2, 1.07, 1.08], "0.00001"),
             ([1.0, 1.0, 0.300_000_000_000_000_04, 1.0], "0.1"),
             ([0.000_001_23, 0.000_001_24, 0.000_001_2, 0.000_001_23], "0.00000001"),

@@ -118,7 +118,7 @@ pub enum PriceSource {
 }
 
 impl PriceSource {
-    /// Only the catalog records the origin of candles.
+    /// Determines the source of prices. Only the catalog records the origin of candles.
     pub(super) fn from_names(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self> {
         let source = describe_source(venue);
         for name in names {
@@ -137,7 +137,7 @@ pub fn describe_source(venue: &Settings) -> String {
     if *slot == Settings::default().slot { price_url.clone() } else { format!("{price_url}, slot {slot}") }
 }
 
-/// Builds one bot per symbol of the data, on its longest candles. Without data, builds one on BTCUSDT 1m.
+/// Builds a bot per symbol of the data, on its longest candles, or without data a bot on BTCUSDT 1m.
 pub fn rule_bots(file: &Path, data: &[String]) -> Value {
     let mut longest: BTreeMap<Symbol, Interval> = BTreeMap::new();
     // Invalid names are reported on reading.
@@ -148,7 +148,7 @@ pub fn rule_bots(file: &Path, data: &[String]) -> Value {
     }
     let is_one = longest.len() <= 1;
     let bot = |symbol: &str, interval: Interval| {
-        // A day is the longest close type.
+        // The longest possible close type is a day.
         let close_type = CloseType::new(interval.length().min(Millis::DAY));
         let name = if is_one { "rules".to_owned() } else { format!("rules-{}", symbol.to_lowercase()) };
         json!({

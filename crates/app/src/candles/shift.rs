@@ -1,4 +1,4 @@
-//! Alignment of stored candles with the present: a start time among them or a shift by days.
+//! Alignment of stored candles with the present, by a start time or by a shift of whole days.
 
 use crate::error::AppError;
 use candlewick_sandbox::StartTime;
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// Shifts all candles by a number of whole days, so that they surround `now`.
 ///
-/// Every series has a candle at `now`. If possible, a day of history precedes and a day follows it.
+/// Every series then has a candle at `now`, if possible with a day of candles before and after it.
 pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, AppError> {
     let hint = "use --start or a --speed above 1, which keep the candle times unchanged";
     let Some(days) = best_shift(now, all) else {
@@ -25,7 +25,7 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
     all.iter().map(moved).collect()
 }
 
-/// Returns `asked`, or a time after one day of history of all series (or a quarter, if shorter).
+/// Returns `asked`, or by default a time after a day (at most a quarter) of the common history.
 pub fn choose_venue_start(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
     let (start, end) = total_span(all);
     let Some(at) = asked else {
@@ -54,7 +54,7 @@ fn common_span(all: &[CandleSeries]) -> Option<(Millis, Millis)> {
     (start < end).then_some((start, end))
 }
 
-/// Checks that a candle covers `at`. The error is the next open time.
+/// Checks that a candle covers `at`. The error is the open time of the next candle.
 fn covers(one: &CandleSeries, at: Millis) -> Result<(), Option<Millis>> {
     let next = one.candles().partition_point(|candle| candle.time() <= at);
     let last = next.checked_sub(1).map(|last| one.candles()[last]);
@@ -79,7 +79,7 @@ fn best_shift(now: Millis, all: &[CandleSeries]) -> Option<Millis> {
     let (start, end) = total_span(all);
     let first = now - (now - start).floor_to(Millis::DAY);
     let moments = successors(Some(first), |at| Some(*at + Millis::DAY)).take_while(|at| *at < end);
-    // History on the shorter side of `at`, up to a day.
+    // Shorter of the spans before and after `at`, up to a day.
     let room = |at: Millis, (from, until): (Millis, Millis)| (at - from).min(until - at).min(Millis::DAY);
     let rank = |at: &Millis| {
         let is_covered = all.iter().all(|one| covers(one, *at).is_ok());
@@ -124,18 +124,18 @@ mod tests {
         for (now, all, expected) in [
             // `now` maps to the second day.
             (100 * 24 + 5, of(&[&[TWO_WEEKS]]), Some(99 * 24)),
-            // Two days: 05:00 maps to the second (29 h before, 19 h after), 13:00 to the first (13 h before, 35 h after).
+            // With two days, 05:00 maps to day 2 (29 h before, 19 h after) and 13:00 to day 1 (13 h before, 35 h after).
             (100 * 24 + 5, of(&[&[(0, 48)]]), Some(99 * 24)),
             (100 * 24 + 13, of(&[&[(0, 48)]]), Some(100 * 24)),
             (30, of(&[&[(240, 240 + 14 * 24)]]), Some(-240)),
-            // Night hours only, so none covers noon.
+            // The series covers only night hours, so not noon.
             (100 * 24 + 12, of(&[&[(0, 6)]]), None),
-            // One series has the last four days only; the second of them is used.
+            // One series has only the last four days. The second of these days is used.
             (100 * 24 + 5, of(&[&[TWO_WEEKS], &[(240, 336)]]), Some(89 * 24)),
-            // Closed from 22:00 of day 2 to 22:00 of day 4: 21:00 maps to day 2, 22:00 to day 1.
+            // The series is closed from 22:00 on day 2 to 22:00 on day 4, so 21:00 maps to day 2, and 22:00 to day 1.
             (100 * 24 + 21, of(&[&[TWO_WEEKS], &[(240, 286), (334, 336)]]), Some(89 * 24)),
             (100 * 24 + 22, of(&[&[TWO_WEEKS], &[(240, 286), (334, 336)]]), Some(90 * 24)),
-            // Only six night hours, which cover 03:00 but not noon.
+            // The series has only six night hours, which include 03:00 but not noon.
             (100 * 24 + 12, of(&[&[TWO_WEEKS], &[(240, 246)]]), Some(99 * 24)),
             (100 * 24 + 3, of(&[&[TWO_WEEKS], &[(240, 246)]]), Some(90 * 24)),
             (100 * 24 + 5, of(&[&[(0, 48)], &[(96, 144)]]), Some(99 * 24)),
@@ -149,9 +149,9 @@ mod tests {
         for (hours_of_b, asked, expected) in [
             (vec![TWO_WEEKS], None, Some(24)),
             (vec![(240, 336)], None, Some(264)),
-            // Closed a day after its start, until hour 270.
+            // A day after its start, the series is closed until hour 270.
             (vec![(240, 250), (270, 336)], None, Some(270)),
-            // A quarter of 16 hours.
+            // A quarter of 16 hours is 4 hours.
             (vec![(240, 256)], None, Some(244)),
             (vec![(400, 500)], None, Some(24)),
             (vec![(240, 336)], Some(3), Some(3)),

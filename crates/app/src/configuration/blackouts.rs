@@ -1,4 +1,4 @@
-//! Reading of blackout files: dated spans without new trades, as CSV or calendar.
+//! Reading of blackout files: dated spans without new trades, as CSV or iCalendar.
 
 mod calendar;
 

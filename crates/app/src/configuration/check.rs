@@ -1,4 +1,4 @@
-//! Schema validation of the configuration: all problems at once, with origins and similar keys.
+//! Schema validation of the configuration. Reports all problems at once, with origins and similar keys.
 
 use super::suggest::{example_value, number_as_text, suggest_choice, suggest_key, suggest_stake};
 use super::{KeyPath, Problem};
@@ -6,7 +6,7 @@ use candlewick_sdk::{AliasContext, CloseType, Interval, find_key};
 use figment::value::{Dict, Num, Tag, Value};
 use serde_json::Value as Json;
 
-/// Maximum absolute number, beyond which floats lose decimals.
+/// Maximum absolute value of a number. Larger floats lose decimals.
 const MAX_NUMBER: f64 = 1e15;
 
 pub(super) fn check(
@@ -33,7 +33,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         } else if !alternatives.is_empty() {
             self.check_alternatives(&alternatives, value, path);
         } else if !matches_type(schema, value) {
-            // For a table, only brackets are missing.
+            // A single table needs no example value, only double brackets.
             let is_list = schema.types().contains(&"array") && !matches!(value, Value::Dict(..));
             let example = example_value(path.last()).filter(|_| is_list);
             self.report_value(path, value, &example.map_or_else(|| describe(schema), str::to_owned));
@@ -78,7 +78,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             }
         }
         for key in schema.required().filter(|key| !dict.contains_key(*key)) {
-            // A misspelled key, or one of another program, has been reported.
+            // Misspelled keys and keys from other programs are reported separately.
             let is_meant = |given: &String| {
                 !known.contains(&given.as_str())
                     && find_key(&[AliasContext::Setting], given, &[key]).is_some()
@@ -142,7 +142,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
 
     fn report_value(&mut self, path: &KeyPath, value: &Value, allowed: &str) {
         let more = match value {
-            // A table instead of a list of tables.
+            // The value is a table instead of a list of tables.
             Value::Dict(..) if allowed == kind_name("array") => {
                 format!(": write [[{path}]] instead of [{path}]")
             }
@@ -304,7 +304,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// Returns the allowed strings, `None` if others are allowed too.
+    /// Returns the allowed strings; `None` if other strings are allowed too.
     pub(super) fn choices(self) -> Option<Vec<&'a str>> {
         if let Some(allowed) = self.node["enum"].as_array() {
             return allowed.iter().map(Json::as_str).collect();
@@ -322,7 +322,7 @@ impl<'a> Schema<'a> {
         all.map(|node| self.at(node)).filter(|one| one.node["type"] != "null").collect()
     }
 
-    /// Returns the key whose value selects the alternative of a table.
+    /// Returns the key whose value selects the variant of a table.
     pub(super) fn tag(self) -> Option<&'a str> {
         self.properties().find(|(_, property)| property.node["const"].is_string()).map(|(name, _)| name)
     }

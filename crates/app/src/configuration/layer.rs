@@ -1,4 +1,4 @@
-//! Configuration layers, and the paths of input files in them.
+//! Configuration layers, and resolution of the file paths in them.
 
 use super::notify::is_channel_secret;
 use super::secret::mask_passwords;
@@ -42,7 +42,7 @@ pub(super) enum Origin {
 pub struct Flag(pub(super) Layer);
 
 impl Flag {
-    /// Creates a layer of one value. `section` is empty for a top-level key.
+    /// Creates a layer with a single value. `section` is empty for a top-level key.
     pub fn new(
         name: &'static str,
         section: &'static str,
@@ -124,7 +124,7 @@ impl Layer {
         }
     }
 
-    /// Rejects secrets in files, which get copied and committed. Errors never contain them.
+    /// Rejects secrets in files, since files get copied and committed. Errors never contain the secrets.
     fn reject_secrets(&self) -> Result<()> {
         self.reject_password()?;
         let channels = self.section("notify").and_then(|notify| notify.get("channels")?.as_dict());
@@ -158,7 +158,7 @@ impl Layer {
         ))
     }
 
-    /// Rejects a database password in a file or an argument, which all local users can see.
+    /// Rejects a database password in a file or an argument. All local users can see arguments.
     pub(super) fn reject_password(&self) -> Result<()> {
         let url = self.section("journal").and_then(|journal| journal.get("url")?.as_str());
         if url.and_then(mask_passwords).is_none() {
@@ -287,14 +287,14 @@ fn resolve_path(
 ) -> Result<Option<String>> {
     let key: Vec<&str> = key.iter().map(String::as_str).collect();
     let (before, name) = match key.as_slice() {
-        // SYMBOL@INTERVAL=PATH, or only a path.
+        // The text is SYMBOL@INTERVAL=PATH or only a path.
         ["sandbox", "data"] => text.split_at(text.find('=').map_or(0, |at| at + 1)),
         ["signals", "list" | "secret_file"]
         | ["broker", "api_token_file" | "api_key_file"]
         | ["risk", "blackouts"]
         | ["risk", "blackouts", "file"]
         | ["notify", "channels", _, "url_file" | "secret_file"] => ("", text),
-        // Any parameter may be a path, but not without a dot or a separator.
+        // Any parameter may be a path if it contains a dot or a separator.
         ["bots", "params", ..] if text.contains(['.', '/', '\\']) => ("", text),
         _ => return Ok(None),
     };

@@ -1,4 +1,4 @@
-//! The merged configuration with the origin of each value, and its comparison for a reload.
+//! Merged configuration with the origin of each value, and validation of reloads.
 
 use super::check::{Schema, check};
 use super::layer::{Flag, Layer, Origin, describe_tried_paths};
@@ -37,8 +37,8 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Merges, by rising precedence: defaults, `files` (`base` if empty), environment and `flags`.
-    /// The risk limits of `base` apply to its own bots only.
+    /// Merges in ascending precedence: defaults, `files` (`base` if empty), environment and `flags`.
+    /// The risk limits in `base` apply only to its own bots.
     pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = files.iter().map(|file| Layer::read_file(file)).collect::<Result<Vec<_>>>()?;
         layers.push(Layer::environment()?);
@@ -58,14 +58,14 @@ impl Loaded {
         Ok(Self { files: files.iter().map(whole).collect(), ..Self::stack(layers)? })
     }
 
-    /// Merges, by rising precedence: defaults, environment, a plan and `flags`.
+    /// Merges in ascending precedence: defaults, environment, a plan and `flags`.
     pub(crate) fn from_plan(path: &Path, sections: &Json, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = vec![Layer::defaults()?, Layer::environment()?, Layer::from_plan(path, sections)?];
         layers.extend(flags.into_iter().map(|flag| flag.0));
         Self::stack(layers)
     }
 
-    /// Merges a text with the defaults, without the environment.
+    /// Merges configuration text with the defaults, ignoring the environment.
     pub fn from_text(text: &str) -> Result<Self> {
         Self::stack(vec![Layer::defaults()?, Layer::from_text(text)?])
     }
@@ -186,7 +186,7 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config> {
     let schema = schema
         .map_err(|error| AppError::system("cannot serialize the schema of the configuration", error))?;
     Problems::check(check(Schema::new(&schema), root, |tag| find_origin(figment, tag)))?;
-    // Types check what the schema cannot express, such as the format of intervals.
+    // Deserialization checks what the schema cannot express, such as the format of intervals.
     let mut config = root.deserialize::<Config>().map_err(|error| {
         let path = KeyPath::from_parts(error.path.clone());
         let origin = find_origin(figment, path.innermost_value(root).tag());
@@ -206,7 +206,7 @@ fn find_origin(figment: &Figment, tag: Tag) -> Option<String> {
     figment.get_metadata(tag).map(|metadata| metadata.name.to_string())
 }
 
-/// Keys of `[risk]` that a reload cannot change: terms of the verdict and the day.
+/// Keys of `[risk]` that a reload cannot change: settings of the verdict, the day and the session.
 const FIXED_RISK: [&str; 4] = ["risk.verdict", "risk.day_start", "risk.day_timezone", "risk.session.of"];
 
 pub fn check_reload(running: &Config, new: &Loaded) -> Result<()> {
@@ -252,9 +252,9 @@ fn masked(key: &str, value: &Json) -> Json {
     }
 }
 
-/// Removes keys without effect. Returns a notice about a key of earlier versions.
+/// Removes keys without effect. Returns a notice about a key from earlier versions.
 fn take_unused(values: &mut Dict) -> Option<&'static str> {
-    // Reserved, so that files with this section still load.
+    // The section is reserved, so that files with it still load.
     values.remove("dashboard");
     let Some(Value::Dict(_, data)) = values.get_mut("data") else { return None };
     data.remove("cache_results_from")?;

@@ -48,9 +48,9 @@ use std::path::PathBuf;
 pub struct Config {
     /// Connection to the venue.
     pub broker: BrokerSettings,
-    /// Account to trade.
+    /// Trading account.
     pub account: AccountSettings,
-    /// Opening, pricing and settlement of trades at the simulated venue.
+    /// Simulation of opening, pricing and settlement at a simulated venue.
     pub simulation: SimulationSettings,
     /// Risk rules that are checked before each trade.
     pub risk: RiskSettings,
@@ -66,17 +66,17 @@ pub struct Config {
     pub metrics: MetricsSettings,
     /// Heartbeat requests to a monitoring service.
     pub heartbeat: HeartbeatSettings,
-    /// Alerts of live runs.
+    /// Alerts from live runs.
     pub notify: NotifySettings,
     /// Sources of external signals.
     pub signals: SignalSettings,
     /// Storage of candles.
     pub data: DataSettings,
-    /// Record of tried variants.
+    /// Record of tried strategy variants.
     pub variants: VariantSettings,
     /// Embedded or standalone sandbox venue.
     pub sandbox: SandboxSettings,
-    /// Bots, in order.
+    /// Bots to run.
     #[schemars(with = "Vec<sections::BotSection>")]
     pub bots: Vec<BotSettings>,
 }
@@ -102,17 +102,17 @@ pub struct BrokerSettings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AccountSettings {
-    /// Wallet to trade.
+    /// Wallet to trade with.
     pub mode: Mode,
-    /// Initial balance of backtests, paper and sandbox runs.
+    /// Initial balance for backtests, paper runs and sandbox runs.
     #[schemars(with = "f64", range(min = 0.0))]
     pub initial_balance: Decimal,
-    /// Number of decimals of amounts in the wallet.
+    /// Number of decimal places in wallet amounts.
     #[schemars(with = "u32", range(max = 8))]
     pub money_scale: MoneyScale,
 }
 
-/// Wallet to trade.
+/// Wallet to trade with: demo or real money.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -127,7 +127,7 @@ pub enum Mode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct JournalSettings {
-    /// Address of the database.
+    /// URL of the journal database.
     pub url: String,
 }
 

@@ -10,35 +10,35 @@ use std::path::PathBuf;
 const VARIABLE: &str = "notify__channels__";
 const SECRETS: [&str; 2] = ["__secret", "__url"];
 
-/// The `[notify]` section: alerts of live runs, sent to its channels. Requires a program built with `--features notify`
-/// or `full`.
+/// The `[notify]` section: sends alerts from live runs to channels. Requires a program built with
+/// `--features notify` or `full`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NotifySettings {
     /// Sender name in alerts.
     pub sender: String,
-    /// Maximum pending alerts per channel. Beyond it, the oldest of the least severe are dropped, counted and reported.
+    /// Maximum pending alerts per channel. Excess alerts are dropped and counted, the least severe first.
     #[schemars(range(min = 1, max = 100_000))]
     pub queue: u32,
-    /// Messages of a channel per window. Later ones are combined into a digest.
+    /// Maximum separate messages per channel and window. Further messages are combined into a digest.
     #[schemars(range(min = 1, max = 1_000))]
     pub digest_after: u32,
     /// Length of the digest window in seconds.
     #[schemars(range(min = 1, max = 86_400))]
     pub digest_window_s: u32,
-    /// Seconds in which a repeated warning or alarm is only counted. 0 sends each.
+    /// Seconds during which repeats of a warning or alarm are counted instead of sent. 0 sends each repeat.
     #[schemars(range(max = 86_400))]
     pub repeat_after_s: u32,
     /// Delay of alerts about orders of unknown status, in seconds of venue time.
     #[schemars(range(max = 86_400))]
     pub doubt_after_s: u32,
-    /// Free balance plus open stakes below which an alert is sent. 0: never.
+    /// Alert threshold for the free balance plus open stakes. 0: never.
     #[schemars(range(min = 0.0))]
     pub balance_below: f64,
     /// Maximum wait for pending alerts at the end of a run, in seconds.
     #[schemars(range(max = 600))]
     pub end_timeout_s: u32,
-    /// Channels by name, of lower-case letters, digits and `_`.
+    /// Channels by name. Names consist of lower-case letters, digits and `_`.
     pub channels: BTreeMap<String, ChannelSettings>,
 }
 
@@ -54,8 +54,7 @@ pub struct ChannelSettings {
     /// File with the address. Only its owner may read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url_file: Option<PathBuf>,
-    /// File with the secret: key of a webhook, token of ntfy or a Telegram bot, or password of a mail server. Only its
-    /// owner may have access.
+    /// File with the webhook key, ntfy or Telegram token, or mail password. Only its owner may read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_file: Option<PathBuf>,
     /// Minimum severity to send.
@@ -70,7 +69,7 @@ pub struct ChannelSettings {
     /// Chat ids of a Telegram bot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chats: Vec<i64>,
-    /// Whether anyone in these chats may use `/status`, and `/halt` with a confirmation code.
+    /// Whether anyone in these chats may use `/status` and, with a confirmation code, `/halt`.
     #[serde(default)]
     pub commands: bool,
     /// Sender address of e-mails.
@@ -79,7 +78,7 @@ pub struct ChannelSettings {
     /// Recipient addresses of e-mails.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub to: Vec<String>,
-    /// User name at the mail server.
+    /// User name for the mail server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
 }
@@ -92,11 +91,11 @@ pub enum ChannelKind {
     Webhook,
     /// Topic of an ntfy server: `https://HOST/TOPIC`.
     Ntfy,
-    /// Chats of a Telegram bot. The address is the Bot API's.
+    /// Chats of a Telegram bot. The address is that of the Bot API.
     Telegram,
     /// Webhook of a Discord channel.
     Discord,
-    /// E-mail: `smtps://HOST`, or `smtp://HOST` with STARTTLS.
+    /// E-mail server: `smtps://HOST`, or `smtp://HOST` with STARTTLS.
     Email,
 }
 
@@ -106,22 +105,22 @@ pub enum ChannelKind {
 pub enum AlertSeverity {
     /// Routine event, such as a settlement.
     Info,
-    /// Information that needs no action.
+    /// Notable event that needs no action.
     #[default]
     Notice,
-    /// Problem to look at.
+    /// Problem that needs attention.
     Warning,
     /// Problem that stops trading or puts money at risk.
     Critical,
 }
 
-/// Event of an alert.
+/// Event that triggers an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AlertEvent {
     /// The run started. Notice.
     Started,
-    /// The run ended. Notice, critical after an error or a limit.
+    /// The run ended. Notice; critical after an error or a limit.
     Ended,
     /// The run opens no more trades and waits for open ones. Notice.
     Stopping,
@@ -133,13 +132,13 @@ pub enum AlertEvent {
     Rejected,
     /// An order has had an unknown status for `doubt_after_s`. Warning.
     Doubt,
-    /// The status of such an order is known again. Notice.
+    /// The status of an order is known again. Notice.
     Resolved,
-    /// The venue has a duplicate trade of an order. Critical.
+    /// The venue has a duplicate trade for an order. Critical.
     SecondTrade,
-    /// No new trades until the operator resumes. Critical.
+    /// Trading is halted until the operator resumes it. Critical.
     Halted,
-    /// No new trades until journal, token and account work again. Critical.
+    /// Trading is suspended until journal, token and account work again. Critical.
     Suspended,
     /// New trades are allowed again. Notice.
     Resumed,
@@ -153,22 +152,22 @@ pub enum AlertEvent {
     SeriesLate,
     /// Candles of a late series arrive again. Notice.
     SeriesRecovered,
-    /// A limit rejects signals: of the day, drawdown, losing streak or balance, or a pause after the venue declined orders.
-    /// Once a day per bot. Warning.
+    /// A day, drawdown, losing streak or balance limit, or a pause after declined orders, rejects signals.
+    /// Reported once a day per bot. Warning.
     Limit,
     /// Free balance plus open stakes are below `balance_below`. Warning.
     Balance,
     /// The balance changed without a trade. Warning.
     Deposit,
-    /// The verdict on a bot's edge. Notice, warning if an edge is ruled out or no longer shown.
+    /// The verdict on a bot's edge. Notice; warning if an edge is ruled out or no longer shown.
     Verdict,
     /// An audit found a difference, or another problem needs the operator. Critical.
     Alarm,
     /// A problem that does not stop the run. Warning.
     Warning,
-    /// Events arrived faster than they could be processed. Warning.
+    /// Events arrived faster than they could be processed, so some got no alert. Warning.
     Missed,
-    /// Test message of `notify test`. Notice.
+    /// Test message from `notify test`. Notice.
     Test,
 }
 

@@ -1,4 +1,4 @@
-//! Problems of the configuration: key path, value, origin and fix.
+//! Configuration problems: key path, value, origin and fix.
 
 use figment::value::Value;
 use serde::Serialize;
@@ -77,7 +77,7 @@ impl Problems {
         self.0
     }
 
-    /// Returns the dominant kind. Invalid settings outweigh the data problems that they cause.
+    /// Returns the dominant kind. Invalid settings outweigh data problems, which they may cause.
     pub fn kind(&self) -> ProblemKind {
         let is_setting = |problem: &Problem| problem.kind == ProblemKind::Setting;
         if self.0.iter().any(is_setting) { ProblemKind::Setting } else { ProblemKind::Data }
@@ -104,7 +104,7 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// Path of keys and list indices to a value.
+/// Path to a value, made of keys and list indices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyPath(Vec<String>);
 
@@ -130,7 +130,7 @@ impl KeyPath {
         self.0.last().filter(|part| !is_index(part)).map_or("", String::as_str)
     }
 
-    /// Returns the value at this path, or the innermost existing table or list on the way.
+    /// Returns the value at this path, or the innermost existing table or list along it.
     pub fn innermost_value<'a>(&self, root: &'a Value) -> &'a Value {
         let next = |value: &'a Value, part: &String| match value {
             Value::Dict(_, dict) => dict.get(part),

@@ -27,13 +27,13 @@ fn credential_sources(broker: &BrokerSettings) -> [CredentialSource<'_>; 2] {
     ]
 }
 
-/// Reads the configured credentials. The environment takes precedence over a file.
+/// Reads the configured credentials. The environment takes precedence over files.
 pub fn credentials(loaded: &Loaded) -> Result<Credentials> {
     let [token, key] = credential_sources(&loaded.config.broker);
     Ok(Credentials { api_token: read(&token, loaded)?, api_key: read(&key, loaded)? })
 }
 
-/// Returns a source that rereads the token file. `None` if the token is from the environment.
+/// Returns a source that rereads the token file. `None` if the token comes from the environment.
 pub fn token_source(loaded: &Loaded) -> Option<TokenSource> {
     let [CredentialSource { variable, file, .. }, _] = credential_sources(&loaded.config.broker);
     let path = file.filter(|_| std::env::var_os(variable).is_none())?.to_owned();
@@ -72,7 +72,7 @@ fn read(place: &CredentialSource<'_>, loaded: &Loaded) -> Result<Option<Secret>,
         .map_err(|problem| loaded.problem(&key, problem).value(path.display().to_string()))
 }
 
-/// Errors never contain the content of the file.
+/// Reads a secret. Errors never contain the content of the file.
 fn read_file(path: &Path) -> Result<Secret, String> {
     Secret::new(&read_private_file(path)?).map_err(|error| error.to_string())
 }
@@ -106,13 +106,13 @@ pub(super) const MASK: &str = "********";
 /// Name fragments of secret options, short enough to match misspelled names.
 const SECRET_NAMES: [&str; 4] = ["pas", "pw", "secret", "token"];
 
-/// Returns the address with its passwords masked, `None` if it has none.
-/// Invalid addresses are masked when in doubt, since a password may contain any characters.
+/// Returns the address with its passwords masked; `None` if it has no password.
+/// When in doubt, masks parts of invalid addresses, since a password may contain any characters.
 pub(super) fn mask_passwords(text: &str) -> Option<String> {
     let (scheme, _) = text.split_once(':').filter(|(scheme, _)| *scheme != "sqlite")?;
     let marks = if text[scheme.len()..].starts_with("://") { "://" } else { ":" };
     let rest = &text[scheme.len() + marks.len()..];
-    // The last @, since a password may contain an unescaped one.
+    // Splits at the last @, since a password may contain an unescaped one.
     let (user, place) = rest.rsplit_once('@').map_or((None, rest), |(user, place)| (Some(user), place));
     let named = user.and_then(|user| user.split_once(':'));
     let (place, options) = place.split_once('?').map_or((place, None), |(place, all)| (place, Some(all)));

@@ -1,4 +1,4 @@
-//! Sections of the configuration: bots, control, data, log, metrics, heartbeat and variants.
+//! Configuration sections: bots, control, data, log, metrics, heartbeat and variants.
 
 use super::secret::mask_path;
 use super::{Loaded, Problem};
@@ -18,14 +18,14 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-/// The `[[bots]]` section. Read as [`BotSettings`], with the venue's own keys unchanged.
+/// The `[[bots]]` section. It is parsed as [`BotSettings`], with the venue's own keys unchanged.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(super) struct BotSection {
     #[serde(flatten)]
     bot: BotSettings,
-    /// Asset type of the symbol: `crypto`, `forex`, `otc` or another type of the venue. Default: `forex` for a pair of
-    /// currencies, `otc` for a name with this ending, else `crypto`.
+    /// Asset type of the symbol: `crypto`, `forex`, `otc` or another type of the venue.
+    /// Default: `forex` for a currency pair, `otc` for a name with this suffix, else `crypto`.
     #[serde(default)]
     asset_type: String,
 }
@@ -58,14 +58,14 @@ pub struct ControlSettings {
     /// Socket for `halt`, `resume` and `resolve` commands to a running bot. Only its owner has access.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub socket: Option<PathBuf>,
-    /// File that halts the bot while it exists, at its start or later.
+    /// File whose existence halts the bot, both at startup and while running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halt_file: Option<PathBuf>,
 }
 
 pub fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
     loaded.config.journal.url.parse().map_err(|error: candlewick_journal::JournalError| {
-        // Without the value, which may contain a password.
+        // Omits the value, which may contain a password.
         loaded.problem("journal.url", error.to_string())
     })
 }
@@ -80,7 +80,7 @@ pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths> {
     })
 }
 
-/// Returns the journal's file, or for a server a name in the state folder.
+/// Returns the path of the journal file, or a path in the state folder for a database on a server.
 fn control_anchor(url: &JournalUrl) -> PathBuf {
     let database = || {
         let shown = url.to_string();
@@ -101,7 +101,7 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     user_folder("XDG_STATE_HOME", ".local/state").filter(|folder| folder.is_absolute())
 }
 
-/// Creates the state folder if `path` is directly in it. Other folders are up to the user.
+/// Creates the state folder if `path` is directly in it. The user has to create other folders.
 pub fn make_parent_folder(path: &Path) -> io::Result<()> {
     let is_in_it = state_folder().is_some_and(|folder| path.parent() == Some(&folder));
     if is_in_it { make_state_folder() } else { Ok(()) }
@@ -120,18 +120,18 @@ pub(crate) fn make_state_folder() -> io::Result<()> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DataSettings {
-    /// Folder of the catalog, whose candles are used for backtests unless files are named.
+    /// Folder of the candle catalog. Backtests use its candles unless files are named.
     pub catalog: PathBuf,
-    /// Folder of parsed candle files and of copies from object storage. Default: `$XDG_CACHE_HOME/candlewick` or
-    /// `~/.cache/candlewick`. Empty: no cache.
+    /// Cache folder for parsed candle files and copies from object storage. Empty: no cache.
+    /// Default: `$XDG_CACHE_HOME/candlewick` or `~/.cache/candlewick`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
-    /// Folder of opened hold-outs and lengths of variant ledgers. Default: `$XDG_STATE_HOME/candlewick` or
-    /// `~/.local/state/candlewick`.
+    /// Folder for records of opened hold-outs and lengths of variant ledgers.
+    /// Default: `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<PathBuf>,
-    /// Minimum coverage of a longer candle that is resampled from shorter ones, in percent of its open-market time.
-    /// Candles below it are not built.
+    /// Minimum coverage of a candle resampled from shorter ones, in percent of its open-market time.
+    /// Candles with less coverage are not built.
     pub longer_share_percent: f64,
 }
 
@@ -147,7 +147,7 @@ impl Default for DataSettings {
 }
 
 impl DataSettings {
-    /// Returns the state folder. One of an earlier version in the working folder takes precedence.
+    /// Returns the state folder. Prefers a folder from an earlier version in the working directory.
     pub fn state_folder(&self) -> PathBuf {
         self.state.clone().unwrap_or_else(|| existing_or(".candlewick", ensure_state_folder()))
     }
@@ -174,7 +174,7 @@ impl DataSettings {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogSettings {
-    /// Log format of `live`, `paper`, `sandbox` and `dashboard` on stderr.
+    /// Log format on stderr for `live`, `paper`, `sandbox` and `dashboard`.
     pub format: LogFormat,
 }
 
@@ -185,32 +185,32 @@ pub enum LogFormat {
     /// Plain text.
     #[default]
     Text,
-    /// A JSON object per line. Runs add one per decision about a trade.
+    /// One JSON object per line. Runs also log each decision about a trade.
     Json,
 }
 
-/// The `[metrics]` section: Prometheus metrics at `/metrics`, and `/healthz` and `/readyz`, for live runs. Requires a
-/// program built with `--features metrics` or `full`.
+/// The `[metrics]` section: endpoints `/metrics` (Prometheus), `/healthz` and `/readyz` of live runs.
+/// Requires a program built with `--features metrics` or `full`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MetricsSettings {
-    /// Address to serve on, such as `127.0.0.1:9184`. Default: disabled. Port 0 uses and reports a free port.
+    /// Address to serve on, such as `127.0.0.1:9184`. Default: disabled. Port 0 selects a free port.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub listen: Option<SocketAddr>,
-    /// Whether `listen` may be an address that other machines can reach, which shows them balance, profit and bot names.
+    /// Whether other machines may reach `listen`. They can then see balance, profit and bot names.
     pub allow_remote: bool,
-    /// Host names to accept in requests, such as a container's, in addition to addresses and `localhost`. Others are
-    /// rejected, to prevent DNS rebinding by web pages.
+    /// Host names to accept in requests, in addition to addresses and `localhost`.
+    /// Others are rejected, to prevent DNS rebinding by web pages.
     pub allowed_hosts: Vec<String>,
 }
 
-/// The `[heartbeat]` section: regular requests to a monitoring service, which reports when they stop.
+/// The `[heartbeat]` section: regular requests to a monitoring service, which reports if they stop.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HeartbeatSettings {
-    /// Address to request (GET) while the run is healthy. Default: disabled. The path is treated as a secret, and
-    /// redirects are not followed.
+    /// Address for GET requests while the run is healthy. Default: disabled.
+    /// The path is treated as a secret, and redirects are not followed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Interval in seconds of real time.
@@ -258,14 +258,14 @@ pub fn monitoring_problems(loaded: &Loaded) -> Vec<Problem> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VariantSettings {
-    /// File in which `backtest`, `sweep` and `walk-forward` record all variants that they try, so that reports correct for
-    /// their number. Default: `variants.jsonl` in `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`. Empty: disabled.
+    /// File of variants tried by `backtest`, `sweep` and `walk-forward`. Reports correct for their number.
+    /// Default: `variants.jsonl` in `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`. Empty: disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ledger: Option<PathBuf>,
 }
 
 impl VariantSettings {
-    /// Returns the ledger file, `None` if disabled. One of an earlier version in the working folder takes precedence.
+    /// Returns the ledger file, if enabled. Prefers a file of an earlier version in the working folder.
     fn path(&self) -> Option<PathBuf> {
         let of_user = || ensure_state_folder().map(|folder| folder.join("variants.jsonl"));
         let path = self.ledger.clone().unwrap_or_else(|| existing_or("candlewick.variants.jsonl", of_user()));
@@ -277,7 +277,7 @@ impl VariantSettings {
     }
 }
 
-/// Returns the state folder. `None` if there is none and it cannot be created, as for a user without a home.
+/// Creates and returns the state folder. `None` if that fails, such as for a user without a home.
 fn ensure_state_folder() -> Option<PathBuf> {
     make_state_folder().ok()?;
     state_folder()

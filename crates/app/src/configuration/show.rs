@@ -1,4 +1,4 @@
-//! Output of the merged configuration with origins, secrets masked.
+//! Output of the merged configuration with value origins and masked secrets.
 
 use super::secret::{MASK, has_secret_path, mask_passwords, mask_path};
 use super::{Config, KeyPath, Loaded, secret};
@@ -136,7 +136,7 @@ pub(crate) fn key(name: &str) -> String {
 
 pub(super) fn number(number: Num) -> String {
     match (number.to_f64(), number.to_i128(), number.to_u128()) {
-        // TOML spelling.
+        // Uses the TOML spelling.
         (Some(float), ..) if float.is_nan() => "nan".to_owned(),
         (Some(float), ..) => format!("{float:?}"),
         (_, Some(whole), _) => whole.to_string(),
@@ -151,7 +151,7 @@ pub fn schema() -> Json {
     schema
 }
 
-/// Turns defaults of exact decimals, which serialize as strings, into numbers.
+/// Converts default values of exact decimals from strings to numbers.
 fn fix_decimal_defaults(schema: &mut Json) {
     let is_number = schema["type"] == "number";
     match schema {

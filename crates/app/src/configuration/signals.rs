@@ -12,48 +12,48 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 const SECRET_VARIABLE: &str = "CANDLEWICK_SIGNALS__SECRET";
-/// Minimum length of the secret, against guessing.
+/// Minimum length of the secret, to prevent guessing.
 const MIN_SECRET_BYTES: usize = 16;
 const MAX_SECRET_BYTES: usize = 256;
 
-/// The `[signals]` section: sources of external signals for `live` and `paper` (the list for `backtest` too).
+/// The `[signals]` section: signal sources of `live` and `paper` runs. `backtest` uses only the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a setting")]
 pub struct SignalSettings {
-    /// CSV file of times and directions, reread when it changes. Default: none.
+    /// CSV file of entry times and directions, reread when it changes. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<PathBuf>,
-    /// Time zone of list times without one, as an IANA name, `UTC-3` or `UTC+5:30`.
+    /// Time zone of list times that do not specify one: an IANA name, `UTC-3` or `UTC+5:30`.
     pub timezone: String,
-    /// Order of list dates such as 05/01. Default: inferred from other dates of the list, which is rejected if ambiguous.
+    /// Day and month order of list dates such as 05/01. Default: inferred; an ambiguous list is rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dates: Option<DateOrder>,
-    /// Whether to skip and count list lines that are not entries, or whose symbol no bot trades. Otherwise the list is
-    /// rejected with an alarm.
+    /// Whether to skip and count list lines that are not entries or have an untraded symbol.
+    /// Otherwise, the list is rejected with an alarm.
     pub skip_unknown: bool,
-    /// Whether to read signals from standard input, a JSON object per line.
+    /// Whether to read signals from standard input, one JSON object per line.
     pub stdin: bool,
-    /// Address of the webhook, such as `127.0.0.1:7790`. Default: disabled. Port 0 uses and reports a free port.
+    /// Address of the webhook, such as `127.0.0.1:7790`. Default: disabled. Port 0 selects a free port.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub listen: Option<SocketAddr>,
     /// File with the webhook's secret. Only its owner may read it. `CANDLEWICK_SIGNALS__SECRET` takes precedence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret_file: Option<PathBuf>,
-    /// Whether `listen` may be an address that other machines can reach. Anyone with the secret can then trade, and the
-    /// webhook itself does not encrypt it.
+    /// Whether other machines may reach `listen`. Anyone with the secret can then trade.
+    /// The webhook does not encrypt the secret.
     pub allow_remote: bool,
-    /// Addresses or networks such as `10.0.0.0/8` from which to accept signals. Empty: all.
+    /// Addresses or networks, such as `10.0.0.0/8`, from which to accept signals. Empty: all.
     pub allowed_addresses: Vec<String>,
     /// Whether the webhook is behind your own proxy. The sender is then the last address in `X-Forwarded-For`.
     pub behind_proxy: bool,
-    /// Maximum signals per minute of the webhook. More are rejected and counted.
+    /// Maximum number of webhook signals per minute. Excess signals are rejected and counted.
     #[schemars(range(min = 1, max = 6_000))]
     pub requests_per_minute: u32,
 }
 
-/// Order of day and month in a date such as 05/01.
+/// Day and month order of dates such as 05/01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DateOrder {
@@ -99,7 +99,7 @@ impl Default for SignalSettings {
 }
 
 impl SignalSettings {
-    /// Returns the time zone of the list, UTC for a name that [`signal_problems`] rejects.
+    /// Returns the time zone of the list, or UTC for a name that [`signal_problems`] rejects.
     pub(crate) fn zone(&self) -> Tz {
         self.written_zone().unwrap_or(Tz::UTC)
     }
@@ -129,7 +129,7 @@ impl SignalSettings {
     }
 }
 
-/// Hash of the webhook's secret, which itself is not stored.
+/// Hash of the webhook's secret. The secret itself is not stored.
 #[derive(Clone)]
 pub(crate) struct WebhookSecret(blake3::Hash);
 

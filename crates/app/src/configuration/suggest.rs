@@ -5,7 +5,7 @@ use super::check::Schema;
 use candlewick_sdk::{AliasContext, CloseType, Counterpart, Interval, counterparts, find_setting, nearest};
 use figment::value::Value;
 
-/// Sections to search for keys of other programs. A channel's token is not the venue's.
+/// Sections to search for keys from other programs. Excludes channels, whose token is not the venue's.
 const TRADING_SECTIONS: [&str; 5] = ["account.", "bots[", "broker.", "risk.", "simulation."];
 const MAX_SECTIONS: usize = 4;
 const MAX_LISTED: usize = 24;
@@ -170,7 +170,7 @@ mod tests {
             ("bots[0].payout", BOT, "write payout_percent = 80.0 in [simulation]"),
             ("trading_hours", &["bots"], "write hours = [{ from = \"08:00\""),
             ("take_profit", &["bots"], "write daily_profit_target = 50.0 in [risk]"),
-            // Per-bot limits and hours.
+            // Limits and hours of a single bot.
             ("bots[0].max_trades", BOT, "write max_trades_per_day = 10 in [risk.bots.NAME]"),
             ("bots[0].max_open_trades", BOT, "write max_open_trades = ... in [risk.bots.NAME]"),
             ("bots[0].stop_loss", BOT, "write daily_loss_limit = 50.0 in [risk.bots.NAME]"),
@@ -190,7 +190,7 @@ mod tests {
             ("mode", &["account"], "mode belongs in [account]: move it below that line"),
             ("risk_max_open_trades", &["risk"], "did you mean max_open_trades in [risk]? The environment"),
             ("bots[0].account", BOT, "[account] is a section at the top level"),
-            // Misspelled and unknown keys. The password of a channel is not the venue's.
+            // Misspelled and unknown keys. A channel's password is not the venue's.
             ("risk.daily_los_limit", RISK, "did you mean \"daily_loss_limit\"?"),
             ("risk.xyz", RISK, "known are: daily_loss_limit, "),
             ("risk.xyz", &["same key"; 25], "`candlewick config show` lists the keys"),

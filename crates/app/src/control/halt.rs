@@ -1,4 +1,4 @@
-//! Halting, resuming and reloading, and delivery of an external signal.
+//! Halting, resuming and reloading a bot, and delivery of an external signal.
 
 use super::as_invalid;
 use super::reach::{Delivery, deliver, store_order};
@@ -20,13 +20,13 @@ const BOT_HINT: &str = "name the bot's journal with --journal, or its configurat
 #[derive(Debug)]
 pub enum HaltOutcome {
     ByOrder(RunState),
-    /// No bot runs; the file and a command in the journal halt the next one.
+    /// No bot is running. The file and a command in the journal halt the next bot.
     ByFile(PathBuf),
-    /// No bot runs and no file could be created; the journal's command halts the next bot.
+    /// No bot is running and no file could be created. The journal's command halts the next bot.
     ByJournal {
         error: AppError,
     },
-    /// Not confirmed; a bot that watches the file halts within a second.
+    /// Not confirmed. A bot that watches the file halts within a second.
     Unconfirmed {
         error: AppError,
         file: PathBuf,
@@ -46,7 +46,7 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
     match deliver(paths, url, &order).await {
         Ok(Delivery::Bot(state)) => Ok(HaltOutcome::ByOrder(*state)),
         Ok(Delivery::NoBot) => {
-            // Either suffices: the file works in the bot's folder only, the journal from any folder.
+            // One is enough, but the file works only in the bot's folder, and the journal from any folder.
             match (create_halt_file(paths, reason), store_order(url, &order).await) {
                 (Ok(()), Ok(()) | Err(AppError::Journal(JournalError::OlderSchema { .. }))) => {
                     Ok(HaltOutcome::ByFile(file))
@@ -59,7 +59,7 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
         Ok(Delivery::NoJournal) => Err(no_journal_error(paths, url, running_bots_hint().await)),
         // Rejected before anything was sent.
         Err(error @ AppError::Control(ControlError::ReasonTooLong { .. })) => Err(error),
-        // Not confirmed, but the bot may still see the file.
+        // The halt is not confirmed, but the bot may still see the file.
         Err(error) => match create_halt_file(paths, reason) {
             Ok(()) => Ok(HaltOutcome::Unconfirmed { error, file }),
             Err(_) => Err(error),
@@ -85,7 +85,7 @@ fn no_journal_error(paths: &ControlPaths, url: &JournalUrl, running: Option<Stri
 
 pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<ResumeOutcome> {
     let path = paths.halt_file.path();
-    // First, since a bot rejects the command while the file exists.
+    // Removes the file first, since a bot rejects the command while the file exists.
     let removed = paths.halt_file.remove().map_err(|error| {
         let problem = format!("cannot remove the file {}, so the bot stays halted", path.display());
         AppError::system(problem, error)

@@ -1,4 +1,4 @@
-//! Delivery of commands through socket and journal at once; the first answer wins.
+//! Delivery of commands through both socket and journal. The first answer wins.
 
 use super::expect_state;
 use crate::error::{AppError, ErrorKind, Result};
@@ -14,13 +14,13 @@ use std::error::Error;
 use std::pin::pin;
 use std::time::Duration;
 
-/// Timeout for an acknowledgement in the journal, which bots poll every second.
+/// Timeout for an acknowledgement in the journal. Bots poll the journal every second.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(super) enum Delivery {
     Bot(Box<RunState>),
-    /// Never while a live process holds the journal.
+    /// Never returned while a live process holds the journal.
     NoBot,
     NoJournal,
 }

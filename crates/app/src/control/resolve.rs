@@ -31,7 +31,7 @@ pub struct Decision {
 pub enum ResolveOutcome {
     ByBot(Box<RunState>),
     InJournal {
-        /// Deviation of the venue's trade from the order; the next start is then halted.
+        /// Deviation of the venue's trade from the order. The next start is then halted.
         halted: Option<String>,
     },
 }
@@ -49,11 +49,11 @@ pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> 
 }
 
 async fn write_resolution(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Option<String>> {
-    // First, since opening a store would create the journal.
+    // Opens the reader first, since opening a store would create the journal.
     let mut reader = Reader::open(url).await?;
     let Decision { intent, resolution, .. } = *decision;
     if let Resolution::Settled(_) = resolution {
-        // Before the journal is locked, since a long list takes long to read.
+        // Checks before locking the journal, since a long trade list takes long to read.
         let contents = JournalContents::read(&mut reader).await?;
         check_missing(&contents, check_state(&contents, intent, resolution)?, loaded).await?;
     }
@@ -95,7 +95,7 @@ async fn build_lines(
         let stake = scale.to_decimal(taken.stake);
         format!("trade #{intent} is {} {stake}{symbol}, which differs from the order", taken.direction)
     });
-    // A running bot would warn about some of these; here they all halt.
+    // A running bot would only warn about some of these, but here all of them halt.
     let problems: Vec<String> = departure.into_iter().chain(impossible.into_iter().flatten()).collect();
     let halted = (!problems.is_empty()).then(|| problems.join("; "));
     let note = json!({ "resolved": intent, "resolution": resolution, "reason": reason }).to_string();
@@ -103,7 +103,7 @@ async fn build_lines(
     let ended = contents.in_doubt_since(intent).unwrap_or(at);
     let list_lag = Millis::new(loaded.config.runtime.list_lag_ms.into());
     let reserved_until = latest_close(ended, row.approved.expiry().close_type) + list_lag;
-    // An in-flight or rejected intent has to be in doubt before its doubt can end.
+    // An in-flight or rejected intent must become in doubt before its doubt can end.
     let doubt = match row.state {
         IntentState::InFlight => Some(EventKind::InDoubt { intent }),
         IntentState::Rejected | IntentState::NotSent => Some(EventKind::Reinstated(row.approved)),
@@ -124,7 +124,7 @@ async fn build_lines(
     Ok((bodies.into_iter().map(line).collect(), halted))
 }
 
-/// Requests the venue's report of a trade to adopt. `None` for a simulated venue.
+/// Requests the venue's report on a trade to adopt. `None` for a simulated venue.
 async fn fetch_report(
     contents: &JournalContents,
     row: &IntentRow,
@@ -171,7 +171,7 @@ fn accepted_terms(contents: &JournalContents, row: &IntentRow, report: &TradeRep
     applied_terms(report, &row.approved, (origins.symbol, known), origins.scale)
 }
 
-/// Checks that the venue has lost a trade that should be over, which the operator may then settle.
+/// Checks that the venue no longer has a trade that should be over. The operator may then settle it.
 async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loaded) -> Result<()> {
     let intent = row.approved.intent();
     let (Some(origins), Some(venue_id)) = (contents.origins.get(&intent), contents.book.venue_id(row)) else {
@@ -186,7 +186,7 @@ async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loa
     if now <= close {
         return Err(AppError::invalid(format!("trade {venue_id} is open until {}", utc(close))));
     }
-    // As long as a running bot would look for it.
+    // Uses the same patience as a running bot.
     let runtime = &loaded.config.runtime;
     let patience = Millis::from_seconds(runtime.missing_trade_s.into());
     let missing_from = close + Millis::new(runtime.list_lag_ms.into()) + patience;

@@ -80,8 +80,8 @@ fn build_entry(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Res
     })
 }
 
-/// Points `loaded` at the running bot with the same configuration files, unless a bot runs on the journal
-/// of this folder or the environment names a journal.
+/// Points `loaded` at the running bot with the same configuration files. Does nothing if a bot runs on
+/// the journal of this folder, or if the environment names a journal.
 pub async fn find_running_bot(loaded: &mut Loaded) -> Result<()> {
     let named = journal_url(loaded)?;
     // An absolute path is unambiguous.
@@ -97,7 +97,7 @@ pub async fn find_running_bot(loaded: &mut Loaded) -> Result<()> {
     if same.is_empty() || same.iter().any(|bot| bot.journal == here) {
         return Ok(());
     }
-    // A bot on a journal of another name was started with --journal.
+    // A bot whose journal has another name was started with --journal.
     if same.len() > 1 || same.iter().any(|bot| !bot.journal.ends_with(file)) {
         return Err(ambiguous_bot(same, &here));
     }
@@ -132,7 +132,7 @@ async fn live_bots() -> Vec<RunningBot> {
     let mut living = Vec::new();
     for bot in state_folder().map(|folder| entries(&folder)).unwrap_or_default() {
         let url = JournalUrl::from_path(&bot.journal);
-        // Unreadable journals are reported by commands on them.
+        // Commands that use an unreadable journal report it.
         let holder = if bot.journal.exists() { live_holder(&url).await } else { Ok(None) };
         // Another, unregistered bot may hold the journal by now.
         if holder.is_ok_and(|held| held.is_some_and(|lease| lease.holder.pid == bot.process)) {

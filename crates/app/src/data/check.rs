@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct RepairTerms {
     pub also: Vec<FindingKind>,
-    /// Choice between conflicting rows of the same time; `None` aborts the repair.
+    /// Choice between conflicting rows with the same time; `None` aborts the repair.
     pub conflicts: Option<ConflictChoice>,
-    /// Output file, by default in a folder `fixed` next to the original.
+    /// Output file. Default: a file in a folder `fixed` next to the original.
     pub out: Option<PathBuf>,
     pub existing: ExistingFile,
 }
@@ -331,7 +331,7 @@ impl CheckTarget {
     fn parse(text: &str) -> Self {
         match text.parse() {
             Ok(DataName::Stored(series)) => Self::Stored(series),
-            // Only SYMBOL@INTERVAL=PATH. The series of a plain path is detected on reading.
+            // Only SYMBOL@INTERVAL=PATH names a series. For a plain path, the series is detected on reading.
             Ok(DataName::File(source)) if source.path != Path::new(text) => {
                 Self::File(source.path, Some(source.series))
             }

@@ -1,4 +1,4 @@
-//! Output files for candles, export from the catalog, and its contents.
+//! Candle output files, export from the catalog, and catalog contents.
 
 use crate::candles::{ALWAYS, CandleStore, DataName, trim_to_range};
 use crate::error::{AppError, Result};
@@ -128,7 +128,7 @@ impl OutputFile {
 
 pub struct CatalogContents {
     folder: PathBuf,
-    /// Series and their number of missing candles, `None` if unreadable.
+    /// Series, each with its number of missing candles (`None` if unreadable).
     found: Vec<(Manifest, Option<u64>)>,
     pub unreadable: Vec<AppError>,
 }

@@ -18,7 +18,7 @@ const DEFAULT_VOLATILITY: f64 = 0.000_5;
 pub struct GenerateTerms {
     pub symbol: Symbol,
     pub asset_type: Option<AssetType>,
-    /// Length of the candles, a multiple of 5 s.
+    /// Candle interval, a multiple of 5 s.
     pub interval: Interval,
     pub start: Millis,
     pub days: u32,
@@ -35,7 +35,7 @@ pub struct GenerateTerms {
 pub struct Defects {
     /// Number of gaps of one to ten candles.
     pub gaps: u32,
-    /// Number of bad rows, cycling through the kinds of check findings.
+    /// Number of bad rows. They cycle through the kinds of check findings.
     pub bad_rows: u32,
 }
 
@@ -65,7 +65,7 @@ pub fn generate_candles(
     let candles = with_gaps(&generate(&settings)?, defects.gaps, settings.seed)?;
     match target {
         GenerateTarget::Catalog(catalog) => {
-            // Always a new version, since another seed is not a revision.
+            // Always adds a new version, since another seed is not a revision.
             let source = describe_origin(&settings);
             catalog.add_version(&candles, &source, &origin_now(source.clone()))?;
         }

@@ -1,4 +1,4 @@
-//! Import of candles from files of other programs and sources.
+//! Import of candle files from other programs and sources.
 
 use super::{LongerCounts, OutputFile, origin_now};
 use crate::candles::{
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Minimum number of differences that are not ordinary revisions of a venue.
+/// Minimum number of differences that cannot be ordinary revisions by a venue.
 const MANY_DIFFERENCES: usize = 10;
 
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ enum Store {
     File(PathBuf),
 }
 
-/// Reads all files before storing the first, so that a broken one leaves the catalog unchanged.
+/// Reads all files before storing the first, so that a broken file leaves the catalog unchanged.
 pub fn read_for_catalog(
     files: &[PathBuf],
     terms: &ImportTerms,
@@ -98,7 +98,7 @@ impl ReadFile {
         terms.source.clone().unwrap_or_else(|| self.imported.format.to_string())
     }
 
-    /// Rejects another spelling of a stored symbol, whose candles its bots would not find.
+    /// Rejects another spelling of a stored symbol, since bots would not find its candles.
     fn check_symbol(&self, names: &[Symbol], catalog: &Catalog) -> Result<()> {
         let own = self.imported.candles.symbol();
         let is_same = |name: &&Symbol| plain_name(name) == plain_name(&own);
@@ -115,7 +115,7 @@ impl ReadFile {
         Err(AppError::invalid(problem).help(help))
     }
 
-    /// Rejects candles that seem to be of another source or time zone.
+    /// Rejects candles that seem to be from another source or time zone.
     fn check_source(&self, terms: &ImportTerms, catalog: &Catalog) -> Result<()> {
         let series = self.imported.candles.series();
         let Some(manifest) = catalog.manifest(series)? else { return Ok(()) };
@@ -184,7 +184,7 @@ impl ReadFile {
     }
 }
 
-/// Minimum number of candles for trailing zeros of all prices to count as padding.
+/// Minimum number of candles for treating trailing zeros in all prices as padding.
 const PADDING_SAMPLE: usize = 100;
 
 fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries) -> (usize, usize) {

@@ -1,4 +1,4 @@
-//! Findings of the checks, and their timeouts.
+//! Check findings and check timeouts.
 
 use anstyle::{AnsiColor, Style};
 use candlewick_sdk::visible;
@@ -76,7 +76,7 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { check, mark, text, remedy } = self;
         let (label, style) = mark.label();
-        // Texts of venues and systems may have line breaks; a finding is one line.
+        // Text from the venue or the system may have line breaks, but a finding is one line.
         let flat = |text: &str| visible(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned();
         write!(f, "{style}{label:<4}{style:#}  {:<13}  {}", check.label(), flat(text))?;
         match remedy {

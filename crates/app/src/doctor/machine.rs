@@ -1,4 +1,4 @@
-//! Checks of this machine: candles, disk, journal and its lease.
+//! Checks of this machine: candles, disk, journal and the journal's lease.
 
 use super::finding::{CHECK_TIMEOUT, Check, Finding, READ_TIMEOUT, blocking, timeout};
 use super::prices::span;
@@ -13,14 +13,14 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Time from the epoch, a Thursday, to the first Saturday noon.
+/// Time from the epoch (a Thursday) to the first Saturday noon.
 const SATURDAY_NOON: Millis = Millis::from_seconds((2 * 24 + 12) * 3_600);
 const WEEK: Millis = Millis::from_seconds(7 * 86_400);
 
 pub(super) async fn check_data(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
     let config = &loaded.config;
     let store = candles::candle_store(loaded);
-    // Files without a series were reported as configuration problems.
+    // Invalid names are reported as configuration problems.
     let mut names: Vec<DataName> = config.sandbox.data.iter().filter_map(|text| text.parse().ok()).collect();
     if config.sandbox.data.is_empty() {
         match candles::stored_for(&store.catalog, &config.bots) {
@@ -93,11 +93,11 @@ fn holds_weekend(gap: &Gap) -> bool {
 }
 
 const MIB: u64 = 1 << 20;
-/// Free space below which a live run should not start; a full disk halts it.
+/// Minimum free space to start a live run. A full disk halts the run.
 const MIN_FREE_BYTES: u64 = 64 * MIB;
 const LOW_FREE_BYTES: u64 = 1_024 * MIB;
 
-/// Checks the folder of a file journal, else the working directory with the control socket.
+/// Checks the folder of the journal file, or the working directory if the journal is not a file.
 pub(super) async fn check_disk(url: &JournalUrl) -> Finding {
     let file = url.file().map(Path::to_owned);
     let folder = match file.as_deref().and_then(Path::parent) {
@@ -110,7 +110,7 @@ pub(super) async fn check_disk(url: &JournalUrl) -> Finding {
 }
 
 fn inspect_folder(folder: &Path, file: Option<&Path>) -> Finding {
-    // The absolute path if known, which tells more than `.`.
+    // Prefers the absolute path, which says more than `.`.
     let shown = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let shown = shown.display();
     if !folder.is_dir() {
@@ -164,7 +164,7 @@ fn free_bytes(_folder: &Path) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// Opens the journal as a reader, which needs no lease, and verifies its chain.
+/// Opens the journal as a reader, which needs no lease, and verifies its hash chain.
 pub(super) async fn check_journal(url: &JournalUrl) -> Finding {
     let late = format!("{url} could not be read completely within {} s", READ_TIMEOUT.as_secs());
     let late = Check::Journal.warn(late, "its chain is not verified: repeat when the disk is idle");

@@ -1,5 +1,5 @@
-//! Preflight checks of a live run, each with a timeout. They only write a temporary file next to the
-//! journal. A check that depends on a failed one is skipped with a note, so each cause yields one FAIL.
+//! Preflight checks for a live run, each with a timeout. They write only a temporary file next to the
+//! journal. Checks that depend on a failed one are skipped with a note, so each cause yields one FAIL.
 
 mod finding;
 mod machine;

@@ -1,4 +1,4 @@
-//! Checks of prices and candles of each bot at the symbol price API.
+//! Checks of each bot's prices and candles at the symbol price API.
 
 use super::finding::{Check, Finding};
 use super::venue::{Api, ClockSamples, Probe, ask, suggest_fix};
@@ -8,9 +8,9 @@ use candlewick_engine::BotSettings;
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
 use std::collections::BTreeSet;
 
-/// Maximum age of a price without a warning; open markets move every second.
+/// Maximum price age without a warning. Prices in open markets change every second.
 const MAX_PRICE_AGE: Millis = Millis::MINUTE;
-/// Suffix of pairs priced by the venue itself (`observed: values`).
+/// Suffix of pairs that the venue itself prices (`observed: values`).
 const OTC: &str = ".OTC";
 
 pub(super) async fn check_prices(
@@ -34,7 +34,7 @@ pub(super) async fn check_prices(
     true
 }
 
-/// Checks a symbol. Returns whether to continue: other errors would repeat for each symbol.
+/// Checks a symbol. Also returns `false` after an error that would repeat for every symbol.
 async fn check_symbol(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, bool) {
     match ask(asked.venue.price(&symbol, AsOf::Latest), samples).await {
         Ok(PriceAnswer::Record(record)) => (judge_price(symbol, &record, samples.venue_now()), true),
@@ -51,7 +51,7 @@ async fn check_symbol(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples)
 }
 
 fn judge_price(symbol: Symbol, record: &PriceRecord, now: Millis) -> Finding {
-    // A record is a one-second bar, stamped with its open time.
+    // A record is a one-second bar with its open time.
     let age = (now - record.time - Millis::SECOND).max(Millis::ZERO);
     let text = format!("{symbol}: {}, {} old", record.prices.close, span(age));
     if age > MAX_PRICE_AGE {
@@ -102,7 +102,7 @@ pub(super) fn span(length: Millis) -> String {
 
 const MIN_CANDLES: i64 = 3;
 const MAX_CANDLES: i64 = 500;
-/// Lookback for the last candles of a closed market: a long weekend.
+/// Lookback for the last candles of a closed market. Covers a long weekend.
 const LONG_WEEKEND: Millis = Millis::from_seconds(4 * 86_400);
 const CANDLE_GRACE: Millis = Millis::from_seconds(5);
 
@@ -268,14 +268,14 @@ mod tests {
     #[test]
     fn counts_closed_candles_of_the_last_hour() {
         let hour: Vec<i64> = (40..100).collect();
-        // It is minute 100 and 30 seconds.
+        // The current time is 30 seconds into minute 100.
         let now = 100 * 60_000 + 30_000;
         check_window(&hour, now, Mark::Ok, &["60 of 60 closed candles of the last 60 min", "is not sent"]);
         let longer: Vec<i64> = (30..=100).collect();
         check_window(&longer, now, Mark::Ok, &["60 of 60", "forming one is sent"]);
         check_window(&hour[1..], now, Mark::Warn, &["59 of 60", "missing: 1"]);
         check_window(&hour[..59], now, Mark::Warn, &["59 of 60"]);
-        // Three seconds after its close a candle may not be there yet.
+        // A candle may still be missing three seconds after its close.
         check_window(&hour[..59], 100 * 60_000 + 3_000, Mark::Ok, &["59 of 60"]);
         check_window(&hour[1..], 100 * 60_000 + 3_000, Mark::Warn, &["59 of 60"]);
         let unsound = [&hour[..], &[-50]].concat();

@@ -22,7 +22,7 @@ const CONFIG_HINT: &str =
 const BUILT_IN: &str = "none given: built-in example bots for `backtest`, `sandbox` and `live --sandbox`; `live` and \
                         `paper` need --config";
 
-/// Real money needs only one of its two confirmations here, since nothing trades.
+/// Loads the configuration. Real money needs only one of its two confirmations, since nothing trades.
 pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Option<Loaded>, Finding) {
     let loaded = match Loaded::read(files, Base::Sandbox, Vec::new()) {
         Ok(loaded) => loaded,

@@ -1,4 +1,4 @@
-//! The venue client of the checks, and the checks of its clock, token, wallets and open trades.
+//! Venue client, and checks of the venue's clock, token, wallets and open trades.
 
 use super::finding::{Check, Finding, REQUEST_TIMEOUT};
 use crate::configuration::{Config, Loaded, asset_types, credentials, journal_url};
@@ -120,7 +120,7 @@ impl ClockSamples {
     }
 }
 
-/// Compares the skew with `max_clock_skew_ms`, above which no trade opens; 0 disables the limit.
+/// Compares the clock skew with `max_clock_skew_ms`. Above it, no trade opens; 0 disables the limit.
 pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -> Finding {
     let allowed = Millis::new(i64::from(max_clock_skew_ms));
     let ClockSamples { common, answers, undated, .. } = samples;
@@ -200,7 +200,7 @@ fn judge_balances(balances: &Balances, config: &Config) -> Finding {
     Check::Wallets.ok(text)
 }
 
-/// Describes the bonus wallet: never staked by the ledger, but possibly charged by the venue.
+/// Describes the bonus wallet. The ledger ignores it, but the venue may take part of a stake from it.
 fn describe_bonus(balances: &Balances) -> String {
     let bonus = balances.bonus.map(|bonus| bonus.normalize());
     bonus.map_or(String::new(), |bonus| {

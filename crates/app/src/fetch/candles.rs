@@ -11,14 +11,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Default number of candles per write, the maximum lost on interruption.
+/// Default number of candles per write. An interruption loses at most this many.
 pub const BATCH: usize = 5_000;
 const DEFAULT_SPAN: Millis = Millis::from_seconds(30 * 86_400);
 
 #[derive(Clone, Debug)]
 pub struct CandleJob {
     pub target: Target,
-    /// Start, by default the end of the series, or 30 days ago.
+    /// Start. Default: the end of the stored series, or 30 days ago if there is none.
     pub from: Option<Millis>,
     pub to: Option<Millis>,
     pub again: bool,
@@ -57,7 +57,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) ->
         match next {
             Ok(Some(got)) => {
                 if fetched.requests == 0 {
-                    // Requests end at the venue's present.
+                    // Requests end at the current venue time.
                     let until = |one: &Range<Millis>| one.start..one.end.min(got.seen_at);
                     let stretches: Vec<_> = stretches.iter().map(until).collect();
                     fetching.expect(slots(&stretches, series.interval));
@@ -133,7 +133,7 @@ impl StoredSeries {
     }
 }
 
-/// Records closed hours without candles, so that later fetches skip them.
+/// Records closed hours that have no candles, so that later fetches skip them.
 async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetching: &Fetcher) -> Result<()> {
     let (series, source) = (target.series, fetching.source.clone());
     let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::from_asset_type);
@@ -173,9 +173,9 @@ impl Batch {
     }
 }
 
-/// Number of last stored candles to request again, since a venue may revise them.
+/// Number of newest stored candles to request again, since a venue may revise them.
 const RECHECKED_CANDLES: i64 = 100;
-/// Maximum number of candles between merged stretches, fewer than a request returns.
+/// Maximum gap between stretches to merge, in candles. Smaller than one request.
 const MAX_MERGED_GAP: i64 = 500;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -248,7 +248,7 @@ mod tests {
             (&[(10, 20)], (0, 30), Extent::After, &[(10, 30)]),
             (&[], (0, 5_000), Extent::Missing, &[(0, 5_000)]),
             (&[], (0, 5_000), Extent::After, &[(0, 5_000)]),
-            // Merges near stretches.
+            // Merges nearby stretches.
             (&near, (0, 6_000), Extent::Missing, &[(1_000, 1_402), (4_900, 6_000)]),
         ] {
             let to_range = |(start, end): Minutes| Millis::MINUTE * start..Millis::MINUTE * end;

@@ -1,4 +1,4 @@
-//! Download of candles and prices from the venue into the catalog, in batches and in order of time.
+//! Download of candles and prices from the venue into the catalog, in batches and in time order.
 
 mod candles;
 mod outcome;
@@ -31,7 +31,7 @@ pub struct Fetcher {
     pub source: String,
     price_url: String,
     mixing: Mixing,
-    /// Stops all tasks, each after storing its received candles.
+    /// Stops all tasks. Each task first stores the candles that it has received.
     pub stop: CancellationToken,
     meter: Arc<Mutex<Meter>>,
 }
@@ -100,7 +100,7 @@ impl Fetcher {
         done.map_err(|error| AppError::system("the catalog operation was interrupted", error))?
     }
 
-    /// Rejects a stored series of other sources, whose differences would count as revisions.
+    /// Rejects a stored series from other sources, since differences would count as revisions.
     async fn check_source(&self, series: Series) -> Result<()> {
         if self.mixing == Mixing::Allowed {
             return Ok(());
@@ -121,11 +121,11 @@ impl Fetcher {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub series: Series,
-    /// Asset type of the venue: `crypto`, `forex` or `otc`.
+    /// Asset type at the venue: `crypto`, `forex` or `otc`.
     pub asset_type: String,
 }
 
-/// Returns the named series, by default those of the bots. With `every`, names may be plain symbols.
+/// Returns the named series, or by default those of the bots. With `every`, names may be plain symbols.
 pub fn targets(
     names: &[String],
     every: Option<Interval>,
@@ -166,7 +166,7 @@ fn parse_series(name: &str, every: Option<Interval>) -> Result<Series> {
 }
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Maximum time of received prices that an interruption may lose.
+/// Maximum time span of received prices that an interruption can lose.
 const STORE_INTERVAL: Duration = Duration::from_secs(10);
 
 pub async fn record_prices(target: Target, fetching: Fetcher) -> (FetchStats, Result<()>) {
@@ -199,7 +199,7 @@ async fn record(series: Series, fetching: &Fetcher, fetched: &mut FetchStats) ->
                 fetching.pulse(recorded.candles.len() as u64);
                 batch.add(recorded.candles, recorded.seen_at);
             }
-            // The venue has answered before and may recover.
+            // Retries, since the venue has answered before and may recover.
             Err(error)
                 if fetched.requests > 0
                     && (error.is_temporary() || matches!(error, BrokerError::NotFound { .. })) =>

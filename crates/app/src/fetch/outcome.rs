@@ -1,4 +1,4 @@
-//! Results of `data fetch`, and its handling of venue errors.
+//! Results of `data fetch`, and handling of venue errors.
 
 use super::{Fetcher, Target};
 use crate::doctor::{Api, alternatives, suggest_fix};
@@ -20,7 +20,7 @@ pub struct FetchStats {
     rejected: usize,
     appended: AppendCounts,
     since: Option<Millis>,
-    /// Revised candles: the first value and the latest one.
+    /// Revised candles, each with its first and its latest value.
     revised: Vec<(Candle, Candle)>,
     manifest: Option<Manifest>,
     missing: u64,
@@ -154,7 +154,7 @@ pub fn text(all: &[FetchStats], finished: FetchEnd) -> String {
     }
     let mut text = table.to_string();
     for one in all {
-        // The first value stays in use.
+        // The first value remains in use.
         for (first, later) in one.revised.iter().take(MAX_SHOWN) {
             let (series, time) = (one.target.series, utc(first.time()));
             let _ = write!(text, "\nrevised: {series} at {time}: {}", changes(first, later));

@@ -184,7 +184,7 @@ proptest! {
         closed in (0..MINUTES, 0_i64..3_500),
         cap in 100_usize..1_000,
         keeps_newest in any::<bool>(),
-        // Includes a weekend, in which this venue may have candles of currencies.
+        // The range includes a weekend. This venue may have forex candles on weekends.
         kind in prop::sample::select(vec!["crypto", "forex"]),
     ) {
         runs.push(Run { from: Some(0), again: false, end: End::LeftAlone, ..last });

@@ -12,11 +12,11 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::FromPrimitive as _;
 use std::collections::BTreeSet;
 
-/// Percentage below which a fraction was probably meant.
+/// Minimum plausible percentage. Below it, a fraction was probably meant.
 const MIN_PERCENT: f64 = 1.0;
 /// Like [`MIN_PERCENT`], for per-bot limits, where half a percent is common.
 const MIN_BOT_PERCENT: f64 = 0.1;
-/// Payout that probably includes the stake, such as 185 instead of 85.
+/// Minimum payout that probably includes the stake, such as 185 instead of 85.
 const MIN_RETURN_PERCENT: f64 = 120.0;
 
 pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {

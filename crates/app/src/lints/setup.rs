@@ -15,9 +15,9 @@ use candlewick_sdk::{CloseType, Millis, Symbol};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum candles per expiry; more suggest a wrong unit.
+/// Maximum candles per expiry. A longer expiry suggests a wrong unit.
 const MAX_EXPIRY_CANDLES: i64 = 60;
-/// True range that a short candle rarely reaches, as a share of the price.
+/// True range that a short candle rarely reaches, as a fraction of the price.
 const MAX_TRUE_RANGE: f64 = 0.05;
 const MAX_SHORT_INTERVAL: Millis = Millis::HOUR;
 
@@ -93,7 +93,7 @@ pub(super) fn doubtful_time_zones(input: &LintInput<'_>) -> Vec<String> {
     }
     let lines = list_zones(input.loaded).into_iter().filter(|(zone, _)| *zone != config.signals.timezone);
     for (zone, lines) in lines {
-        // UTC-3 of a line has already been mapped to the zone with the inverted sign.
+        // An offset such as UTC-3 has already been mapped to its zone, whose name has the opposite sign.
         let note = missing_dst_note(&zone).map(str::to_owned);
         add(note, &format!("{} of the signal list", counted(lines, "line", "lines")));
     }

@@ -1,4 +1,4 @@
-//! Configurations and the findings of their lints.
+//! Lint findings for configurations.
 
 use super::{LINTS, Lint, LintInput, Stage, run, unusual_spelling};
 use crate::configuration::{Base, Flag, Loaded};
@@ -67,7 +67,7 @@ fn reports_doubtful_percentages_and_limits() {
             ],
         ),
         ("[risk]\ndaily_profit_target_percent = 1.0", &[]),
-        // 10 % of 10,000 is 1,000, and the default is 100.
+        // 10 % of 10,000 is 1,000, but the default limit is 100.
         ("[risk]\ndaily_loss_limit_percent = 10", &default_limit),
         ("[risk]\ndaily_loss_limit_percent = 10\n[account]\ninitial_balance = 1000", &[]),
         ("[risk]\ndaily_loss_limit_percent = 10\ndaily_loss_limit = 0", &[]),
@@ -100,7 +100,7 @@ fn reports_doubtful_payouts_with_their_break_even() {
     let below = ("payout_below_minimum", "EURUSD pays 80 % in [simulation], below the 82 % of");
     check_sections(&pays(80, "min_payout_percent = 82"), &[probing, below]);
     check_sections(&pays(82, "min_payout_percent = 82"), &[probing]);
-    // With GBPUSD at 90 and EURUSD at 80 neither trades.
+    // With GBPUSD at 90 and EURUSD at 80, neither symbol trades.
     let choice = |least: &str| pays(80, &format!("best_payout_of = [\"EURUSD\", \"GBPUSD\"]\n{least}"));
     let unequal = |part| [probing, ("unequal_minimum_payouts", part)];
     let least = "min_payout_percent_by_symbol = { EURUSD = 75, GBPUSD = 91 }";
@@ -123,10 +123,10 @@ fn reports_stakes_that_lose_grow_too_large_or_never_fit() {
     let stake = |sections: &str, stake: &str, expected: &[(&str, &str)]| {
         check(&format!("{sections}{BOT}stake = {{ {stake} }}\n{RULE}"), expected);
     };
-    // At 85 % the levels 1, 1.5 and 2.25 win 1.91 on the last, after a loss of 2.50.
+    // At 85 %, level 3 wins 2.25 * 0.85 = 1.91 after losses of 1 + 1.5 = 2.50.
     let gale = "kind = \"martingale\", amount = 1, factor = 1.5, levels = 3";
     stake("[simulation]\npayout_percent = 85\n", gale, &[("losing_level", "a win on level 3 leaves -0.59")]);
-    // At 80 %: 10.00, 18.00, 32.40.
+    // At 80 %, the stakes are 10.00, 18.00 and 32.40.
     let soros = "kind = \"soros\", amount = 10, wins = 3";
     let most = "[risk]\nmax_stake = 20\n[simulation]\npayout_percent = 80\n";
     stake(most, soros, &[("outgrown_stake", "after 2 wins in a row at a payout of 80 % its stake of 32.40")]);
@@ -161,7 +161,7 @@ fn reports_causes_of_interrupted_ladders() {
         ),
         ("[risk.bots.a]\nmax_loss_streak = 3\n", ""),
         ("[risk]\nmax_trades_per_day = 10\n", "risk.max_trades_per_day = 10"),
-        // 1 + 2 + 4 = 7: a second ladder does not fit into 12, but into the default of 100.
+        // A ladder costs 1 + 2 + 4 = 7. Two ladders exceed 12, but not the default of 100.
         ("[risk]\ndaily_loss_limit = 12\n", "(12.00) (after losses of all bots above 5.00 in a day, since a"),
         ("[risk]\ndaily_loss_limit = 100\n", ""),
         (
@@ -172,7 +172,7 @@ fn reports_causes_of_interrupted_ladders() {
     ] {
         cut(gale, sections, part);
     }
-    // A limit of 0.3 % is small, too.
+    // A limit of 0.3 % is also reported as small.
     let own = "[risk]\ndaily_loss_limit_percent = 0.3\n[account]\ninitial_balance = 5000\n[risk.bots.a]\ndaily_loss_limit = 14\n";
     let part = "risk.bots.a.daily_loss_limit (14.00) (after losses of the bot above 7.00 in a day";
     check(
@@ -221,7 +221,7 @@ fn reports_hours_split_by_a_day_with_limits() {
     let own = "filters = [{ hours = [\"22:00\", \"02:00\"] }]";
     let found = [("split_hours", "the filter of bot \"a\": 22:00 to 02:00 UTC")];
     check_combination("[risk]\ndaily_loss_limit = 10\n", own, &found);
-    // The hours of [risk] exclude those after midnight.
+    // [risk] allows no hours after midnight.
     let evening = "[risk]\ndaily_loss_limit = 10\nhours = [{ from = \"20:00\", to = \"00:00\" }]\n";
     check_combination(evening, own, &[]);
 }
@@ -249,7 +249,7 @@ fn reports_rules_that_rarely_or_never_trade() {
         check(&format!("{BOT}strategy = \"rules\"\nparams = {{ buy = \"{buy}\" }}\n"), expected);
     };
     rule("rsi(14) > 130", &[("doubtful_condition", "bot \"a\": `rsi(14) > 130` never holds")]);
-    // An hour has 60 candles of 1m, and a value of longer candles needs one more: (100 + 1) * 60.
+    // An hour has 60 candles of 1m. A value on longer candles needs one extra candle: (100 + 1) * 60.
     let long = "`ema(100)@1h` needs 68280 candles of 1m (47 days 10 h), `sma(100)@1h` only 6060";
     rule("close > ema(100)@1h", &[("long_warm_up", long)]);
     rule("between('08:00', '17:00', 'EST')", &[("doubtful_time_zone", "bot \"a\": EST has no summer time")]);

@@ -1,4 +1,4 @@
-//! Connections to a venue: over the network, on paper, or by a broker of a custom binary.
+//! Connections to a venue: over the network, on paper, or through a broker of a custom binary.
 
 use super::Connection;
 use super::journal_session::observer;
@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Checks that an address or token names a venue, before a journal is created for it.
+/// Checks that an address or token is set for the venue, before a journal is created.
 pub fn check_venue(loaded: &Loaded) -> Result<()> {
     if loaded.is_set("broker.base_url") || credentials(loaded)?.api_token.is_some() {
         return Ok(());
@@ -76,7 +76,7 @@ pub struct VenuePorts {
     pub market: Arc<dyn MarketData>,
     pub broker: Arc<dyn Broker>,
     pub clock: Arc<dyn Clock>,
-    /// End of the venue and thus of the run; `None` if unlimited.
+    /// Time at which the venue and thus the run ends; `None` if unlimited.
     pub until: Option<Millis>,
 }
 
@@ -86,7 +86,7 @@ type Connect = Arc<dyn Fn(&Config) -> Result<VenuePorts, BrokerError> + Send + S
 pub struct OwnBrokers(BTreeMap<String, Connect>);
 
 impl OwnBrokers {
-    /// Adds a broker. A later one replaces an earlier one of the same name.
+    /// Adds a broker. Replaces an earlier broker with the same name.
     pub fn add(
         &mut self,
         name: &str,
@@ -119,7 +119,7 @@ impl fmt::Debug for OwnBrokers {
 /// Delays between attempts in seconds; the last one repeats.
 const DELAYS_S: [u64; 6] = [1, 2, 5, 10, 20, 30];
 
-/// Waits until both APIs answer, or until a permanent error.
+/// Waits until the trading and price APIs answer, or until a permanent error.
 pub async fn wait_for_venue(connection: &Connection, bots: &[BotSettings], announce: &dyn Fn(&str)) {
     let mut announced = None;
     for attempt in 0.. {

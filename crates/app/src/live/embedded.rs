@@ -1,4 +1,4 @@
-//! Sandboxes: embedded in the process of the bots, and standalone.
+//! Sandbox venues, either embedded in the bots' process or standalone.
 
 use super::Connection;
 use super::journal_session::observer;
@@ -23,7 +23,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Minimum staleness threshold in real seconds: answers take time, however fast the clock.
+/// Minimum staleness threshold in real seconds. Answers take real time at any clock speed.
 const STALE_PATIENCE_S: u32 = 10;
 
 pub struct Embedded {
@@ -35,7 +35,7 @@ pub struct Embedded {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// Starts after some history and runs until stopped; in lock-step until the last candle.
+    /// Starts after some history and runs until stopped, or in lock-step until the last candle.
     Open,
     Whole,
 }
@@ -48,7 +48,7 @@ impl Embedded {
     ) -> Result<Self> {
         let settings = &loaded.config.sandbox;
         let start = choose_start(settings, &series, (span, warmups))?;
-        // In lock-step the clock could run years past the last candle.
+        // In lock-step, the clock could run years past the last candle.
         let speed = settings.speed.to_speed();
         let ends = span == Span::Whole || speed == Speed::Max;
         let until = ends.then(|| last_candle_end(&series, &loaded.config.bots));
@@ -64,7 +64,7 @@ impl Embedded {
     ) -> Result<Self> {
         Problems::check(short_body_problems(loaded))?;
         let mut settings = loaded.config.sandbox.clone();
-        // The clock stops until an order is answered, so the answer cannot be delayed.
+        // Replies cannot be delayed, since the clock stops until an order is answered.
         settings.replies = Replies::AtOnce;
         if !loaded.is_set("sandbox.listen") {
             settings.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -126,12 +126,12 @@ fn stale_after_s(factor: f64) -> u32 {
     in_venue_time(STALE_PATIENCE_S, factor).max(usual)
 }
 
-/// In lock-step, the embedded venue has a candle at its close time or never.
+/// Adapts the runtime settings to an embedded venue. In lock-step, candles are never late.
 fn venue_runtime(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
     runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
-    // The timeout of an open trade starts when its settlement is available.
+    // The timeout of an open trade should start when its settlement is available.
     runtime.stop_patience_s = runtime.stop_patience_s.saturating_add(runtime.settle_after_ms.div_ceil(1_000));
     if let Speed::Times(factor) = speed {
         runtime.stop_patience_s = in_venue_time(runtime.stop_patience_s, factor);
@@ -146,7 +146,7 @@ fn venue_runtime(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     if speed == Speed::Max {
         runtime.hold_ms = 0;
         runtime.quick_repeats = 0;
-        // Open trades close at once.
+        // Open trades close immediately.
         runtime.interrupt_patience_s = u32::MAX;
         runtime.watch_prices = false;
         runtime.list_every_s = 0;
@@ -213,7 +213,7 @@ impl ServedSandbox {
     }
 }
 
-/// At speed 1 without a start, shifts the candles to real time for clients with their own clock.
+/// Builds clock, start time and candles. At speed 1 without a start, shifts the candles to real time.
 fn build_timeline(
     settings: &SandboxSettings,
     series: Vec<CandleSeries>,

@@ -1,4 +1,4 @@
-//! Publication of a run's events, from start to end.
+//! Publication of events from a run's start to its end.
 
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{IntentState, SessionSettings};

@@ -29,7 +29,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 #[cfg(unix)]
 use candlewick_runtime::control::HangUp;
 
-/// Capacity of the exchange queue; overflow is missing in the journal.
+/// Capacity of the exchange queue. Exchanges beyond it are missing from the journal.
 const MAX_QUEUED_EXCHANGES: usize = 4_096;
 const MAX_QUEUED_ORDERS: usize = 16;
 
@@ -95,7 +95,7 @@ impl JournalSession {
         }
     }
 
-    /// Checks that the journal is empty, since a restarted venue knows no earlier trades.
+    /// Checks that the journal is empty, since a restarted venue does not know earlier trades.
     pub async fn check_fresh(&mut self) -> Result<()> {
         if self.first_balance().await?.is_none() {
             return Ok(());
@@ -166,7 +166,7 @@ impl JournalSession {
     }
 }
 
-/// Returns the intents that were in flight when their embedded venue ended.
+/// Returns the intents that were unfinished when their embedded venue ended.
 pub(crate) fn lost_with_venue(contents: &JournalContents) -> Vec<IntentId> {
     let is_embedded = contents.runs.iter().all(|run| run.trading == Some(TradingMode::Sandbox));
     let is_under_way = |row: &&IntentRow| {
@@ -230,14 +230,14 @@ impl ControlChannel {
         let (taken, stop) = ends();
         tokio::spawn(async move { server.serve(taken, stop.cancelled_owned()).await });
         if paths.halt_file.is_there() {
-            // Halts before the first candle, earlier than the watch would. The answer is not awaited.
+            // Halts before the first candle, earlier than the file watch would. Does not wait for the answer.
             let order = ControlOrder::Halt { reason: paths.halt_file.reason() };
             let (answer, _) = oneshot::channel();
             drop(sender.try_send(ControlRequest::new(order, answer)));
         }
         let url = journal_url(loaded)?;
         let mut in_journal = JournalOrders::new(url, paths.halt_file.clone());
-        // Likewise for orders stored while no bot ran.
+        // Also delivers orders that were stored while no bot was running.
         in_journal.poll(&sender).await;
         let (taken, stop) = ends();
         tokio::spawn(async move { in_journal.watch(taken, stop.cancelled_owned()).await });
@@ -276,7 +276,7 @@ fn reading_notice(reading: FullReading<'_>) -> Option<String> {
     }
 }
 
-/// Completes the book of a finished run with its evicted intents, as far as readable.
+/// Adds evicted intents to the book of a finished run, as far as they can be read.
 pub(super) async fn fill_book(
     finished: Result<Finished, RuntimeError>,
     url: Option<&JournalUrl>,
@@ -316,7 +316,7 @@ pub(super) async fn complete_standing(
     let fold = JournalFold::read_rows(&mut reader, settings).await;
     reader.close().await;
     let (session, past, _) = fold?.into_parts();
-    // The state of the run is newer than the durable one.
+    // The run's state is newer than the stored one.
     let known = ReloadInput::from_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
     let rows: BTreeMap<IntentId, IntentRow> = known.map(|row| (row.approved.intent(), row)).collect();
     Ok(ReloadInput { rows: rows.into_values().collect(), forgotten: 0, ..standing.clone() })

@@ -64,7 +64,7 @@ pub struct Connection {
 type WaitingRequests = Arc<dyn Fn() -> Vec<(&'static str, usize)> + Send + Sync>;
 
 impl Connection {
-    /// Connects to the configured wallet without limits of requests or time.
+    /// Connects to the configured wallet without request or time limits.
     fn new(
         loaded: &Loaded,
         market: Arc<dyn MarketData>,
@@ -109,7 +109,7 @@ pub struct FrontEnd<'a> {
     pub journal: JournalSession,
     pub control: ControlChannel,
     pub watchers: Vec<Watcher>,
-    /// Shows the amounts at risk line by line, without blocking.
+    /// Prints the amounts at risk line by line, without blocking.
     pub announce: Box<dyn Fn(&str) + 'a>,
     pub progress: Box<dyn Progress + 'a>,
     pub stop: mpsc::Receiver<Stop>,
@@ -123,7 +123,7 @@ pub struct Outcome {
     pub trading: TradingMode,
     pub start_balance: Money,
     pub span: Range<Millis>,
-    /// Number of the last event; 0 if nothing follows the feed.
+    /// Number of the last event; 0 if the feed has no follower.
     pub last_event: u64,
 }
 
@@ -143,7 +143,7 @@ pub async fn run(
     };
     let outcome = Box::pin(run_watched(loaded, bots, connection, front)).await;
     tokio::select! {
-        // Without alerts this completes at once, even if quitting immediately.
+        // Without alerts, this branch completes at once, even during an immediate quit.
         biased;
         () = alerts.end(outcome.as_ref().map(|outcome| outcome.finished.stop)) => {}
         () = leave.notified() => tracing::warn!("quitting without waiting for unsent alerts"),
@@ -160,7 +160,7 @@ async fn run_watched(
     let FrontEnd { mut journal, control, watchers, announce, progress, stop, read_again, .. } = front;
     let Connection { market, broker, clock, mut runtime, trading, requests_per_second, .. } = connection;
     let Connection { account, exchanges, unrecognised, token, until, waiting, .. } = connection;
-    // Requests before the start of the run take no venue time.
+    // Requests before the start of the run take no time on the venue's clock.
     let hold = clock.hold();
     let found = prepare(loaded, &mut journal, (broker.as_ref(), account, trading)).await;
     let ((mut watch, inputs, account, balance), journal) = release_on_error(found, journal).await?;
@@ -171,7 +171,7 @@ async fn run_watched(
     let (session, journal) = release_on_error(new_session(&settings, bots.strategies), journal).await?;
     report_budget((&settings, &bots.wants_prices, streams), requests_per_second, &mut runtime);
     let journal_url = journal.url();
-    // Without a journal nothing is evicted.
+    // Without a journal, no intent is evicted.
     runtime.remember_s = journal_url.as_ref().map_or(0, |_| runtime.remember_s);
     runtime.least_remembered = least_remembered();
     let recovered =
@@ -278,7 +278,7 @@ async fn release_on_error<T>(made: Result<T>, journal: JournalSession) -> Result
     }
 }
 
-/// Checks that a first run has funds. The funds of a later run may be in open trades.
+/// Checks that a first run has funds. In a later run, all funds may be in open trades.
 fn check_funds(account: &Account) -> Result<()> {
     if account.balance > Decimal::ZERO {
         return Ok(());

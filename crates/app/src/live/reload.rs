@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
-/// Maximum number of listed files and length of a name: command answers are short.
+/// Maximum number of listed files, and maximum length of a name. Command answers must be short.
 const MAX_FILES: usize = 3;
 const MAX_NAME: usize = 40;
 
@@ -103,7 +103,7 @@ impl ReloadContext {
         Ok(changed.take(MAX_FILES).map(|(name, _)| words(name)).collect())
     }
 
-    /// Builds the new settings with the bots in their running order, which state refers to.
+    /// Builds the new settings with the bots in their running order, since state refers to bots by index.
     fn build_settings(&self, loaded: &Loaded) -> SessionSettings {
         let bots = self.config.bots.clone();
         SessionSettings { balance: self.settings.balance, bots, ..session_settings(loaded) }

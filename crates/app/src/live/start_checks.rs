@@ -1,4 +1,4 @@
-//! Checks and disclosure before the first trade, and the record of looks at past candles.
+//! Checks and notices before the first trade, and the record of looks at past candles.
 
 use crate::bots::session_settings;
 use crate::configuration::Loaded;
@@ -109,7 +109,7 @@ fn trade_record(bot: usize, standing: &ReloadInput, assumed: Payout) -> TradeRec
     TradeRecord::from_rows(payout, own)
 }
 
-/// Records in the variant ledger, if any, the candles that these bots will see.
+/// Records the candles that these bots will see in the variant ledger, if there is one.
 pub fn record_look(
     loaded: &Loaded,
     registry: &Registry,

@@ -66,11 +66,11 @@ const fn to_severity(severity: AlertSeverity) -> Severity {
     }
 }
 
-/// Returns the real time, since the clock of a run may follow its candles.
+/// Returns a real-time clock, since the run's clock may follow its candles.
 fn wall_clock() -> WallClock {
     let clock = SystemClock::new();
     Arc::new(move || {
-        // The machine may have been suspended.
+        // Catches up in case the machine was suspended.
         clock.catch_up();
         clock.now().get()
     })
@@ -135,7 +135,7 @@ fn build_endpoint(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Re
     Ok(Endpoint { url: sound("url", &url)?, secret })
 }
 
-/// Returns address and secret. The environment overrides files, which override settings.
+/// Returns the address and secret. The environment overrides files, and files override settings.
 fn resolve_address(
     loaded: &Loaded,
     name: &str,

@@ -9,7 +9,7 @@ use candlewick_runtime::events::{OrderFacts, RunEvent, TradeFacts};
 use candlewick_sdk::{Millis, MoneyScale, format_price, visible};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rules whose rejections are reported, because the user set them or has to act.
+/// Rules whose rejections cause an alert, because the user configured them or has to act.
 const REPORTED_LIMITS: [Rule; 10] = [
     Rule::DailyLossLimit,
     Rule::DailyProfitTarget,
@@ -94,7 +94,7 @@ impl AlertBuilder {
         self.doubts.insert(order.intent, Doubt { since, order, is_told: false });
     }
 
-    /// Returns an alert when the funds fall below the limit, and again only after a recovery.
+    /// Returns an alert when funds first fall below the limit. A recovery rearms the alert.
     pub(super) fn check_funds(&mut self, at: Millis, funds: Funds) -> Option<Alert> {
         let sum = self.scale.to_f64(funds.free) + self.scale.to_f64(funds.open_stakes);
         let was_low = std::mem::replace(&mut self.is_low, sum < self.balance_below);
@@ -117,7 +117,7 @@ impl AlertBuilder {
     }
 }
 
-/// Converts an event that is independent of orders and earlier events.
+/// Converts an event that does not depend on orders or earlier events.
 fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
     let plain = |kind, text: String| Some(alert(at, kind, &text));
     match event {
@@ -195,7 +195,7 @@ pub(super) fn alert(at: Millis, kind: Kind, text: &str) -> Alert {
         | Kind::Alarm => Severity::Critical,
         _ => Severity::Notice,
     };
-    // Texts of the venue are escaped to a single visible line.
+    // Escapes text from the venue into a single visible line.
     Alert::new(at.get(), severity, &event_name(kind), visible(text))
 }
 
@@ -276,7 +276,7 @@ mod tests {
         Millis::from_seconds(seconds)
     }
 
-    /// Returns the alert as `event severity bot`, and its text.
+    /// Returns the alert as `event severity bot`, together with its text.
     fn describe(event: RunEvent) -> Option<(String, String)> {
         let Alert { at: time, severity, event, bot, text, .. } = facts().alert_for(at(300), event)?;
         assert_eq!(time, 300_000);

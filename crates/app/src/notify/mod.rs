@@ -1,4 +1,4 @@
-//! Alerts of a live run, and test messages to each channel.
+//! Alerts from a live run, and test messages to each channel.
 
 #[cfg(feature = "notify")]
 mod channels;

@@ -1,4 +1,4 @@
-//! Alerts of a run from start to end, chat commands to it, and test messages.
+//! Alerts of a run from start to end, chat commands to the run, and test messages.
 
 use super::ChannelTest;
 use super::channels::{OpenChannel, event_name, open_all, open_chats, pace};
@@ -26,7 +26,7 @@ const TICK_INTERVAL: Duration = Duration::from_secs(1);
 const FOLLOWER_TIMEOUT: Duration = Duration::from_secs(3);
 const CHAT_TIMEOUT: Duration = Duration::from_secs(10);
 const TEST_TIMEOUT: Duration = Duration::from_secs(15);
-/// Number and interval of checks before a wait for unsent alerts is announced.
+/// Number of checks for unsent alerts before the wait is announced.
 const DRAIN_CHECKS: u32 = 20;
 const DRAIN_INTERVAL: Duration = Duration::from_millis(50);
 

@@ -1,4 +1,4 @@
-//! Stub of the alerts for builds without them.
+//! Stub for builds without alerts.
 
 use super::{ChannelTest, notify_problems};
 use crate::configuration::{Loaded, Problems};

@@ -1,4 +1,4 @@
-//! Result folder of a search. At an object storage address, files are uploaded when complete.
+//! Result folder of a search. On object storage, files are uploaded once complete.
 
 use super::PreparedSearch;
 use crate::bots::declared_durations;
@@ -34,7 +34,7 @@ impl ResultFolder {
         self.remote.as_ref().map_or_else(|| self.here.clone(), RemoteFolder::shown)
     }
 
-    /// Returns the local path of a file, which may not exist, downloading it if necessary.
+    /// Returns the local path of a file, downloading it if necessary. The file may not exist.
     pub fn download(&self, name: &str) -> Result<PathBuf> {
         if let Some(remote) = &self.remote {
             remote.download(name)?;
@@ -42,7 +42,7 @@ impl ResultFolder {
         Ok(self.here.join(name))
     }
 
-    /// Uploads a finished file. If another machine was faster, keeps its file and returns a notice.
+    /// Uploads a finished file. If another machine was faster, keeps its upload and returns a notice.
     pub fn upload(&self, name: &str) -> Result<Option<String>> {
         let Some(remote) = &self.remote else { return Ok(None) };
         let place = remote.shown().join(name);
@@ -75,7 +75,7 @@ impl ResultFolder {
     ) -> Result<PathBuf> {
         let path = self.write(name, fill)?.0;
         let Some(remote) = &self.remote else { return Ok(path) };
-        // A faster run wrote the same: rows depend only on the plan, and merging verifies them.
+        // A faster run has written the same rows: they depend only on the plan, and merging verifies them.
         remote.upload_if_unchanged(name)?;
         Ok(remote.shown().join(name))
     }
@@ -100,7 +100,7 @@ impl ResultFolder {
     }
 }
 
-/// Renders the best parameters as an overlay for the searched configuration, with built-in price steps.
+/// Renders the best parameters as an overlay of the searched configuration. Adds built-in price steps.
 pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String> {
     let mut best = prepared.written.clone();
     best["params"] = bot.params.clone();

@@ -1,4 +1,4 @@
-//! Hold-out of a walk-forward run: its lock and earlier looks at it.
+//! Hold-out of a walk-forward run: its lock and the record of earlier looks.
 
 use super::{Layout, PreparedSearch, SearchTerms};
 use crate::error::{AppError, ErrorKind, Result};
@@ -13,7 +13,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Strategy and parameter sets for which a hold-out is opened, however they are searched.
+/// Strategy and parameter sets for which a hold-out is opened, regardless of the search method.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hypothesis {
     pub data_hash: String,
@@ -32,7 +32,7 @@ pub(super) struct Opening {
     from: Millis,
     to: Millis,
     hypothesis: Hypothesis,
-    /// Content of the candles, `None` for older openings.
+    /// Sample of the candles; `None` in openings recorded by earlier versions.
     #[serde(default)]
     candles: Option<CandleSample>,
     #[serde(default)]
@@ -53,9 +53,9 @@ pub struct OpeningRequest<'a> {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownLooks {
-    /// Description of each look, or the reason why looks are unknown.
+    /// Descriptions of known looks, and reasons why looks or variants are unknown.
     pub found: Vec<String>,
-    /// Reason why further looks are possible but unknown.
+    /// Reason why there may be further, unrecorded looks.
     pub unknown: Option<String>,
 }
 
@@ -67,11 +67,11 @@ pub enum Reopening {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpeningRecord {
-    /// Time of the opening, which is earlier for a repeated run.
+    /// Time of the opening. A repeated run keeps the time of its first opening.
     pub at: String,
     /// 1-based number of this opening for the hypothesis.
     pub number: usize,
-    /// Number of earlier openings of any of its candles for other hypotheses.
+    /// Number of earlier openings of any of these candles for other hypotheses.
     pub others: usize,
     pub looks: KnownLooks,
 }
@@ -124,7 +124,7 @@ impl HoldOutLock {
         self.find_index(&openings, asked).map(|_| ())
     }
 
-    /// Records an opening durably before any result is shown; a repeated run opens nothing.
+    /// Records an opening durably before any result is shown. A repeated run adds no opening.
     pub fn open(&self, asked: &OpeningRequest<'_>) -> Result<OpeningRecord> {
         let mut file = self.file().map_err(|error| self.file_error(error))?;
         let mut text = Vec::new();
@@ -172,7 +172,7 @@ impl HoldOutLock {
         })
     }
 
-    /// Returns the index of this run's opening, or the length of the list if it is new.
+    /// Returns the index of this run's opening, or the length of the list if the opening is new.
     fn find_index(&self, openings: &[Opening], asked: &OpeningRequest<'_>) -> Result<usize> {
         let OpeningRequest { hypothesis, candles, range, .. } = asked;
         let is_own = |one: &&Opening| one.is_for(hypothesis, candles, range);
@@ -193,7 +193,7 @@ impl HoldOutLock {
         }
     }
 
-    /// Opens and locks the list, so that two runs cannot open a hold-out at once.
+    /// Opens and locks the list, so that two runs cannot open a hold-out at the same time.
     fn file(&self) -> io::Result<File> {
         create_dir_all(self.0.parent().unwrap_or(Path::new(".")))?;
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.0)?;
@@ -201,7 +201,7 @@ impl HoldOutLock {
         Ok(file)
     }
 
-    /// Returns the openings and their length in bytes, without a last line cut off by a kill.
+    /// Returns the openings and their length in bytes. Ignores an incomplete last line of a killed run.
     fn read(&self, text: &[u8]) -> Result<(Vec<Opening>, u64)> {
         let whole = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
         let (mut openings, mut sound) = (Vec::new(), 0);
@@ -409,7 +409,7 @@ mod tests {
         let mut fixture = Fixture::new();
         assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
         assert_eq!(fixture.open(&hypothesis(&["oversold"]), "r2", Refused), Ok((1, 1)));
-        // The count of earlier openings is fixed when recorded.
+        // The number of earlier openings is fixed when an opening is recorded.
         assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
         fixture.hours = 20..30;
         assert_eq!(fixture.open(&hypothesis(&["close_type"]), "r5", Refused), Ok((1, 0)));

@@ -1,4 +1,4 @@
-//! Plans of sharded searches: everything a machine needs except the program and the candles.
+//! Plans of sharded searches: everything that a machine needs except the program and the candles.
 
 use super::LayoutTerms;
 use super::folder::ResultFolder;
@@ -37,8 +37,8 @@ pub struct SearchPlan {
     pub command: PlannedCommand,
     pub sets: u64,
     pub shards: u64,
-    /// Number of rounds, `None` if the search does not learn. Shards are numbered round by round,
-    /// and a round needs the results of all earlier rounds.
+    /// Number of rounds; `None` if the search does not learn. Shards are numbered round by round.
+    /// A round needs the results of all earlier rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<NonZeroU64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub struct SearchPlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedWalk {
     pub layout: LayoutTerms,
-    /// Number of windows; all have the same number of shards.
+    /// Number of windows. All have the same number of shards.
     pub windows: u64,
 }
 
@@ -67,7 +67,7 @@ pub(super) struct PlannedArguments<A> {
 
 #[derive(Clone, Debug, Default)]
 pub struct PlanPlace {
-    /// Empty to use the paths of the plan.
+    /// Candle files or series. If empty, those in the plan are used.
     pub data: Vec<String>,
     pub catalog: Option<PathBuf>,
     pub threads: Option<NonZeroUsize>,
@@ -76,7 +76,7 @@ pub struct PlanPlace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherProgram {
     Refused,
-    /// The operator vouches that the results are the same; the report says so.
+    /// The operator vouches that the results are the same. The report mentions it.
     Allowed,
 }
 
@@ -220,7 +220,7 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
     Ok(found)
 }
 
-/// Returns the difference of a shard of another program as a notice, if it is allowed.
+/// Returns the difference of a shard from another program as a notice, or an error if not allowed.
 pub(super) fn allow_shard(shard: &Path, problem: String, others: OtherProgram) -> Result<String> {
     if others == OtherProgram::Allowed {
         return Ok(problem);
@@ -305,7 +305,7 @@ impl PlannedCandles {
 }
 
 impl CandleChoice {
-    /// Reads from `place` if it names a location, else from the paths of the plan.
+    /// Reads from `place` if it names a location, else from the paths in the plan.
     pub(crate) fn from_plan(planned: PlannedCandles, place: PlanPlace) -> Self {
         let is_elsewhere = !place.data.is_empty() || place.catalog.is_some();
         let (data, catalog) =
@@ -316,7 +316,7 @@ impl CandleChoice {
             from: planned.from,
             to: planned.to,
             allow_coarse: planned.allow_coarse,
-            // Bots and venue of the plan depend on it.
+            // The plan already contains the bots and venue that these options would affect.
             rules: None,
             payout: None,
         }

@@ -1,4 +1,4 @@
-//! Terms of a search and everything prepared from them.
+//! Search terms and the search prepared from them.
 
 use super::hold_out::Hypothesis;
 use crate::backtest::threads_or_cores;
@@ -30,15 +30,15 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SearchTerms {
-    /// `NAME=VALUES`, or `NAME` for the whole range that the strategy declares.
+    /// `NAME=VALUES`, or `NAME` for the full range declared by the strategy.
     #[serde(rename = "param")]
     pub parameters: Vec<String>,
     #[serde(rename = "where")]
     pub conditions: Vec<String>,
     pub bot: Option<String>,
-    /// `None` selects a grid if all ranges are finite and `trials` is `None`, else Sobol.
+    /// Search method. `None` selects a grid if all ranges are finite and `trials` is `None`, else Sobol.
     pub search: Option<Search>,
-    /// Number of sets, 200 by default. A grid ignores it and tries all.
+    /// Number of sets to try, 200 by default. A grid search ignores it and tries all sets.
     pub trials: Option<u64>,
     pub seed: u64,
     /// Number of sets that TPE chooses per round, 16 by default.
@@ -46,7 +46,7 @@ pub struct SearchTerms {
     pub batch: Option<NonZeroU64>,
     pub objective: Objective,
     pub min_trades: u64,
-    /// Factor N of successive halving: the best 1 in N sets continue on N times as many candles.
+    /// Factor N of successive halving: the best 1/N of the sets continue on N times as many candles.
     pub halving: Option<u32>,
     pub rungs: u32,
     #[serde(skip)]
@@ -63,7 +63,7 @@ pub struct PreparedSearch<'a> {
     pub settings: BacktestSettings,
     pub space: Space,
     pub sweep: SweepSettings,
-    /// Hashes of files named by parameters, searched or not.
+    /// Hashes of files named by parameters. Includes parameters that are not searched.
     pub files: BTreeMap<String, String>,
     pub candles: Candles,
 }
@@ -335,7 +335,7 @@ fn bots_with_markets<'a>(
     bots.filter_map(|bot| Some((bot, markets.iter().find(|market| market.symbol() == bot.symbol)?)))
 }
 
-/// Returns bots at the limits of numeric axes and with every value of other axes, with their flags.
+/// Returns bots at the ends of numeric axes and at each value of other axes, with their flags.
 fn boundary_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
     let mut first = bot.clone();
     let axes = space.axes().iter().filter(|axis| axis.target() == Target::Parameter);
@@ -364,7 +364,7 @@ fn set(bot: &mut BotSettings, name: &str, value: &Setting) {
     bot.params[name] = value.to_json();
 }
 
-/// `None` if the strategy cannot be built; its trial reports the reason.
+/// Returns the strategy's expiries. `None` if it cannot be built; its trial reports the reason.
 fn expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expiry>>> {
     entry.build(&bot.params, &bot.context(None)).ok().map(|strategy| strategy.expiries())
 }

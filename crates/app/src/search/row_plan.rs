@@ -1,4 +1,4 @@
-//! Plans of independent runs, split into shards with one file of rows each.
+//! Plans of independent runs, split into shards. Each shard writes one file of rows.
 
 use super::folder::ResultFolder;
 use super::plan::{
@@ -60,7 +60,7 @@ impl<'a> RowPlanBasis<'a> {
         Ok((Self { registry, prepared, choice, sections }, strategies))
     }
 
-    /// Adds everything else that determines the rows to the arguments of the command.
+    /// Adds to the command's arguments everything else that determines the rows.
     pub(crate) fn identity(&self, mut own: Value) -> Result<Value> {
         own["program"] = json!(program_hash()?);
         own["strategies"] = json!(self.prepared.header.strategies);

@@ -1,4 +1,4 @@
-//! Shards of a planned search, each with its own journal, their rounds and their merge.
+//! Shards of a planned search: one journal per shard, rounds and merging.
 
 use super::folder::ResultFolder;
 use super::plan::{OtherProgram, SearchPlan, allow_shard};
@@ -127,7 +127,7 @@ impl SearchPlan {
         Ok(self)
     }
 
-    /// Derives a shard from the journals of all earlier rounds; `None` if the search does not learn.
+    /// Builds a round's shard from the journals of all earlier rounds; `None` if the search does not learn.
     pub fn round_shard(
         &self,
         (folder, number): (&ResultFolder, u64),

@@ -1,4 +1,4 @@
-//! Records the sets that a search tried as variants of an idea.
+//! Recording of tried parameter sets in the variant ledger.
 
 use super::prepared::{PreparedSearch, SearchTerms};
 use candlewick_backtest::metric::DAYS_PER_YEAR;
@@ -25,7 +25,7 @@ pub(super) struct WalkLook<'a> {
 pub struct TriedCount {
     pub variants: u64,
     pub walks: u64,
-    /// Variants announced by stopped or running searches and not tried yet.
+    /// Variants planned by stopped or running searches but not tried yet.
     pub under_way: u64,
     /// Whether this search started the ledger, so that earlier variants are unknown.
     pub is_first: bool,
@@ -42,7 +42,7 @@ impl<'a> SweepRun<'a> {
         Self { terms, prepared, run: run_of(identity) }
     }
 
-    /// Records the planned sets before any runs, so that those of a killed sweep count.
+    /// Records the planned sets before any of them runs, so that a killed sweep still counts.
     pub fn begin(&self, sets: u64) {
         if let Some(ledger) = self.prepared.ledger() {
             let _ = ledger.begin(&self.prepared.entry.name, sets, &self.look(LookEnd::Stopped));
@@ -55,13 +55,13 @@ impl<'a> SweepRun<'a> {
     }
 }
 
-/// Identifies a run, program included: another version may try other sets under the same names.
+/// Returns an id for a run. It depends on the program, since another version may try other sets.
 fn run_of(identity: &Value) -> String {
     blake3::hash(identity.to_string().as_bytes()).to_hex()[..16].to_owned()
 }
 
-/// Records the trials of a sweep and returns the new total, `None` if none are counted. A complete sweep also
-/// detects sets rewritten since an earlier sweep on fewer of these candles.
+/// Records the trials of a sweep and returns the new total; `None` without a ledger.
+/// A complete sweep also detects sets that were rewritten since an earlier sweep on fewer of these candles.
 pub fn count_sweep(
     (sweep, job): (&SweepRun<'_>, &Sweep<'_>),
     (rows, end): (&[TrialRow], LookEnd),
@@ -70,7 +70,7 @@ pub fn count_sweep(
     let prepared = sweep.prepared;
     let (ledger, look) = (prepared.ledger()?, sweep.look(end));
     let tried = rows.iter().filter_map(|row| {
-        // What ran on a part of the candles has no trades on the rest.
+        // Trades of a trial on part of the candles are not comparable.
         let trades = |figures: &Figures| (row.share >= 1.0).then(|| figures.trades_hash());
         row.figures().map(|figures| Tried { candidate: &row.candidate, figures, trades: trades(figures) })
     });
@@ -93,7 +93,7 @@ pub fn count_sweep(
     Some(counted)
 }
 
-/// Records training sets, walk and hold-out; returns the new total, `None` if none are counted.
+/// Records training sets, walk and hold-out. Returns the new total; `None` without a ledger.
 pub(super) fn count_walk(
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     walk: &WalkLook<'_>,

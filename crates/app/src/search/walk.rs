@@ -1,4 +1,4 @@
-//! A resumable walk-forward: its windows, hold-out and result folder, and its shards.
+//! Resumable walk-forward runs: windows, hold-out, result folder and shards.
 
 use super::hold_out::HoldOutRange;
 use super::plan::{OtherProgram, PlanDifferences, PlannedWalk, SearchPlan};
@@ -39,7 +39,7 @@ pub struct WalkRun<'a> {
     pub folder: ResultFolder,
     pub(super) identity: Value,
     run: String,
-    /// Trials that other machines ran, per window; empty for a local walk.
+    /// Trials from other machines, per window. Empty for a local run.
     pub(super) gathered: Vec<Vec<Record>>,
     hold_out: Option<HoldOutRange>,
     hold_out_use: HoldOutUse,
@@ -52,7 +52,7 @@ pub struct WalkProgress {
     pub total: u64,
     /// The current window, 1-based.
     pub window: usize,
-    /// Number of windows, including that of the hold-out.
+    /// Number of windows, including the hold-out.
     pub windows: usize,
 }
 
@@ -75,7 +75,7 @@ pub enum HoldOutOutcome {
 pub type WalkWatcher<'a> = dyn FnMut(WalkProgress) -> ControlFlow<()> + Send + 'a;
 
 impl<'a> WalkRun<'a> {
-    /// Divides the candles, opens the folder, and refuses a forbidden opening of the hold-out.
+    /// Divides the candles and opens the folder. Fails if the hold-out must not be opened.
     pub fn prepare(
         terms: &'a SearchTerms,
         asked: &'a LayoutTerms,
@@ -161,7 +161,7 @@ impl<'a> WalkRun<'a> {
         let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
         let search = &self.prepared.sweep.search;
         let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
-        // Each window of a search that learns tries its own sets.
+        // In a learning search, each window tries its own sets.
         let windows = if search.search.learns() { self.windows.len() as u64 } else { 1 };
         let (kind, walked) = (LookKind::WalkForward, self.layout.walked.clone());
         let look = self.prepared.look(self.terms, kind, &self.run, walked);
@@ -200,12 +200,12 @@ impl<'a> WalkRun<'a> {
         };
         let end = self.walk.step(window, &mut journal, known, &mut watch).map_err(to_error)?;
         drop(journal);
-        // Also after an interruption: the same command resumes from there.
+        // Uploads even after an interruption, so that the same command can resume.
         if let Some(notice) = self.folder.upload(&name)? {
             tracing::warn!("{notice}");
         }
         let WindowEnd::Done(result) = end else { return Ok(None) };
-        // A stop after the last trial counts as well.
+        // A stop request after the last trial counts too.
         Ok(watcher(progress(trials, trials)).is_continue().then_some(*result))
     }
 }
@@ -252,20 +252,20 @@ fn identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout)
     Ok(identity)
 }
 
-/// Default number of windows, and default length of a training in tests.
+/// Defaults: five windows, with a training as long as three tests.
 const WINDOWS: i64 = 5;
 const TESTS_OF_TRAINING: i64 = 3;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LayoutTerms {
     pub anchored: bool,
-    /// Length of a training (the first if anchored), by default three tests.
+    /// Length of a training period (if anchored, of the first one). Default: three tests.
     pub train: Option<Millis>,
-    /// Length of a test. Default: a third of `train`; an eighth of the candles if both are `None`.
+    /// Length of a test. Default: a third of `train`, or an eighth of the candles if both are `None`.
     pub test: Option<Millis>,
     /// Gap between training and test, in addition to the longest trade duration.
     pub embargo: Millis,
-    /// Final share of the candles that no window sees, in percent; 0 for none.
+    /// Share of candles at the end reserved as the hold-out, in percent; 0 disables it.
     pub hold_out: f64,
 }
 
@@ -278,7 +278,7 @@ pub struct Layout {
 }
 
 impl LayoutTerms {
-    /// Divides candles with intervals up to `step` and trades up to `purge` long.
+    /// Divides a span of candles. `step` is the longest candle interval, and `purge` the longest trade.
     pub fn divide(&self, span: &Range<Millis>, step: Millis, purge: Millis) -> Result<Layout> {
         for (flag, length) in
             [("--train", self.train), ("--test", self.test), ("--embargo", Some(self.embargo))]
@@ -292,7 +292,7 @@ impl LayoutTerms {
         let length = (span.end - span.start).get() as f64;
         let locked = Millis::new((length * self.hold_out / 100.0) as i64).floor_to(step);
         let hold_out = (locked > Millis::ZERO).then(|| (span.end - locked).floor_to(step)..span.end);
-        // The trades of the last test settle before the hold-out begins.
+        // The last test's trades settle before the hold-out begins.
         let end = hold_out.as_ref().map_or(span.end, |locked| locked.start - purge);
         let room = (end - span.start - gap).get();
         let part = |of: i64, parts: i64| Millis::new((of / parts).max(0)).floor_to(step);
@@ -318,7 +318,7 @@ pub enum WalkShard {
 }
 
 impl WalkRun<'_> {
-    /// Cuts the trials into at least `shards` shards, the same number per window; a learning search into one.
+    /// Cuts trials into at least `shards` shards, equally many per window (one if the search learns).
     pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan> {
         let search = &self.prepared.sweep.search;
         let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
@@ -340,7 +340,7 @@ impl WalkRun<'_> {
         watcher: &mut WalkWatcher<'_>,
     ) -> Result<WalkShard> {
         let (place, shard) = self.locate_shard(plan, number)?;
-        // Until they are merged, shards count as their walk.
+        // Until merged, shards count as a walk-forward run.
         self.begin()?;
         let window = &self.windows[place];
         let identity = window_identity(&self.identity, window);
@@ -361,7 +361,7 @@ impl WalkRun<'_> {
         Ok(WalkShard::Done { trials: rows.len(), resumed, notice })
     }
 
-    /// Loads the trials of all shards; [`run`](Self::run) then runs the rest.
+    /// Loads the trials of all shards. [`run`](Self::run) then runs the remaining trials.
     pub fn gather(&mut self, plan: &SearchPlan, others: OtherProgram) -> Result<Vec<String>> {
         let mut notices = Vec::new();
         let mut gathered = vec![Vec::new(); self.windows.len()];
@@ -379,19 +379,19 @@ impl WalkRun<'_> {
         Ok(notices)
     }
 
-    /// Only the first trial of a learning search is required: it may run out of new sets early.
+    /// Returns the trials that a shard must have. A learning search may have no new sets after the first.
     fn expected_trials(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
         if self.prepared.sweep.search.search.learns() { 0..1 } else { shard.trials(plan.sets) }
     }
 
-    /// Returns the window (0-based) of a shard and its part of that window.
+    /// Returns the 0-based window of a shard, and the shard's part of that window.
     fn locate_shard(&self, plan: &SearchPlan, number: u64) -> Result<(usize, Shard)> {
         let windows = self.windows.len() as u64;
         if windows == 0 || !plan.shards.is_multiple_of(windows) {
             let problem = format!("the plan has {} shards for {windows} windows", plan.shards);
             return Err(AppError::invalid(problem).help("create it again with walk-forward plan"));
         }
-        // The existence of the shard is checked against the plan, not the window.
+        // Checks the shard number against the plan, not the window.
         Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
         let parts = plan.shards / windows;
         let shard = Shard::new((number - 1) % parts + 1, parts).map_err(|error| self.failure(error))?;
@@ -418,8 +418,8 @@ mod tests {
         }
     }
 
-    /// 100 hourly candles with trades of at most 2 h. Expected: hours of training and test, end of the walk, start of
-    /// the hold-out, number of windows.
+    /// Uses 100 hourly candles with trades of at most 2 h. Expects training and test in hours, end of the
+    /// walk, start of the hold-out, and number of windows.
     fn check(arguments: &LayoutTerms, expected: (i64, i64, i64, Option<i64>, usize)) {
         let hour = |at: Millis| at.get() / Millis::HOUR.get();
         let span = Millis::HOUR * 10..Millis::HOUR * 110;

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
 
-/// UTC hour at which markets open on Sunday in summer; in winter it is one hour later.
+/// UTC hour at which markets open on Sunday in summer. In winter, they open one hour later.
 const SUNDAY_OPEN_HOUR: u32 = 21;
 
 pub struct CheckedLine {
@@ -28,7 +28,7 @@ pub enum LineUse {
     Date,
     Remark(String),
     Repeats(u64),
-    /// Contradicts an earlier entry, so the whole list is rejected.
+    /// The line contradicts an earlier entry, so the whole list is rejected.
     Contradicts(String),
     Unknown(String),
 }
@@ -49,7 +49,7 @@ pub struct CheckedList {
     pub lines: Vec<CheckedLine>,
     pub refused: Option<String>,
     pub unbound: Vec<String>,
-    /// Number of entries neither past nor always rejected; 0 if lines contradict each other.
+    /// Number of entries that are neither past nor always rejected; 0 if any lines contradict each other.
     pub would_trade: usize,
     pub past: Option<String>,
 }
@@ -244,7 +244,7 @@ mod tests {
             let note = closed_note(parse_time(time).unwrap(), symbol, Tz::UTC);
             assert_eq!(note.as_deref(), expected, "{time} {symbol}");
         }
-        // Friday 23:30 in Brazil.
+        // The local time is Friday 23:30 in Brazil.
         let friday = closed_note(parse_time("2026-11-28T02:30").unwrap(), "EURUSD", Tz::America__Sao_Paulo);
         assert_eq!(friday.as_deref(), Some("Friday, which is Saturday in UTC: EURUSD is closed"));
     }
@@ -293,7 +293,7 @@ mod tests {
         (notes.collect(), checked.refused)
     }
 
-    /// 1970-01-01 is a Thursday, so two days of the next week have no hours.
+    /// 1970-01-01 is a Thursday, so two days of the following week have no trading hours.
     #[test]
     fn daily_entry_trades_on_allowed_days() {
         let hours = "[risk]\nhours = [{ days = [\"mon-fri\"], from = \"08:00\", to = \"18:00\" }]\n[signals]\ntimezone = \"UTC\"\n";
@@ -303,7 +303,7 @@ mod tests {
         assert!(checked.refused.unwrap().starts_with("3 of 3 entries would be rejected"));
     }
 
-    /// By hand: requested at 10:00:00, at the venue 2 s later, to the end of that second, plus 5 min: 10:05:02.999.
+    /// By hand: requested at 10:00:00, opened 2 s later, ends 5 min after that second: 10:05:02.999.
     #[test]
     fn overlapping_entries_are_rejected() {
         let list = "27/11/2026\nEURUSD 09:55 CALL\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL\n\

@@ -1,4 +1,4 @@
-//! Signals as JSON objects, in the native format or that of TradingView alerts.
+//! Signals as JSON objects, in the native format or in that of TradingView alerts.
 
 use super::list::{signal_id_at, timeframe, unix_millis};
 use candlewick_api::parse_json;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 const EXAMPLE: &str = r#"{"bot": "...", "direction": "BUY"}"#;
 
-/// A JSON object with its secret removed, so that no message about the rest can leak it.
+/// A JSON object without its secret, so that messages about the object cannot leak it.
 pub(super) struct RawMessage {
     body: Value,
     secret: Option<Value>,
@@ -49,7 +49,7 @@ impl Fields {
             Ok(fields) => return Ok(fields),
             Err(error) => plain_message(&error.to_string()),
         };
-        // serde does not name the key, so each one is parsed separately, with a direction.
+        // serde does not name the invalid key, so each key is parsed separately, along with a direction.
         let is_wrong = |(key, value): &(&String, &Value)| {
             let mut alone = Map::from_iter([((*key).clone(), (*value).clone())]);
             if !["direction", "action"].contains(&key.as_str()) {
@@ -82,8 +82,8 @@ impl RawMessage {
         self.secret.as_ref()?.as_str()
     }
 
-    /// Parses the signal. `None` if a TradingView strategy closed its position, which opens no trade.
-    /// `number` counts the messages of the source; it identifies a signal without id and time.
+    /// Parses the signal. `None` if a TradingView strategy only closed a position.
+    /// `number` counts the messages of the source. It identifies a signal without an id and time.
     pub(super) fn read(
         self,
         source: SignalSource,
@@ -97,7 +97,7 @@ impl RawMessage {
             return Ok(None);
         }
         let direction = parse_direction(&fields.direction)?;
-        // A sell that leaves a long position, or a buy that leaves a short one, only reduces it.
+        // A sell that still leaves a long position only reduces it, like a buy that leaves a short position.
         let closes = if direction == Direction::Buy { "short" } else { "long" };
         if held.as_deref() == Some(closes) {
             return Ok(None);
@@ -146,7 +146,7 @@ pub fn parse_close_type(text: &str) -> Result<CloseType, String> {
         .map_or_else(|| text.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1")), Ok)
 }
 
-/// English and Portuguese words for buying, then as many for selling.
+/// English and Portuguese words for buying, followed by those for selling.
 pub(super) const DIRECTIONS: [&str; 16] = [
     "BUY", "CALL", "UP", "HIGHER", "LONG", "COMPRA", "ACIMA", "CIMA", "SELL", "PUT", "DOWN", "LOWER",
     "SHORT", "VENDA", "ABAIXO", "BAIXO",
@@ -175,7 +175,7 @@ fn parse_market_position(written: &str) -> Result<String, String> {
     ))
 }
 
-/// Parses the id, which identifies duplicates. Rejects a placeholder, which all signals would share.
+/// Parses the id, which identifies duplicates. Rejects placeholders, which all signals would share.
 fn parse_id(id: Value) -> Result<String, String> {
     match id {
         Value::String(text) if text.trim().is_empty() => {

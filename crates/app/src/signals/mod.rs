@@ -1,4 +1,4 @@
-//! External signals from the configured sources: a list, a webhook, standard input.
+//! External signals from the configured sources: a list, a webhook or standard input.
 //!
 //! A source turns its input into a signal or a problem report. No input can halt, resume or change a run.
 
@@ -40,7 +40,7 @@ pub(crate) fn check_signals(loaded: &Loaded) -> Vec<Problem> {
     problems
 }
 
-/// `begins` is a moment in venue time; `None` means now.
+/// Describes the signal list as of `begins`, in venue time. `None` means now.
 pub fn describe_list(loaded: &Loaded, begins: Option<Millis>) -> Option<String> {
     let path = loaded.config.signals.list.as_ref()?;
     let list = SignalList::load(loaded).ok()??;
@@ -57,7 +57,7 @@ pub fn rejected_entries_notice(loaded: &Loaded) -> Option<String> {
     ))
 }
 
-/// Empty if the list cannot be read, which is reported separately.
+/// Returns the entries of the list; empty if it cannot be read, which is reported separately.
 fn listed_entries(loaded: &Loaded) -> Vec<(ListEntry, Tz)> {
     let signals = &loaded.config.signals;
     let lines =
@@ -111,8 +111,8 @@ impl PendingInputs {
         Ok(Self { list, listener })
     }
 
-    /// Opens the sources until the tasks are dropped. Registers the list with the clock first, so that a virtual clock
-    /// skips no entry.
+    /// Opens the sources, which stay open until the tasks are dropped.
+    /// Registers the list with the clock first, so that a virtual clock skips no entry.
     pub(crate) async fn open(
         self,
         loaded: &Loaded,

@@ -1,4 +1,4 @@
-//! List entries that the configuration would reject: out of hours, or during an earlier trade.
+//! List entries that the configuration would reject: outside trading hours, or during an earlier trade.
 //!
 //! The entries are replayed through a session without strategies, each trade as a draw.
 
@@ -27,10 +27,10 @@ pub(super) struct RefusedEntry {
 #[derive(Default)]
 pub(super) struct ListRefusals {
     pub(super) refused: BTreeMap<u64, RefusedEntry>,
-    /// Lines rejected at all checked moments. Other daily entries may still trade on some days.
+    /// Lines rejected at every checked time. Excludes daily entries that are rejected only on some days.
     pub(super) never: BTreeSet<u64>,
     entries: usize,
-    /// Open trades per symbol that allow all entries of one direction; `None` if all are allowed.
+    /// Open trades per symbol needed to accept all entries in one direction; `None` if all are accepted.
     needed: Option<usize>,
 }
 
@@ -51,7 +51,7 @@ impl ListRefusals {
         due.sort_by_key(|due| (due.at, due.entry.line));
         due.truncate(MAX_MOMENTS);
         let mut settings = session_settings(loaded);
-        // Disables rules that depend on candles, earlier payouts or results of trades.
+        // Disables rules that depend on candles, earlier payouts or trade results.
         let risk = &mut settings.risk;
         (risk.stale_after_intervals, risk.min_payout_percent, risk.enforce_verdict) = (0, 0.0, false);
         risk.min_payout_percent_by_symbol.clear();

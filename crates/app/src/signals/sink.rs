@@ -1,4 +1,4 @@
-//! Delivery of signals to the run and reports of malformed input, for all sources.
+//! Delivery of signals to the run, and reports of malformed input, for all sources.
 
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_engine::SignalSource;
@@ -120,7 +120,7 @@ impl SignalSink {
     fn report(&self, problem: &str, add: impl FnOnce(&mut ProblemCount)) {
         let mut count = self.lock_problems();
         let problem = truncate_problem(problem);
-        // The first of several problems, since the others may follow from it.
+        // Keeps the first problem, since later ones may follow from it.
         if (count.malformed, count.turned_away) == (0, 0) {
             count.first.clone_from(&problem);
         }
@@ -148,7 +148,7 @@ impl SignalSink {
             permit.send(ControlRequest::new(order, oneshot::channel().0));
             tokio::time::sleep(MIN_REPORT_INTERVAL).await;
         }
-        // Reported with the next problem.
+        // The problems are reported with the next one.
         self.lock_problems().is_reported = false;
     }
 

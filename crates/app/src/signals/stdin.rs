@@ -1,6 +1,6 @@
 //! Signals on standard input, one JSON object per line.
 //!
-//! No secret is required, since only the starter of the program can write there.
+//! No secret is required, since only the process that started the program can write there.
 
 use super::message::RawMessage;
 use super::sink::SignalSink;
@@ -16,7 +16,7 @@ type Line = Result<Vec<u8>, &'static str>;
 
 pub(super) async fn read(sink: SignalSink) {
     let (sender, lines) = mpsc::channel(QUEUE_CAPACITY);
-    // A separate thread: a blocking read cannot be cancelled, and nothing may wait for it.
+    // Uses a separate thread, since a blocking read cannot be cancelled and nothing may wait for it.
     let reader = std::thread::Builder::new().name("signals".to_owned());
     if let Err(error) = reader.spawn(move || read_lines(io::stdin().lock(), &sender)) {
         tracing::warn!(%error, "cannot read signals from standard input");

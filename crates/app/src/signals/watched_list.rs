@@ -1,7 +1,7 @@
 //! Watched signal list: sends each entry to the run when due and reloads a changed file.
 //!
 //! An invalid file raises an alarm and the previous list stays active. A deleted file counts as an
-//! empty list. Entries are identified by bot and moment, so that no change repeats a trade.
+//! empty list. Entries are identified by bot and time, so that no change repeats a trade.
 
 use super::list::{DueEntry, ListTerms, SignalList};
 use super::sink::SignalSink;
@@ -20,10 +20,10 @@ use tokio::sync::oneshot;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Maximum time that a virtual clock is held for a run that has not begun.
+/// Maximum time for which a virtual clock waits for the run to begin.
 const START_GRACE: Duration = Duration::from_secs(5);
 const MAX_FAULTS: usize = 16;
-/// Older entries are dropped silently, so that machine downtime causes no reports.
+/// Maximum age of an entry. Older ones are dropped silently, so that downtime causes no reports.
 const MAX_ENTRY_AGE: Millis = Millis::new(SignalBots::MAX_AGE.get() / 2);
 
 pub(super) struct WatchedList {
@@ -34,16 +34,16 @@ pub(super) struct WatchedList {
     /// Maximum lateness of an entry added by a changed file.
     lateness: Millis,
     done: Millis,
-    /// Entries sent within the period in which late ones may still be added.
+    /// Entries sent so recently that a changed file could still repeat them.
     given: BTreeSet<(Millis, BotId)>,
-    /// State of the file when it was read, and at the last poll.
+    /// State of the file when it was last read (`known`), and at the last poll (`last`).
     known: Stamp,
     last: Stamp,
     faults: Vec<String>,
 }
 
 impl WatchedList {
-    /// Entries due shortly before `now` are sent as well; a restarted run recognises them.
+    /// Also sends entries due shortly before `now`, since a restarted run recognises duplicates.
     pub(super) fn new(list: SignalList, loaded: &Loaded, now: Millis) -> Self {
         let path = loaded.config.signals.list.clone().unwrap_or_default();
         let lateness = Millis::new(i64::from(loaded.config.risk.max_signal_delay_ms)).max(Millis::SECOND);
@@ -134,7 +134,7 @@ impl WatchedList {
 
     fn poll_file(&mut self) -> Option<Result<String, String>> {
         let stamp = file_stamp(&self.path);
-        // Two polls with one stamp: the file is completely written.
+        // The file is completely written if two polls see the same stamp.
         let is_still = std::mem::replace(&mut self.last, stamp) == stamp;
         if stamp == self.known || !is_still {
             return None;
@@ -209,7 +209,7 @@ impl WatchedList {
 
 type Sleep<'a> = Pin<Box<dyn Future<Output = Hold> + Send + 'a>>;
 
-/// Returns a sleep that is already registered with the clock; it never ends if `until` is `None`.
+/// Returns a sleep that is already registered with the clock. It never ends if `until` is `None`.
 async fn start_sleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
     let Some(until) = until else { return Box::pin(pending()) };
     let mut sleep: Sleep<'_> = clock.sleep_until(until);

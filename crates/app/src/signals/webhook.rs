@@ -1,4 +1,4 @@
-//! Webhook server that answers each request before the run decides: no sender waits for a trade.
+//! Webhook server. It answers each request before the run decides, so that no sender waits for a trade.
 
 use super::message::RawMessage;
 use super::sink::SignalSink;
@@ -72,14 +72,14 @@ struct Webhook {
     messages: AtomicU64,
     /// Maximum age of a signal that does not specify one.
     lateness: Millis,
-    /// Latest accepted signals by bot index and id. The run itself drops repeats.
+    /// Most recently accepted signals by bot index and id. The run itself drops duplicates.
     accepted: Mutex<VecDeque<(usize, SignalId)>>,
     queue: mpsc::Sender<SignalOrder>,
     sink: SignalSink,
 }
 
 enum Rejection {
-    /// Not meant for this webhook; reported to the sender only.
+    /// The request is not meant for this webhook. Reported to the sender only.
     Quiet(StatusCode, &'static str),
     Malformed(StatusCode, String),
 }
@@ -229,7 +229,7 @@ impl Webhook {
     }
 }
 
-/// Returns the address seen by the proxy: the last one, since the sender can forge the others.
+/// Returns the last address, which the proxy has added. The sender can forge the others.
 fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
     last.rsplit(',').next()?.trim().parse().ok()
@@ -239,7 +239,7 @@ fn respond(status: StatusCode, body: &serde_json::Value) -> Answer {
     http_server::respond(status, "application/json", format!("{body}\n"))
 }
 
-/// A burst of `per_minute` signals, refilled over one minute (generic cell rate algorithm).
+/// Rate limiter (GCRA) that allows a burst of `per_minute` signals, refilled over one minute.
 #[derive(Debug)]
 struct Rate {
     spacing: Duration,
@@ -251,7 +251,7 @@ impl Rate {
         Self { spacing: WINDOW / per_minute.max(1), reserved_until: Mutex::new(Instant::now()) }
     }
 
-    /// Reserves one signal; the error is the time until the next one is allowed.
+    /// Reserves one signal. The error is the wait until the next signal is allowed.
     fn reserve(&self) -> Result<(), Duration> {
         let now = Instant::now();
         let mut reserved_until = self.reserved_until.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Files on object storage, as paths such as `s3://BUCKET/KEY` and `file:///FOLDER/FILE`.
+//! Files in object storage, named by paths such as `s3://BUCKET/KEY` and `file:///FOLDER/FILE`.
 
 #[cfg_attr(not(feature = "object-storage"), path = "without.rs")]
 mod objects;
@@ -12,7 +12,7 @@ use std::path::Path;
 
 pub fn is_address(path: &Path) -> bool {
     let scheme = path.to_str().and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme);
-    // A single letter is a drive.
+    // A single letter is a drive name.
     scheme.is_some_and(|scheme| scheme.len() > 1 && scheme.chars().all(|one| one.is_ascii_alphanumeric()))
 }
 

@@ -1,4 +1,4 @@
-//! Object storage operations of commands.
+//! Object storage operations for commands.
 
 use crate::error::{AppError, ErrorKind};
 use candlewick_storage::{Kept, Object, ObjectUrl, Storage, StorageError};
@@ -25,7 +25,7 @@ struct Version {
 }
 
 impl RemoteFolder {
-    /// Creates a working folder, without contacting the storage.
+    /// Creates a working folder without contacting the storage.
     pub(crate) fn open(path: &Path) -> Result<Self, AppError> {
         let (url, storage) = connect(path)?;
         let work = tempfile::tempdir()
@@ -49,7 +49,7 @@ impl RemoteFolder {
         })
     }
 
-    /// Records the stored version of a file on the first call, with the hash of what `read` returns.
+    /// Records the stored version of a file on the first call, with the hash of the bytes from `read`.
     fn record_version(
         &self,
         name: &str,
@@ -78,7 +78,7 @@ impl RemoteFolder {
     /// Uploads a finished file. Returns whether it is now the stored version.
     /// Replaces only the version that was downloaded, so that a faster writer is never overwritten.
     pub(crate) fn upload_if_unchanged(&self, name: &str) -> Result<bool, AppError> {
-        // The stored version must not replace the local file.
+        // The stored version must not overwrite the local file.
         self.record_version(name, |url, object| Ok(self.storage.read(url, object)?))?;
         let bytes = read_local(&self.work.path().join(name))?;
         let mut seen = self.lock_versions();
@@ -156,7 +156,7 @@ fn read_local(path: &Path) -> Result<Vec<u8>, AppError> {
     fs::read(path).map_err(|source| AppError::system(format!("cannot read {}", path.display()), source))
 }
 
-/// Maps failures to reach the storage to a kind of their own, since only those are retried.
+/// Maps failures to reach the storage to a separate kind, since only those are retried.
 impl From<StorageError> for AppError {
     fn from(error: StorageError) -> Self {
         let kind = match &error {
@@ -196,7 +196,7 @@ mod tests {
         fs::write(&here, "half, and more").unwrap();
         assert!(first.upload_if_unchanged("shard-1.jsonl").unwrap());
         assert_eq!(fs::read_to_string(&there).unwrap(), "half, and more");
-        // Another run finds it and changes nothing.
+        // Another run finds the file and changes nothing.
         let written = fs::metadata(&there).unwrap().modified().unwrap();
         let second = remote(folder.path());
         second.download("shard-1.jsonl").unwrap();

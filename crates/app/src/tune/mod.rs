@@ -1,4 +1,4 @@
-//! Preparation of `tune`: candle checks, search and layout of a rule or bot.
+//! Preparation of `tune`: candle checks, search and window layout for a rule file or a bot.
 
 use crate::bots::{BotSet, suggest_strategy};
 use crate::candles::{
@@ -25,11 +25,11 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Larger grids are sampled with this many sets instead.
+/// Maximum number of sets. Larger grids are sampled instead of searched completely.
 pub const MAX_SETS: u64 = 200;
-/// Number of parts before the hold-out if nothing is searched: one for training, the others for tests.
+/// Number of parts before the hold-out if nothing is searched: one for training, five for tests.
 const FIXED_PARTS: i64 = 6;
-/// Number of parts of the default layout: a training of three parts and five tests.
+/// Number of parts in the default layout: three for training, and one for each of five tests.
 const USUAL_PARTS: i64 = 8;
 
 pub struct TunePlan<'a> {
@@ -38,13 +38,13 @@ pub struct TunePlan<'a> {
     pub layout: LayoutTerms,
     pub is_fixed: bool,
     pub without_range: Vec<String>,
-    /// Parameters that select signals of a combination; unchanged unless named.
+    /// Parameters that select the signals of a combined bot. Searched only if named.
     pub of_combination: Vec<String>,
 }
 
 impl<'a> TunePlan<'a> {
-    /// Searches all parameters that have a range, with at most [`MAX_SETS`] sets: the whole grid, or a
-    /// sample of it. A bot without such parameters is tested unchanged.
+    /// Prepares a search over all parameters that have a range. Tries the whole grid if it has at most
+    /// [`MAX_SETS`] sets, otherwise a sample of it. A bot without such parameters is tested unchanged.
     pub fn prepare(
         mut terms: SearchTerms,
         hold_out: f64,
@@ -58,7 +58,7 @@ impl<'a> TunePlan<'a> {
         let entry = entry.for_params(&bot.params).map_err(|error| AppError::invalid(error.to_string()))?;
         let is_number = |one: &&Parameter| matches!(one.kind.as_str(), "integer" | "number");
         let numbers = entry.parameters.iter().filter(is_number).cloned();
-        // Ranges of the combination itself span thousands of values, and most leave nothing to trade.
+        // The combination's own ranges span thousands of values, most of which leave nothing to trade.
         let is_of_combination = |one: &Parameter| one.name == "within" || one.name.starts_with("gate.");
         let (selecting, numbers): (Vec<Parameter>, Vec<Parameter>) =
             numbers.partition(|one| bot.strategy == "combine" && is_of_combination(one));
@@ -72,7 +72,7 @@ impl<'a> TunePlan<'a> {
         }
         let is_fixed = terms.parameters.is_empty();
         if is_fixed {
-            // A single set: the bot unchanged.
+            // Tests a single set: the unchanged bot.
             terms.parameters = vec![format!("close_type={}", bot.close_type)];
             (terms.min_trades, terms.search, terms.trials, terms.halving) = (1, None, None, None);
         }
@@ -135,7 +135,7 @@ fn tuned_bot(
     Ok((loaded, bot))
 }
 
-/// A bot without parameters to choose needs only a short training.
+/// Divides the candles. A bot without parameters to choose needs only a short training period.
 fn lay_out(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> Result<LayoutTerms, AppError> {
     let usual = LayoutTerms { anchored: true, train: None, test: None, embargo: Millis::ZERO, hold_out };
     if !is_fixed {
@@ -159,11 +159,11 @@ pub struct CheckedCandles {
     pub from: Millis,
     /// Close time of the last candle.
     pub to: Millis,
-    /// Candles missing while the market was open.
+    /// Number of candles missing while the market was open.
     pub missing: u64,
-    /// Fraction of the possible candles, from 0 to 1.
+    /// Fraction of the expected candles that are present, from 0 to 1.
     pub coverage: f64,
-    /// Suspected problems by kind. Definite ones are an error.
+    /// Number of suspected problems by kind. Definite problems are errors instead.
     pub problems: BTreeMap<&'static str, u64>,
     #[serde(skip)]
     pub origin: CandleOrigin,

@@ -12,9 +12,9 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Chance of missing a dependency on a two-valued property: 1 in 2^6.
+/// Number of processes. The chance of missing a dependency on a two-valued property is 1 in 2^6.
 const PROCESSES: usize = 6;
-/// Reads of at most this many bytes may come from the measurement itself.
+/// Number of bytes above which reads count. Fewer may come from the measurement itself.
 const MIN_COUNTED_BYTES: u64 = 32;
 const KEPT_VARIABLES: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "LLVM_PROFILE_FILE"];
 /// Includes the zones furthest ahead of and behind UTC.
@@ -139,7 +139,7 @@ impl ProcessChecks<'_> {
                         others.filter(|symbol| *symbol != self.subject.bot.symbol).collect();
                     around.rivals = others.get(token % others.len().max(1)).copied();
                 }
-                // Starts at 0, so that one process decides with its first instance.
+                // The count starts at 0, so that one process decides with its first instance.
                 Change::Earlier => around.earlier = token,
             }
         }
@@ -203,10 +203,10 @@ fn file_names(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Maximum number of candles, the newest: they reveal look-ahead as well as older ones.
+/// Maximum number of candles (the newest). They reveal look-ahead as well as older ones do.
 const MAX_CANDLES: usize = 200_000;
 
-/// Checks that decisions do not depend on later candles, absolute times and prices, or the process.
+/// Checks that decisions are independent of later candles, absolute times and prices, and the process.
 pub fn verify_best(
     itself: &ThisProgram,
     subject: &Subject,

@@ -1,4 +1,4 @@
-//! Truncates files named by parameters: a strategy that reads ahead then decides differently.
+//! Truncation of files named by parameters. A strategy that reads ahead then decides differently.
 
 use candlewick_sdk::testkit::{Check, CheckReport, Finding, Market, Subject, TruncatedParams, check_files};
 use candlewick_sdk::{Interval, Millis};
@@ -10,9 +10,9 @@ use tempfile::TempDir;
 
 const TRUNCATION_CHECKS: usize = 5;
 const MAX_BYTES: u64 = 64 << 20;
-/// Header of a candle file, whose rows become known one interval after their time.
+/// Header of a candle file. Each row becomes known one interval after its time.
 const CANDLE_HEADER: &str = "time,open,high,low,close";
-/// Smaller times are in seconds, as they would be before 1973 in milliseconds.
+/// Minimum time in milliseconds, in the year 1973. Smaller times are in seconds.
 const MIN_PLAUSIBLE_EPOCH_MS: i64 = 100_000_000_000;
 
 pub(super) fn check(subject: &Subject, market: &Market) -> CheckReport {

@@ -1,4 +1,4 @@
-//! Validation of a strategy: conformance checks, and checks with a clock, files and processes.
+//! Validation of a strategy: conformance checks, and checks that need a clock, files or processes.
 
 mod elsewhere;
 mod file;
@@ -25,13 +25,13 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 pub const CHECKS: u64 = 15;
-/// Maximum number of candles of a file (the newest), as the checks repeat them dozens of times.
+/// Maximum number of candles (the newest of a file), since the checks repeat them dozens of times.
 const MAX_CANDLES: usize = 50_000;
-/// Maximum number of unseen candles, which reveal rare or late cheating. `ROUND_LIMIT` bounds the time.
+/// Maximum number of unseen candles, which reveal rare or late cheating. `ROUND_LIMIT` limits the time.
 const MAX_UNSEEN: usize = 100_000;
 const ROUND_LIMIT: Duration = Duration::from_millis(100);
 const FIRST_RUN_LIMIT: Duration = Duration::from_secs(1);
-/// Number of runs over the given candles in all checks together, rounded up.
+/// Number of runs over the given candles in all checks combined, rounded up.
 const RUNS: u32 = 90;
 pub const TIME_LIMIT: Duration = Duration::from_mins(1);
 /// Minimum number of candles of a market, in addition to those that the warm-up needs.
@@ -57,7 +57,7 @@ struct CheckedMarket {
 #[derive(Clone, Debug)]
 pub struct ValidationOptions {
     pub seed: u64,
-    /// Number of unseen candles; `None` chooses as many as a run handles in about 0.1 s.
+    /// Number of unseen candles. `None` chooses as many as a run can process in about 0.1 s.
     pub unseen: Option<usize>,
     pub itself: ThisProgram,
     pub limit: Duration,
@@ -68,7 +68,7 @@ pub enum CheckError {
     #[error("{problem}")]
     Build {
         problem: String,
-        /// Whether a file that the strategy reads caused it, rather than a setting.
+        /// Whether the cause is a file that the strategy reads, rather than a setting.
         is_data: bool,
     },
     #[error("the strategy panics when it is built: {message}")]
@@ -97,7 +97,7 @@ impl From<BuildError> for CheckError {
     }
 }
 
-/// Runs every check in a new process, without a market on three synthetic ones.
+/// Runs every check in a new process. Without a market, uses three synthetic ones.
 /// `progress` receives the number of checks begun, several times a second.
 pub fn examine(
     subject: &Subject,
@@ -125,7 +125,7 @@ fn examine_here(
     let given = market.as_ref().map(|_| examination.given);
     let choose = |warmup| market.map_or_else(|| synthetic_markets(subject, warmup), |market| vec![market]);
     let watch = Stopwatch::start();
-    // The first instance of the strategy, before any other is built.
+    // Builds the first instance of the strategy before any other.
     let (first, markets) = FirstRun::new(subject, choose, &mut || watch.elapsed() > FIRST_RUN_LIMIT)?;
     let warmup = first.warmup();
     progress(Check::Speed);
@@ -254,7 +254,7 @@ const fn label(finding: Finding) -> &'static str {
     }
 }
 
-/// Number of rounds. The fastest one counts, since other load can only slow a round down.
+/// Number of rounds. The fastest round counts, since other load can only slow a round down.
 const ROUNDS: usize = 5;
 const CANDLES: usize = 2_000;
 const STRIDE: usize = 16;
@@ -265,7 +265,7 @@ const SLOW_CANDLE_TIME: Duration = Duration::from_micros(20);
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Speed {
-    /// Time of the strategy per candle; `None` if it did not run to the end.
+    /// Strategy time per candle; `None` if the strategy did not run to the end.
     candle: Option<Duration>,
     floor: Duration,
 }
@@ -283,7 +283,7 @@ impl Strategy for Idle {
 }
 
 impl Speed {
-    /// Alternates between both strategies on candles that no other check uses.
+    /// Alternates between an idle strategy and the subject, on candles that no other check uses.
     fn measure(subject: &Subject) -> Self {
         let candles = &at_interval(&random_walk(31, CANDLES), subject.bot.interval);
         let (mut best, mut floor) = (None, Duration::MAX);
@@ -291,7 +291,7 @@ impl Speed {
             floor = floor.min(time_round(Box::new(Idle), LongerCandles::default(), candles));
             let Ok(strategy) = subject.build() else { continue };
             let longer = LongerCandles::for_bot(&subject.bot, strategy.longer_intervals());
-            // A strategy that panics is caught by the other checks.
+            // Other checks report a strategy that panics.
             let measure = || time_round(strategy, longer.unwrap_or_default(), candles);
             let Ok(taken) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(measure)) else { break };
             best = Some(best.unwrap_or(taken).min(taken));

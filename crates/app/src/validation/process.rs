@@ -1,4 +1,4 @@
-//! Runs a strategy in another process of the same program: requests and replies.
+//! Requests to run a strategy in another process of the same program, and the replies.
 
 use super::supervise::{Message, OutputMode, Unfinished, report_position, send, supervise};
 use super::{CheckError, ValidationReport, examine_here};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Size of a candle between processes: a time and five numbers.
+/// Size in bytes of a candle sent between processes: a time and five numbers.
 const CANDLE_BYTES: usize = 48;
 const RUN_LIMIT: Duration = Duration::from_mins(10);
 const EARLIER_CANDLES: usize = 100;
@@ -22,7 +22,7 @@ const EARLIER_CANDLES: usize = 100;
 #[derive(Clone, Debug)]
 pub struct ThisProgram {
     pub program: PathBuf,
-    /// Arguments that make it answer. It accepts further ones and ignores them.
+    /// Arguments that make the program answer requests. The program ignores any further arguments.
     pub arguments: Vec<OsString>,
 }
 
@@ -115,7 +115,7 @@ impl ThisProgram {
 
 impl Request {
     fn new(subject: &Subject, candles: usize, task: Task) -> Self {
-        // The keys of the hasher are random.
+        // The hasher has random keys.
         let nonce = format!("{:016x}", RandomState::new().hash_one(candles));
         let Subject { entry, params, bot } = subject.clone();
         Self { nonce, strategy: entry.name, params, bot, candles, task }
@@ -144,7 +144,7 @@ pub fn answer_request(
     let entry = entry.ok_or_else(|| anyhow::anyhow!("unknown strategy \"{strategy}\""))?.clone();
     let subject = Subject { entry, params, bot };
     report_position(nonce.clone());
-    // Panics are findings.
+    // Panics are reported as findings.
     std::panic::set_hook(Box::new(|_| {}));
     match task {
         Task::Decide { rivals, earlier } => {
@@ -154,7 +154,7 @@ pub fn answer_request(
         Task::Examine(examination) => {
             let market = examination.market.clone().map(|name| Market { name, candles });
             let mut begin = |check| {
-                // This process ends anyway if its parent is gone.
+                // Ignores failures, since this process ends anyway if its parent is gone.
                 let _ = send::<()>(&nonce, &Message::Begun(check));
             };
             let report = examine_here(&subject, market, &examination, itself, &mut begin);
@@ -167,7 +167,7 @@ pub fn answer_request(
 fn decide(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, earlier: usize) -> Reply {
     let rivals: Vec<Subject> = rivals.into_iter().flat_map(|symbol| vec![subject.rival(symbol); 2]).collect();
     for _ in 0..earlier {
-        // Earlier instances may fail.
+        // Failures of earlier instances do not matter.
         let _ = subject.decisions(&candles[..candles.len().min(EARLIER_CANDLES)], &[]);
     }
     let (before, mut between) = (read_counters(), None);
@@ -179,7 +179,7 @@ fn decide(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, earlier
 struct IoCount {
     read: u64,
     wrote: u64,
-    /// Bytes that this measurement read itself, which the next one includes.
+    /// Bytes read by this measurement itself. The next measurement includes them.
     own: u64,
 }
 

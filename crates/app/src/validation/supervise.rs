@@ -1,6 +1,6 @@
-//! Child process of this program with a time limit: a strategy under check may exit, crash or
-//! never return. Replies are lines on the child's stdout that begin with a random nonce, which distinguishes
-//! them from output of the strategy. A child ends when it can no longer write to its parent.
+//! Child process with a time limit, since a strategy under check may exit, crash or never return.
+//! Replies are lines on the child's stdout. They begin with a random nonce, which distinguishes them from
+//! output of the strategy. A child ends when it can no longer write to its parent.
 
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::testkit::{Check, Position};
@@ -12,9 +12,9 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread;
 use std::time::Duration;
 
-/// Interval between two position reports, and longest wait for output.
+/// Interval between two position reports, and maximum wait for output.
 const HEARTBEAT: Duration = Duration::from_millis(100);
-/// Longest wait for a child that has replied, or for the output of one that has ended.
+/// Maximum wait for a child to exit after its reply, or for output after the child has exited.
 const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// Maximum length of a line; longer ones are split.
 const MAX_LINE_BYTES: u64 = 256 << 20;
@@ -31,7 +31,7 @@ pub(super) enum Message<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutputMode {
     Shown,
-    /// Discarded except for the last line, which errors quote.
+    /// Discarded except for the last line, which error messages quote.
     Hidden,
 }
 
@@ -45,7 +45,7 @@ struct ChildGuard(Child);
 
 impl Drop for ChildGuard {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The child may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -54,7 +54,7 @@ impl Drop for ChildGuard {
 struct Supervision<'a, T> {
     child: ChildGuard,
     output: Receiver<Output<T>>,
-    /// Number of pipes that the child, or a process that it started, still holds.
+    /// Number of pipes still held by the child or a process that it started.
     open_pipes: u32,
     printed: OutputMode,
     watch: Stopwatch,
@@ -189,7 +189,7 @@ fn read_lines<T: DeserializeOwned>(pipe: impl Read, nonce: Option<&str>, sender:
     let _ = sender.send(Output::Closed);
 }
 
-/// Sends a message to the parent, on a new line even if the strategy has printed half of one.
+/// Sends a message to the parent. Starts a new line, since the strategy may have printed half of one.
 pub(super) fn send<T: Serialize>(nonce: &str, message: &Message<T>) -> std::io::Result<()> {
     let mut line = format!("\n{nonce}").into_bytes();
     serde_json::to_writer(&mut line, message)?;
@@ -199,7 +199,7 @@ pub(super) fn send<T: Serialize>(nonce: &str, message: &Message<T>) -> std::io::
     stdout.flush()
 }
 
-/// Reports the position of the checks from a thread, and ends the process when its parent is gone.
+/// Starts a thread that reports the position of the checks. Ends the process when its parent is gone.
 pub(super) fn report_position(nonce: String) {
     thread::spawn(move || {
         loop {
@@ -211,14 +211,14 @@ pub(super) fn report_position(nonce: String) {
     });
 }
 
-/// Time without progress above which the current candle is reported instead of the average.
+/// Time without progress after which the current candle is reported instead of the average.
 const STALL: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stage {
     pub(super) check: Option<Check>,
     position: Position,
-    /// Time of the last change of the position, since the start.
+    /// Time from the start to the last change of the position.
     moved: Duration,
 }
 
@@ -261,7 +261,7 @@ fn describe_end(status: ExitStatus) -> String {
     if let Some(code) = status.code() {
         return format!("ended the process with code {code}");
     }
-    // The standard library prints "signal: 11 (SIGSEGV)".
+    // The standard library prints it as "signal: 11 (SIGSEGV)".
     let text = status.to_string();
     let name = text.split(['(', ')']).nth(1).unwrap_or(&text);
     format!("was killed by {name}")

@@ -1,4 +1,4 @@
-//! Blackouts from an iCalendar file (RFC 5545), a span on all symbols per event.
+//! Blackouts from iCalendar files (RFC 5545). Each event is a span that applies to all symbols.
 
 use super::MAX_SPANS;
 use candlewick_engine::Blackout;
@@ -6,7 +6,7 @@ use candlewick_sdk::Millis;
 use chrono::{LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone};
 use chrono_tz::Tz;
 
-/// Properties of recurring events, which are rejected: partial support could allow trades on some dates.
+/// Properties of recurring events. These are rejected, since partial support could miss some dates.
 const RECURRENCE: [&str; 5] = ["RRULE", "RDATE", "EXRULE", "EXDATE", "RECURRENCE-ID"];
 
 struct Line {
@@ -22,7 +22,7 @@ enum Moment {
     Time(NaiveDateTime, Tz),
 }
 
-/// Duration in seconds and calendar days, which vary with daylight saving (RFC 5545, 3.3.6).
+/// Duration in seconds and calendar days. The length of a day varies with DST (RFC 5545, 3.3.6).
 struct EventDuration {
     days: i64,
     seconds: i64,
@@ -68,7 +68,7 @@ pub(super) fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
             ("END", _) => return Err(wrong(format!("END:{value} has no BEGIN"))),
             (name, None) => return Err(wrong(format!("{name} is outside BEGIN:VCALENDAR"))),
             (name, Some("VEVENT")) => event.set(name, &line).map_err(wrong)?,
-            // Other components, such as zones, tasks and reminders.
+            // Ignores other components, such as time zones, tasks and reminders.
             _ => {}
         }
     }
@@ -165,7 +165,7 @@ impl Event {
 }
 
 impl Moment {
-    /// Days, and times without a zone, are in UTC.
+    /// Converts to an instant. Days and times without a zone are in UTC.
     fn at(self) -> Result<Millis, String> {
         match self {
             Self::Day(day) => instant(day.and_time(NaiveTime::MIN), Tz::UTC),
@@ -187,7 +187,7 @@ impl Moment {
     }
 }
 
-/// Ambiguous times are their first occurrence, skipped ones have the offset before the gap (RFC 5545, 3.3.5).
+/// Converts a local time. Uses the first of ambiguous times, and the earlier offset for skipped ones.
 fn instant(local: NaiveDateTime, zone: Tz) -> Result<Millis, String> {
     let at = match zone.from_local_datetime(&local) {
         LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Some(at.timestamp_millis()),
@@ -257,7 +257,7 @@ fn sum(mut text: &str, units: &[(char, i64)]) -> Option<i64> {
     text.is_empty().then_some(sum)
 }
 
-/// Unescapes a text (RFC 5545, 3.3.11) into one line.
+/// Unescapes text (RFC 5545, 3.3.11) into a single line.
 fn unescape(text: &str) -> String {
     let (mut plain, mut letters) = (String::with_capacity(text.len()), text.trim().chars());
     while let Some(letter) = letters.next() {

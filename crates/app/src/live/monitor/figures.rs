@@ -1,5 +1,5 @@
-//! Metrics of a run, counted with atomics in its loop, so that a scrape never blocks it.
-//! All series exist from the start. No id is used as a label; label values come from the configuration.
+//! Metrics of a run. The run's loop counts with atomics, so that a scrape never blocks it.
+//! All series exist from the start. Label values come from the configuration and are never ids.
 
 use super::Sources;
 use super::health::Health;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Age of a stalled loop, which turns every five seconds and waits ten for the journal.
+/// Age at which the loop counts as stalled. It turns every 5 s and waits 10 s for the journal.
 const LOOP_STALL_AGE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Health {
@@ -45,7 +45,7 @@ impl Default for Health {
 impl Health {
     pub(crate) fn age(&self) -> Duration {
         match self.turned.load(Ordering::Relaxed) {
-            // A start may take arbitrarily long to read a journal.
+            // A run may take arbitrarily long to read a journal when it starts.
             NOT_STARTED => Duration::ZERO,
             turned => self.since.elapsed().saturating_sub(Duration::from_millis(turned)),
         }
@@ -168,10 +168,10 @@ pub(super) fn send_heartbeats(
 #[cfg(all(feature = "systemd", target_os = "linux"))]
 const MAX_NOTIFY_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Notifies systemd (`Type=notify`, `WatchdogSec=`) until the run stalls and is restarted.
+/// Notifies systemd (`Type=notify`, `WatchdogSec=`). Stops if the run stalls, which causes a restart.
 #[cfg(all(feature = "systemd", target_os = "linux"))]
 pub(super) async fn notify_systemd(health: Arc<Health>) {
-    // Half of the watchdog interval of systemd.
+    // Uses half of systemd's watchdog interval.
     let pace =
         sd_notify::watchdog_enabled().map_or(MAX_NOTIFY_INTERVAL, |span| (span / 2).min(MAX_NOTIFY_INTERVAL));
     let mut pace = tokio::time::interval(pace.max(Duration::from_millis(100)));

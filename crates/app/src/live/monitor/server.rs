@@ -98,7 +98,7 @@ impl Monitor {
     }
 
     pub(super) async fn text(&self) -> String {
-        // One request asks the run; the others wait for its answer.
+        // One request queries the run, and concurrent requests wait for its answer.
         let mut known = self.state.lock().await;
         if known.0.is_none_or(|at| at.elapsed() > MAX_STATE_AGE) {
             let asked = request_run(&self.sources.orders, ControlOrder::Status);
@@ -131,7 +131,7 @@ mod tests {
         {
             assert!(is_ours(&[host]), "{host}");
         }
-        // Browsers always send the header; probes may omit it.
+        // Browsers always send the header, but probes may omit it.
         assert!(is_ours(&[]));
         for host in ["evil.example:9184", "127.0.0.1.evil.example", "localhost.evil.example", "", "a b"] {
             assert!(!is_ours(&[host]), "{host}");

@@ -5,7 +5,7 @@ use super::split::{fold, is_number, is_one_of};
 use super::time::{WrittenDate, time_of_day};
 use chrono::{NaiveTime, TimeDelta, Timelike};
 
-/// Hour of the day. An earlier time below an afternoon time may belong to the next day.
+/// Hour until which a time listed below an afternoon time may belong to the next day.
 const NIGHT_END_HOUR: u32 = 6;
 const MAX_STEP_BACK: TimeDelta = TimeDelta::hours(12);
 
@@ -16,7 +16,7 @@ pub(super) enum Day {
     #[default]
     Own,
     Above(u64),
-    /// The date of line `heading`, ended by line `by`.
+    /// The date from line `heading` was ended by line `by`.
     Ended {
         heading: u64,
         by: u64,
@@ -47,13 +47,13 @@ struct Heading {
 
 struct ExpiryHeading {
     line: u64,
-    /// `None` after several different expiries in a row: one may be the timeframe of the chart.
+    /// `None` after several different expiries in a row, since one may be the chart's timeframe.
     code: Option<String>,
     is_used: bool,
 }
 
 impl DateContext {
-    /// Starts a date and ends an expiry used under the previous one.
+    /// Starts a new date. Ends an expiry that was used under the previous date.
     pub(super) fn start_date(&mut self, date: WrittenDate, (line, text): (u64, &str)) {
         self.heading = Some(Heading { date, line, last: None });
         if self.expiry.as_ref().is_some_and(|expiry| expiry.is_used) {
@@ -90,14 +90,14 @@ impl DateContext {
         self.end(by);
     }
 
-    /// Notes the time of another bot's entry, which may show a change of day.
+    /// Records the time of another bot's entry, which may reveal a change of day.
     pub(super) fn record_other_time(&mut self, time: Option<NaiveTime>, line: u64) {
         if self.heading.as_mut().is_some_and(|heading| heading.check_time(time, line).is_err()) {
             self.end(line);
         }
     }
 
-    /// Returns the date of an entry. A date of its own ends the heading: it may apply below as well.
+    /// Returns the source of an entry's date. A different date in the entry ends the date of the heading.
     pub(super) fn date(
         &mut self,
         cells: &mut Cells,
@@ -122,7 +122,8 @@ impl DateContext {
         }
     }
 
-    /// Gives an entry its expiry, and returns the ended one that would have applied. An own expiry ends the heading.
+    /// Fills in the expiry from the heading. A different expiry in the entry ends that of the heading.
+    /// Returns an ended expiry that would otherwise apply.
     pub(super) fn expiry(
         &mut self,
         cells: &mut Cells,
@@ -189,7 +190,7 @@ pub(super) fn may_head_a_day(text: &str) -> bool {
         || lower.split(|sign: char| !(sign.is_alphanumeric() || "./-:,".contains(sign))).any(may_be)
 }
 
-/// Ignores a month without a day: *may* is a verb.
+/// Returns whether a comment names a day. Ignores a month without a day, since *may* is a verb.
 pub(super) fn comment_names_a_day(text: &str) -> bool {
     has_date_or(DAYS, text)
 }
@@ -203,7 +204,7 @@ fn has_date_or(words: &str, text: &str) -> bool {
     })
 }
 
-/// Rejects `2.2`, which is how multipliers are written.
+/// Returns whether a token is a date. Rejects `2.2`, which is the notation of multipliers.
 fn is_date(token: &str, parts: &[&str]) -> bool {
     let long = parts.iter().filter(|part| part.len() > 2).count();
     let is_factor = token.contains('.') && token.len() == 3;
@@ -218,7 +219,7 @@ fn is_date(token: &str, parts: &[&str]) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineModifier {
     Afternoon,
-    /// The entries below may be cancelled, inverted, past or in another time zone.
+    /// The entries below may be cancelled, inverted, past, or in another time zone.
     Other,
 }
 

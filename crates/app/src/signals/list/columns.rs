@@ -18,7 +18,7 @@ const NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "z
 
 #[derive(Debug, Default)]
 pub(super) struct Cells {
-    /// In the order of the column names; empty if missing.
+    /// Cell texts in the order of `NAMES`; empty if missing.
     pub(super) texts: [String; 8],
     pub(super) date: Option<WrittenDate>,
     pub(super) is_inferred: bool,
@@ -62,7 +62,7 @@ pub(super) enum Column {
 
 type IsCell = fn(&str, &ListBots<'_>) -> bool;
 
-/// Columns in order: name, name in a header line, and test for a cell.
+/// Columns in order, each with its name, its name in a header line, and its cell test.
 const COLUMNS: [(Column, &str, &str, IsCell); 7] = [
     (Column::Date, "date", "time", |cell, _| WrittenDate::parse(cell).is_some()),
     (Column::Time, "time", "time", |cell, _| time_of_day(cell).is_some()),

@@ -1,4 +1,4 @@
-//! Duplicate and contradictory lines for one bot and moment.
+//! Duplicate and contradictory lines for the same bot and time.
 
 use super::DueEntry;
 use super::entry::{EntryTime, LineOutcome, ListEntry, ReadLine};
@@ -10,13 +10,13 @@ use chrono::{DateTime, Offset as _, TimeZone as _, Timelike as _};
 use chrono_tz::Tz;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The years 2026 to 2028, for which two recurring times are compared. One has a 29 February.
-/// Contradictions in other years are detected when due; then neither line trades.
+/// Years 2026 to 2028, over which two recurring times are compared. They include a 29 February.
+/// Contradictions in other years are detected when due, and neither line trades.
 const COMPARED_YEARS: (Millis, Millis) = (Millis::new(1_767_225_600_000), Millis::new(1_861_920_000_000));
-/// The years 2000 to 2036, for which UTC offsets are sampled at intervals of `SAMPLE_STEP_S`, in seconds.
+/// Years 2000 to 2036 in seconds since 1970. UTC offsets are sampled every `SAMPLE_STEP_S` seconds.
 const SAMPLED_SECONDS: (i64, i64) = (946_684_800, 2_082_758_400);
 const SAMPLE_STEP_S: usize = 10 * 86_400;
-/// Comparison budget per file, and cost of comparing two recurring times.
+/// Comparison budget per file, and the cost of comparing two recurring times.
 const MAX_COMPARISONS: u32 = 1_000_000;
 const DAILY_COMPARISON_COST: u32 = 500;
 

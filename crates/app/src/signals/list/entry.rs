@@ -76,7 +76,7 @@ impl EntryTime {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListTerms {
     pub(crate) zone: Tz,
-    /// Order of ambiguous dates; `None` infers it from the list.
+    /// Day and month order of ambiguous dates; `None` infers it from the list.
     pub(crate) dates: Option<DateOrder>,
     pub(crate) skip_unknown: bool,
 }
@@ -167,7 +167,7 @@ pub(super) fn read_lines(
                     let entry = build_entry(&cells, line, terms, date)?;
                     for (heading, zone) in context.heading_zones_for(&cells) {
                         let zone = zone.ok_or_else(|| ambiguous_zone_problem(heading))?;
-                        // A heading that means the same moment as the settings is accepted.
+                        // Accepts a heading zone that gives the same time as the configured zone.
                         if build_entry(&cells, line, (terms.0, zone), date)?.0.when != entry.0.when {
                             return Err(zone_mismatch_problem(heading, zone));
                         }
@@ -217,7 +217,7 @@ fn build_entry(
         }
         None => parse_when(time, days, zone)?,
     };
-    // An entry without a bot and symbol belongs to the only bot.
+    // An entry that names neither bot nor symbol belongs to the only bot.
     let is_only = bot.is_empty() && symbol.is_empty() && bots.symbols().count() == 1;
     let written = |text| Some(text).filter(|text: &&str| !text.is_empty());
     let place = if is_only { 0 } else { bots.find(written(bot), written(symbol))? };

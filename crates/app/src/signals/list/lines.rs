@@ -1,4 +1,4 @@
-//! Lines of a list: their cells, and the context from headings for the lines below.
+//! List lines: their cells, and the context that headings give to the lines below.
 
 use super::above::{
     DateContext, Day, EndedExpiry, LineModifier, comment_names_a_day, find_modifier, may_head_a_day,
@@ -24,7 +24,7 @@ pub(super) struct CellLine {
     pub(super) text: String,
     pub(super) cells: Result<LineCells, String>,
     recognised: Vec<Column>,
-    /// Time zones of the line, `None` for one that cannot be parsed.
+    /// Time zones in the line; `None` for a zone that cannot be parsed.
     zones: Vec<Option<Tz>>,
     names_day: bool,
     modifier: Option<LineModifier>,
@@ -57,7 +57,7 @@ impl CellLine {
     }
 }
 
-/// Details found in other lines. An entry that lacks one is rejected, as it may mean another trade.
+/// First line with each kind of detail. An entry that lacks such a detail is rejected as ambiguous.
 pub(super) struct ListContext {
     date: Option<u64>,
     day: Option<u64>,
@@ -74,7 +74,7 @@ impl ListContext {
     pub(super) fn from_lines(lines: &[CellLine], dates: &[(u64, WrittenDate)]) -> Self {
         let first =
             |is: &dyn Fn(&CellLine) -> bool| lines.iter().find(|&line| is(line)).map(|line| line.line);
-        // Each zone once, so that many headings cost as much as one.
+        // Lists each zone once, so that many headings cost no more than one.
         let mut heading_zones: Vec<(u64, Option<Tz>)> = Vec::new();
         for (line, zone) in lines.iter().flat_map(|line| line.zones.iter().map(|zone| (line.line, *zone))) {
             if heading_zones.iter().all(|(_, known)| *known != zone) {

@@ -1,4 +1,4 @@
-//! Signal lists: files of times at which bots trade, in live runs and in backtests.
+//! Signal lists: files with times at which bots trade, in live runs and backtests.
 
 mod above;
 mod columns;
@@ -42,7 +42,7 @@ pub(crate) struct SignalList {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DueEntry {
     pub(crate) at: Millis,
-    /// Derived from the moment, so that an edited file never repeats a trade.
+    /// Derived from the time, so that an edited file never repeats a trade.
     pub(crate) id: SignalId,
     pub(crate) entry: ListEntry,
 }
@@ -117,7 +117,7 @@ impl SignalList {
         describe_lines(&lines, "line skipped", "lines skipped")
     }
 
-    /// Describes a line skipped in this list but not in `before`. Lines are matched by reason, since edits move them.
+    /// Describes a line skipped here but not in `before`. Matches by reason, since edits move lines.
     pub(crate) fn newly_skipped(&self, before: &Self) -> Option<String> {
         let mut rest: Vec<&str> = before.skipped.iter().map(|(_, why)| why.as_str()).collect();
         let is_new = |(_, why): &&(u64, String)| {
@@ -143,8 +143,8 @@ impl SignalList {
         self.entries.iter().filter(|entry| !same(entry)).count()
     }
 
-    /// Returns the entries due in `(from, to]`, by moment and then in file order.
-    /// If two lines request different trades of a bot at one moment, neither is due.
+    /// Returns the entries due in `(from, to]`, ordered by time and then by line.
+    /// If two lines request different trades of a bot at the same time, neither is due.
     pub(crate) fn due(&self, from: Millis, to: Millis) -> Vec<DueEntry> {
         self.due_and_contradictions(from, to).0
     }
@@ -186,7 +186,7 @@ impl SignalList {
         })
     }
 
-    /// Returns the signals of a backtest, each within its bot's candles, and a warning about contradictory lines.
+    /// Returns the signals of a backtest within each bot's candles, and a warning about contradictions.
     pub(crate) fn signals(
         &self,
         bots: &[BotSettings],

@@ -1,4 +1,4 @@
-//! Recognition of the cells of lines without a header, and of entries spread over several lines.
+//! Recognition of cells in lines without a header, and of entries that span several lines.
 
 use super::above::strikeout_problem;
 use super::columns::{Cells, Column, ListBots};
@@ -15,7 +15,7 @@ const RED: char = '\u{1f534}';
 const CHARTS: [char; 3] = ['\u{1f4c8}', '\u{1f4c9}', '\u{1f4ca}'];
 const CROSSES: &str =
     "\u{274c}\u{274e}\u{1f6ab}\u{1f6d1}\u{1f6b7}\u{1f5d1}\u{26d4}\u{23f8}\u{1f44e}\u{2716}\u{2717}\u{2718}";
-/// Number of lines of an entry that has pair, time, direction and expiry on separate lines.
+/// Number of lines in an entry with pair, time, direction and expiry on separate lines.
 const BLOCK_LINES: std::ops::RangeInclusive<usize> = 3..=6;
 const SPLIT_ENTRY_COLUMNS: [&[Column]; 4] =
     [&[Column::Symbol, Column::Bot], &[Column::Time], &[Column::Direction], &[Column::Expiry]];
@@ -67,7 +67,7 @@ pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Res
             return Err(format!("{cell:?} follows {label:?} but is not {what}"));
         }
         if let Some(earlier) = columns.iter().position(|known| *known == column) {
-            // CALL (BUY)
+            // Accepts a repeated direction, as in CALL (BUY).
             if column == Column::Direction && parse_direction(cell) == parse_direction(&cells.texts[3]) {
                 continue;
             }
@@ -81,7 +81,7 @@ pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Res
             Column::Expiry => {
                 cells.texts[4] = timeframe(cell).map(|own| own.to_string()).unwrap_or_default();
             }
-            // `texts` has no date.
+            // `texts` has no date column.
             column => cells.texts[column as usize - 1].clone_from(cell),
         }
     }
@@ -108,7 +108,7 @@ fn missing_value_problem(label: &str) -> String {
     format!("nothing follows {label:?}")
 }
 
-/// Reads `EXP 5`, where only the label makes the number an expiry.
+/// Parses `EXP 5`, in which only the label marks the number as an expiry.
 fn labelled_minutes(cell: &str, columns: &[Column]) -> Option<String> {
     let minutes = format!("M{cell}");
     (columns == [Column::Expiry] && is_number(cell) && timeframe(&minutes).is_some()).then_some(minutes)
@@ -200,7 +200,7 @@ pub(super) struct Block {
     pub(super) count: usize,
 }
 
-/// Returns the entry formed by the lines up to the next blank one, if no line is an entry by itself.
+/// Returns the entry formed by the lines up to the next blank line, if none is an entry by itself.
 pub(super) fn find_block(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<Block> {
     let follows = |pair: &[(u64, &str)]| pair[0].0 + 1 == pair[1].0;
     let count = 1 + lines.windows(2).take_while(|pair| follows(pair)).count();

@@ -35,10 +35,10 @@ const GALES: &str = " gale gales martingale martingales ";
 const BEFORE_GALE: &str = " sem no sin without com con with ate hasta up to max maximo maximum fazer ";
 const AFTER_GALE: &str = " max maximo maximum ";
 pub(super) const TIME_AFTER_GALE: &str = "the time follows a gale and may belong to it: write the time first";
-/// A larger number is probably not a count of martingale steps.
+/// Maximum number of martingale steps. A larger number probably means something else.
 const MAX_GALES: u8 = 3;
 
-/// Replaces bold or full-width letters and the like, and removes invisible characters.
+/// Replaces bold, full-width and similar letters, and removes invisible characters.
 pub(super) fn normalise(text: &str) -> String {
     let seen = text.chars().filter(|sign| !INVISIBLE.contains(sign) && !ACCENTS.contains(sign));
     seen.map(|sign| plain_letter(replace_sign(sign))).collect()
@@ -56,7 +56,7 @@ fn replace_sign(sign: char) -> char {
     }
 }
 
-/// Mathematical alphabets have 52 letters or 10 digits each.
+/// Maps a mathematical letter or digit to the plain one. Alphabets have 52 letters or 10 digits each.
 fn plain_letter(sign: char) -> char {
     let code = u32::from(sign);
     let usual = match code {
@@ -88,7 +88,7 @@ pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// Returns whether `words`, separated and enclosed by spaces, contain `word`.
+/// Returns whether `words`, which has a space around each word, contains `word`.
 pub(super) fn is_one_of(word: &str, words: &str) -> bool {
     !word.is_empty() && words.contains(&format!(" {word} "))
 }
@@ -126,7 +126,7 @@ pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
                 }
                 continue;
             }
-            // Only within one part: a separator always splits cells.
+            // Joins words only within one part, since a separator always splits cells.
             match cells.get(start..).and_then(<[String]>::last).and_then(|last| join_words(last, word, bots))
             {
                 Some(joined) => {
@@ -158,7 +158,7 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{}{digits}", &line[..at + 3], &sign[..1]))
 }
 
-/// Returns the words behind a label without a colon, such as `HORA às 14:35`.
+/// Returns the words after a label without a colon, as in `HORA às 14:35`.
 fn time_after_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let time = match rest {
         [first, time @ ..] if is_one_of(&fold(first), BEFORE_TIME) => time,
@@ -169,7 +169,7 @@ fn time_after_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]
 }
 
 fn join_words(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
-    // `EUR USD`, neither of which is a cell by itself.
+    // Joins `EUR USD`, neither of which is a cell by itself.
     let parts = [last, word];
     let is_word = |part: &str| part.len() >= 3 && part.bytes().all(|sign| sign.is_ascii_alphabetic());
     if parts.into_iter().all(is_word) {
@@ -200,7 +200,7 @@ fn split_instant(word: &str) -> Option<Vec<String>> {
     let (time, zone) = if let Some(time) = clock.strip_suffix(['Z', 'z']) {
         (time, Some("UTC".to_owned()))
     } else {
-        // `10:50+1` may be a time with a gale.
+        // `10:50+1` may be a time with one martingale step.
         let is_hours_and_minutes = |zone: &str| {
             let digits = zone.strip_prefix('+').filter(|zone| [4, 5].contains(&zone.len()));
             digits.is_some_and(|digits| digits.bytes().filter(u8::is_ascii_digit).count() == 4)
@@ -250,7 +250,7 @@ pub(super) fn parse_label(cell: &str) -> Option<&'static [Column]> {
     if is_one_of(&word, BEFORE_TIME) {
         return Some(&[Column::Time]);
     }
-    // `EXP 5` and `EXPIRAÇÃO 5` have no colon.
+    // `EXP 5` and `EXPIRAÇÃO 5` are labels without a colon.
     let bare = || Some(word.as_str()).filter(|word| is_one_of(word.trim_end_matches('.'), EXPIRIES));
     let label = word.strip_suffix([':', '=']).or_else(bare)?.trim_end_matches('.');
     LABELS.iter().find(|(names, _)| is_one_of(label, names)).map(|(_, columns)| *columns)
@@ -268,7 +268,7 @@ pub(super) fn is_gale_only(cells: &[String]) -> bool {
     let is_beside = |cell: &String| {
         let word = fold(cell);
         let words = is_one_of(&word, BEFORE_GALE) || is_one_of(&word, AFTER_GALE);
-        // UP is a direction.
+        // UP is a direction here.
         (words && parse_direction(cell).is_err())
             || is_gale_count(word.trim_end_matches(['º', 'ª', '°', ':']))
     };
@@ -276,7 +276,7 @@ pub(super) fn is_gale_only(cells: &[String]) -> bool {
     cells.iter().any(|cell| is_gale(cell)) && cells.iter().all(is_part)
 }
 
-/// Removes martingale remarks and returns whether there were any. Fails if the time follows one.
+/// Removes martingale remarks and returns whether there were any. Fails if the time follows a remark.
 pub(super) fn remove_gales(cells: &mut Vec<String>) -> Result<bool, String> {
     let is_count = |cell: Option<&String>| cell.is_some_and(|cell| is_gale_count(cell));
     let is_word = |cell: Option<&String>, words: &str| cell.is_some_and(|cell| is_one_of(&fold(cell), words));
@@ -339,7 +339,7 @@ mod tests {
             ("3:55 PM - CALL", "3:55 PM|CALL"),
             ("2026-11-30T09:20 BUY", "2026-11-30|09:20|BUY"),
             ("10:50+0530 CALL", "10:50|UTC+0530|CALL"),
-            // A time with a gale, or with any other number.
+            // A time followed by a martingale step or by any other number.
             ("10:50+05 CALL", "10:50+05|CALL"),
             ("10:50+5:30 CALL", "10:50+5:30|CALL"),
             ("10:50-11:00 CALL", "10:50-11:00|CALL"),

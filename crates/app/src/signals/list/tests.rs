@@ -1,4 +1,4 @@
-//! Lists as people write them, large lists across clock changes, and rejected lists.
+//! Lists in common notations, large lists across clock changes, and rejected lists.
 
 mod channels;
 mod chats;
@@ -83,7 +83,7 @@ fn build_300_entries() -> String {
     text
 }
 
-/// Moments of the entries, derived from UTC by the zones' published offsets.
+/// Returns the expected times of the entries, derived from the published UTC offsets of the zones.
 fn by_minutes(list: &SignalList, from: Millis, to: Millis) -> BTreeSet<(Millis, u64)> {
     let mut expected = BTreeSet::new();
     for zone in ZONES {
@@ -104,7 +104,7 @@ fn by_minutes(list: &SignalList, from: Millis, to: Millis) -> BTreeSet<(Millis, 
     expected
 }
 
-/// Winter UTC offset of a zone in hours, and its summer time of 2026 (one hour more).
+/// Returns a zone's winter UTC offset in hours, and its summer time in 2026 (one hour more).
 fn summer_time(zone: &str) -> (i64, Range<Millis>) {
     match zone {
         "Europe/Berlin" => (1, at("2026-03-29T01:00")..at("2026-10-25T01:00")),
@@ -128,7 +128,7 @@ fn entries_are_due_in_their_zones_across_clock_changes() {
         let found: BTreeSet<(Millis, u64)> = due.iter().map(|due| (due.at, due.entry.line)).collect();
         assert_eq!(found.len(), due.len(), "none twice");
         assert_eq!(found, by_minutes(&list, at(from), at(to)), "{from}");
-        // By hand: 300 a day, plus or minus an hour of one zone at a clock change.
+        // By hand: 300 per day, plus or minus the entries of one hour in one zone at a clock change.
         assert_eq!(due.len(), count, "{from}");
         assert!(due.is_sorted_by_key(|due| (due.at, due.entry.line)));
     }

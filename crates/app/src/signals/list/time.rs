@@ -8,9 +8,9 @@ use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _,
 use chrono_tz::Tz;
 
 const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
-/// Search horizon in days: a week, and another one if DST omits the time.
+/// Search horizon in days: a week, plus another week if DST skips the time.
 const SEARCH_DAYS: i64 = 15;
-/// Search horizon of 29 February, which 2100 does not have.
+/// Search horizon for 29 February, in years. The year 2100 is not a leap year.
 const SEARCH_YEARS: i32 = 8;
 const MAX_UTC_OFFSET: Millis = Millis::from_seconds(16 * 3_600);
 const LEAP_YEAR: i32 = 2_024;
@@ -24,7 +24,7 @@ pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
         (None, Some(clock)) => (clock.trim_end(), Some(12)),
         (None, None) => (upper.as_str(), None),
     };
-    // 10:45h
+    // Accepts 10:45h.
     let clock = clock.strip_suffix('H').filter(|clock| clock.contains(':')).unwrap_or(clock);
     let colon = clock.replacen('H', ":", 1);
     // 10:5 is a truncated cell.
@@ -41,17 +41,17 @@ pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
     time.with_hour(hour % 12 + half)
 }
 
-/// Returns whether a time is second 60 of a minute, which no venue's clock shows.
+/// Returns whether a time is a leap second, which no venue clock shows.
 pub(super) fn is_leap_second(time: &impl Timelike) -> bool {
     time.nanosecond() >= 1_000_000_000
 }
 
-/// Accepts milliseconds of the years 2001 to 2286, so that seconds are rejected.
+/// Accepts milliseconds in the years 2001 to 2286. Rejects values in seconds.
 pub(crate) fn unix_millis(ms: i64) -> Option<Millis> {
     (1_000_000_000_000..10_000_000_000_000).contains(&ms).then_some(Millis::new(ms))
 }
 
-/// A recurring time of day. Skipped if a DST change omits it; the first counts if it occurs twice.
+/// A recurring time of day. Skipped if DST omits it; the first occurrence counts if DST repeats it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockTime {
     pub(crate) time: NaiveTime,
@@ -111,7 +111,7 @@ impl ClockTime {
         format!("{} {days}, {}", self.time, zone_label(self.zone))
     }
 
-    /// Returns the moments in `(from, to]`, ascending.
+    /// Returns the times in `(from, to]`, ascending.
     pub(crate) fn between(self, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
         let (first, last) = (utc_day(from, -1), utc_day(to, 1));
         let days = first.into_iter().flat_map(|day| day.iter_days());
@@ -149,7 +149,7 @@ fn utc_day(moment: Millis, days: i64) -> Option<NaiveDate> {
     day.checked_add_signed(TimeDelta::days(days))
 }
 
-/// Parses a timeframe: M5, 5M, 5min, H1. Not `5H`: `14h` is a time of day in some languages.
+/// Parses a timeframe: M5, 5M, 5min, H1. Rejects `5H`, since `14h` is a time in some languages.
 pub(crate) fn timeframe(text: &str) -> Option<CloseType> {
     let upper = text.to_ascii_uppercase();
     let minutes = || ["MIN", "M"].iter().find_map(|unit| upper.strip_suffix(unit));
@@ -162,7 +162,7 @@ pub(crate) fn timeframe(text: &str) -> Option<CloseType> {
     CloseType::new(Millis::from_seconds(count * unit)).ok()
 }
 
-/// `year` is `None` for a yearly date.
+/// A date in a list. `year` is `None` for a yearly date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListDate {
     pub(crate) year: Option<i32>,
@@ -182,7 +182,7 @@ impl WrittenDate {
         Self::parse_numbers(cell).filter(is_one)
     }
 
-    /// Also accepts dates that do not exist.
+    /// Parses a numeric date. Also accepts dates that do not exist.
     fn parse_numbers(cell: &str) -> Option<Self> {
         let separator = ['-', '/', '.'].into_iter().find(|separator| cell.contains(*separator))?;
         let parts: Vec<&str> = cell.split(separator).collect();
@@ -241,7 +241,7 @@ pub(super) fn date_problem(cell: &str) -> Option<String> {
     Some(of_month.unwrap_or_else(|| "that month does not exist".to_owned()))
 }
 
-/// Returns the order of all ambiguous dates, `None` if there are none. A date that fits one order only decides.
+/// Returns the date order: `set`, or the only valid order of a date. `None` if no date is ambiguous.
 pub(super) fn infer_date_order(
     dates: &[(u64, WrittenDate)],
     set: Option<DateOrder>,
@@ -293,7 +293,7 @@ mod tests {
         ClockTime { time, zone: zone.parse().unwrap(), days: WeekDays::parse(days).unwrap(), date: None }
     }
 
-    /// Moments within a range, in UTC; expected values from `date -u -d 'TZ="..." ...'`.
+    /// Checks the times within a range, in UTC. Expected values are from `date -u -d 'TZ="..." ...'`.
     fn check((time, zone, days): (&str, &str, &str), (from, to): (&str, &str), expected: &[&str]) {
         let moment = |text: &str| parse_time(text).unwrap();
         let moments = clock_time(time, zone, days).between(moment(from), moment(to));
@@ -329,7 +329,7 @@ mod tests {
         let span = ("2026-03-27T12:00", "2026-03-31T12:00");
         let all = ["2026-03-28T01:30", "2026-03-30T00:30", "2026-03-31T00:30"];
         check(("02:30", "Europe/Berlin", ""), span, &all);
-        // Half an hour: Lord Howe goes from 02:00 back to 01:30 on 2026-04-05.
+        // Lord Howe moves back by half an hour, from 02:00 to 01:30, on 2026-04-05.
         let span = ("2026-04-04T12:00", "2026-04-05T12:00");
         check(("01:45", "Australia/Lord_Howe", ""), span, &["2026-04-04T14:45"]);
     }
@@ -359,7 +359,7 @@ mod tests {
         check(("08:00", "UTC", "sat-mon"), span, &all);
         check(("08:00", "UTC", "SUN; tue"), span, &["2026-01-04T08:00"]);
         check(("08:00", "UTC", ""), ("2026-01-05T08:00", "2026-01-06T08:00"), &["2026-01-06T08:00"]);
-        // A day omitted by a zone: Samoa skipped 2011-12-30.
+        // Time zones can omit a day: Samoa skipped 2011-12-30.
         let span = ("2011-12-29T00:00", "2012-01-01T00:00");
         let all = ["2011-12-29T22:00", "2011-12-30T22:00", "2011-12-31T22:00"];
         check(("12:00", "Pacific/Apia", ""), span, &all);

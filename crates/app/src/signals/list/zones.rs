@@ -1,4 +1,4 @@
-//! Time zones in entries and in other lines that may apply to them: offsets and names.
+//! Time zone offsets and names, in entries and in other lines that may apply to them.
 
 use super::split::{fold, is_number, is_one_of};
 use crate::candles::distinct;
@@ -6,7 +6,7 @@ use chrono_tz::{TZ_VARIANTS, Tz};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Abbreviations that mean the same single offset all year.
+/// Abbreviations that mean a single UTC offset all year.
 const SINGLE_ZONES: [(&str, &str); 11] = [
     ("brt", "UTC-3"),
     ("pkt", "UTC+5"),
@@ -20,11 +20,11 @@ const SINGLE_ZONES: [(&str, &str); 11] = [
     ("sast", "UTC+2"),
     ("msk", "Europe/Moscow"),
 ];
-/// Abbreviations that name several zones, or that are also used for the wrong season.
+/// Abbreviations that name several zones, or that are also used in the wrong season.
 const AMBIGUOUS: &str = " est edt cst cdt mst mdt pst pdt akst akdt hst hdt ast adt nst ndt brst bst ist cet cest eet eest wet msd \
     kst aest aedt aest acst acdt awst nzst nzdt ict myt uyt uyst clt clst pyt pyst ect gft fnt irst irdt bdt mmt aft trt azt gst \
     samt yekt omst krat irkt yakt vlat uzt kzt almt lkt mvt cct amst wgt egt est5edt cst6cdt mst7mdt pst8pdt ";
-/// Names that are a zone only when alone or next to a time word; otherwise they are ordinary words.
+/// Words that name a zone only when alone or next to a time word.
 const WORDLIKE_ZONES: &str = " et ct mt pt ny nyc ldn sp rj br brl uk gb us usa in ind pk ng za jp z zulu cat eat wat amt art cot pet vet bot act wit \
     get met west mest est eastern central mountain pacific atlantic greenwich brasil brazil india pakistan bangladesh indonesia nigeria \
     kenya ghana angola mozambique mocambique portugal spain espana france germany alemanha italy england inglaterra turkey russia \
@@ -109,7 +109,7 @@ pub(super) fn parse_zone(text: &str) -> Option<Tz> {
     text.parse().ok().or_else(|| offset_zone(text)).or_else(|| known_zone(text))
 }
 
-/// Parses a zone in an unnamed column, where `EST` and the like could mean anything.
+/// Parses a zone in an unnamed column. Rejects ambiguous names such as `EST`.
 pub(super) fn parse_zone_cell(text: &str) -> Option<Tz> {
     offset_zone(text)
         .or_else(|| known_zone(text))
@@ -128,7 +128,7 @@ pub(crate) fn zone_label(zone: Tz) -> String {
     }
 }
 
-/// Returns the distinct time zones of a line, `None` for one that cannot be parsed.
+/// Returns the distinct time zones in a line; `None` for a zone that cannot be parsed.
 pub(super) fn find_zones(line: &str) -> Vec<Option<Tz>> {
     let text = fold(line);
     let words: Vec<&str> = words_in(&text).collect();
@@ -158,7 +158,7 @@ fn words_in(text: &str) -> impl Iterator<Item = &str> {
     text.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Returns each `utc` and `gmt` with the text after it, except those of `Etc/GMT+3`.
+/// Returns each `utc` and `gmt` with the text after it, except in names such as `Etc/GMT+3`.
 fn find_utc_names(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let names = text.match_indices("utc").chain(text.match_indices("gmt"));
     names
@@ -169,7 +169,7 @@ fn find_utc_names(text: &str) -> impl Iterator<Item = (&str, &str)> {
 fn parse_offset(name: &str, behind: &str, text: &str) -> Option<Tz> {
     let behind = behind.trim_start();
     let Some(sign) = behind.chars().next().filter(|sign| "+-".contains(*sign)) else {
-        // `UTC3`, `-3 UTC` and `UTC minus 3` may be anything.
+        // `UTC3`, `-3 UTC` and `UTC minus 3` are ambiguous.
         let is_shift = |word: &str| is_hours(word) || is_one_of(word, SHIFTS);
         let mut words = text.split(|sign: char| !(sign.is_alphanumeric() || "+-:/.".contains(sign)));
         let is_bare = !behind.starts_with(|sign: char| sign.is_alphanumeric()) && !words.any(is_shift);
@@ -308,7 +308,7 @@ mod tests {
                 }
             }
         }
-        // Some half-hour offsets belong to no zone, or only for part of the year.
+        // Some half-hour offsets belong to no zone, or to a zone for only part of the year.
         for text in "UTC+15|UTC-|UTC3|UTC-5:30|UTC+3:30|UTC+5:3|UTC+530|UTC+5:30:00|UTC++5|-3".split('|') {
             assert_eq!(offset_zone(text), None, "{text}");
         }

@@ -1,4 +1,4 @@
-//! Edits of a watched list during a run, on a virtual clock.
+//! Edits to a watched list during a run, on a virtual clock.
 
 use super::*;
 use crate::configuration::{Base, Flag};
@@ -64,7 +64,7 @@ fn sends_each_entry_of_an_edited_list_once() {
     }
 }
 
-/// Entries in the list at their moment must be given; those that appear within 5 s after it may be.
+/// Entries that are listed when due must be sent. Entries added up to 5 s later may be sent.
 fn check_edited(from: Millis, to: Millis) {
     let (folder, mut state) = (tempfile::tempdir().unwrap(), 2_026);
     let row = |number: u64| ((number * HOURS * 60 / 300, number as usize % 2), number as usize % 3);
@@ -103,7 +103,7 @@ fn check_edited(from: Millis, to: Millis) {
             standing = moments(&watched.list);
         }
     }
-    // A third of the entries is in the zone of New York.
+    // A third of the entries are in the New York time zone.
     assert!(edits > 50 && must.len() > 20, "{edits} edits, {} entries", must.len());
     assert!(given.is_superset(&must), "from {from}: {:?}", must.difference(&given));
     assert!(given.is_subset(&may), "from {from}: {:?}", given.difference(&may));
@@ -209,7 +209,7 @@ fn restarted_run_resends_only_recent_entries() {
     assert_eq!(watched.due(at("2026-07-02T09:00:00")).len(), 2);
 }
 
-/// Sao Paulo had summer time until 2019: only then both lines mean the same moment.
+/// Sao Paulo had DST until 2019. Only during DST do both lines mean the same time.
 #[tokio::test(start_paused = true)]
 async fn contradicting_lines_raise_an_alarm_and_trade_nothing() {
     let folder = tempfile::tempdir().unwrap();

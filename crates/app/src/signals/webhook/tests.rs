@@ -42,7 +42,7 @@ impl Bench {
         self.send(request(body, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await
     }
 
-    /// Reported numbers of malformed and throttled signals, with the first and last problem of the last report.
+    /// Returns the reported counts of malformed and throttled signals, and the problems in the last report.
     async fn read_reports(&mut self, count: u64) -> (u64, u64, [String; 2]) {
         let mut all = (0, 0);
         for _ in 0..3 {

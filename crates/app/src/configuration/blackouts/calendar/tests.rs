@@ -1,4 +1,4 @@
-//! Calendars written by hand; each moment in them is from `date -u -d ... +%s`, and those in zones from `TZ=ZONE date -d`.
+//! Handwritten calendars. Expected times are from `date -u -d ... +%s`, or `TZ=ZONE date -d` for zones.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn calendar(lines: &str) -> String {
     )
 }
 
-/// Returns start and end of the only event, in seconds since 1970.
+/// Returns the start and end of the only event, in seconds since 1970.
 fn span(lines: &str) -> (i64, i64) {
     let spans = parse_spans(calendar(lines).as_bytes()).unwrap();
     let [span] = &spans[..] else { panic!("{spans:?}") };
@@ -54,9 +54,9 @@ fn reads_times_at_clock_changes() {
     let until = |time: &str| format!("DTEND;TZID=Europe/Berlin:{time}");
     // 01:30 to 03:30 is one hour in spring.
     assert_eq!(berlin("20260329T013000", &until("20260329T033000")), (spring - 1_800, spring + 1_800));
-    // 02:30 is skipped and has the offset before the gap, which is 03:30.
+    // 02:30 is skipped. With the offset before the gap, it is 03:30.
     assert_eq!(berlin("20260329T023000", &until("20260329T040000")), (spring + 1_800, spring + 3_600));
-    // 02:30 is ambiguous in autumn and is its first occurrence. 01:30 to 03:30 is three hours.
+    // 02:30 is ambiguous in autumn; the first occurrence counts. 01:30 to 03:30 is three hours.
     assert_eq!(berlin("20261025T023000", &until("20261025T033000")), (autumn - 1_800, autumn + 5_400));
     assert_eq!(berlin("20261025T013000", &until("20261025T033000")), (autumn - 5_400, autumn + 5_400));
     // P1D ends at the same local time, PT24H after 24 hours.
@@ -77,7 +77,7 @@ fn handles_folded_lines_reminders_zones_and_cancelled_events() {
     assert_eq!((first.from.get(), first.to.get()), (NEWS * 1_000, (NEWS + 600) * 1_000));
     assert_eq!(first.reason, "US jobs, monthly; \"big\" M\u{fc}nchen \\o");
     assert_eq!((second.to - second.from, second.reason.as_str()), (Millis::DAY, ""));
-    // A fold may split a character.
+    // Line folding may split a character.
     let folded = [
         &b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART:20260107\r\nSUMMARY:M\xc3\r\n \xbc\r\n"[..],
         b"END:VEVENT\r\nEND:VCALENDAR",

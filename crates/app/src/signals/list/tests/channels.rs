@@ -1,9 +1,9 @@
-//! Lines as published by signal channels.
+//! Unedited lines from signal channels.
 
 use super::chats::{below, entries, row, skipping, uses};
 use super::*;
 
-/// Line, UTC time, direction and duration in minutes, all on 26 November in Sao Paulo (UTC-3).
+/// Each row has a line, UTC time, direction and minutes, on 26 November in Sao Paulo (UTC-3).
 #[test]
 fn parses_unedited_lines_of_channels() {
     for (line, when, direction, minutes) in [
@@ -137,11 +137,11 @@ fn expiry_line_is_the_default_of_the_lines_below() {
         ("26/11/2026\nM5 VIP\nEURUSD 10:05 PUT", vec![]),
         ("26/11/2026\nTIME: M5\nEURUSD 10:05 PUT", vec![]),
         ("26/11/2026\nEURUSD 10:00 CALL\nM5\nEURUSD 10:05 PUT", vec![(4, 5)]),
-        // One of two may be the chart's timeframe.
+        // One of two expiries may be the chart's timeframe.
         ("26/11/2026\nExp: 5 min\nM1\nEURUSD 10:05 PUT", vec![]),
         ("26/11/2026\nM1\nM5\nM1\nEURUSD 10:05 PUT\nM5\nEURUSD 10:10 PUT", vec![(7, 5)]),
         ("26/11/2026\nM5\nEXP 5\nEURUSD 10:05 PUT", vec![(4, 5)]),
-        // It may not apply to another day.
+        // An expiry may not apply to another day.
         ("26/11/2026\nM5\nEURUSD 10:00 CALL\n27/11/2026\nEURUSD 10:05 PUT", vec![(3, 5)]),
         ("26/11/2026\nM5\nVIP ROOM\n26/11/2026\nEURUSD 10:05 PUT", vec![]),
     ] {

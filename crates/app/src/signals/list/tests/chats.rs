@@ -52,7 +52,7 @@ fn date_line_applies_to_the_lines_below() {
     assert_eq!(entries(text, terms("America/Sao_Paulo")), expected);
     let words = traders(text).unwrap().describe();
     assert!(words.ends_with("date (day first); expiry; symbol; time; direction"), "{words}");
-    // Without a year the entry recurs yearly, as with a date in the line itself.
+    // Without a year, the entry recurs yearly, as if the date were in the line itself.
     let yearly = entries("27/11\nEURUSD;10:00;CALL\n", terms("UTC"));
     assert_eq!(yearly, [row("2026-11-27T10:00:00Z", 1, "BUY", 2)]);
 }
@@ -137,7 +137,7 @@ fn list_past_midnight_requires_the_next_date() {
     let text = "27/11/2026\nEURUSD 23:30 CALL\nEURUSD 00:15 PUT\nEURUSD 00:30 PUT\nEURUSD 23:45 PUT\n28/11/2026\nEURUSD 00:45 CALL\n";
     let expected = [row("2026-11-27T23:30:00Z", 1, "BUY", 2), row("2026-11-28T00:45:00Z", 1, "BUY", 7)];
     assert_eq!(entries(text, skipping("UTC")), expected);
-    // Less than 12 h back, but into the night; and after a line with an untraded symbol.
+    // The time steps back by less than 12 h, but into the night. The first symbol below is untraded.
     let into_the_night = "27/11/2026\nEURUSD 13:00 CALL\nEURUSD 01:30 PUT\n";
     assert_eq!(entries(into_the_night, skipping("UTC")), [row("2026-11-27T13:00:00Z", 1, "BUY", 2)]);
     let of_others = "27/11/2026\nXAUUSD 22:00 CALL\nEURUSD 01:00 PUT\n";
@@ -176,7 +176,7 @@ pub(super) fn below(heading: &str, zone: &str) -> Vec<String> {
 
 #[test]
 fn rejects_entries_whose_heading_may_mean_another_hour() {
-    // 10:15 by hand: Sao Paulo is 3 h behind UTC in November, New York 5 h, London is at UTC, India 5 h 30 min ahead, Karachi 5 h.
+    // 10:15 by hand, in November: Sao Paulo is UTC-3, New York UTC-5, London UTC, India UTC+5:30 and Karachi UTC+5.
     let zones = [
         ("America/Sao_Paulo", "2026-11-26T13:15:00Z"),
         ("America/New_York", "2026-11-26T15:15:00Z"),
@@ -218,7 +218,7 @@ fn rejects_entries_whose_heading_may_mean_another_hour() {
 #[test]
 fn parses_zones_as_suggested_by_messages() {
     for (line, when) in [
-        // Formats of other programs; by hand: 09:20 at UTC-5 is 14:20.
+        // Formats from other programs. By hand: 09:20 at UTC-5 is 14:20 UTC.
         ("2026-11-30T09:20:00-05:00 EURUSD BUY M5", "2026-11-30T14:20:00Z"),
         ("EURUSD 2026-11-30T09:20:00Z CALL", "2026-11-30T09:20:00Z"),
         ("30/11/2026 10:50Z EURUSD CALL", "2026-11-30T10:50:00Z"),

@@ -1,4 +1,4 @@
-//! Lines of one bot with different trades at one moment in different notations.
+//! Lines that request different trades of one bot at the same time, in different notations.
 
 use super::*;
 use candlewick_sdk::{Candle, Ohlcv};
@@ -7,7 +7,7 @@ fn parse_named(rows: &str) -> Result<SignalList, String> {
     SignalList::parse(&format!("time,bot,direction,close_type,days,zone\n{rows}\n"), &bots(), terms("UTC"))
 }
 
-/// The moments are from `date -u -d 'TZ="..." ...'`.
+/// Expected times are from `date -u -d 'TZ="..." ...'`.
 #[test]
 fn rejects_contradictions_across_notations() {
     for (rows, moment) in [
@@ -20,7 +20,7 @@ fn rejects_contradictions_across_notations() {
         ("10:00,btc,BUY,,,\n11:00,btc,BUY,05:00,,Europe/Berlin", "2026-01-01T10:00:00Z"),
         // Monday in Berlin is still Sunday in London.
         ("23:30,btc,BUY,,sun,\n00:30,btc,SELL,,mon,Europe/Berlin", "2026-01-04T23:30:00Z"),
-        // New York puts its clocks forward on 8 March, London on 29 March.
+        // New York starts DST on 8 March, and London on 29 March.
         ("06:00,btc,BUY,,,America/New_York\n10:00,btc,SELL,,,Europe/London", "2026-03-08T10:00:00Z"),
     ] {
         let problem = parse_named(rows).unwrap_err();
@@ -52,7 +52,7 @@ fn comparison_of_daily_times_stays_within_its_budget() {
     assert_eq!(parse_named(rows.trim_end()).unwrap().len(), 20_000);
 }
 
-/// Sao Paulo had summer time (UTC-2) until 2019: only then both lines mean the same moment.
+/// Sao Paulo had DST (UTC-2) until 2019. Only during DST do both lines mean the same time.
 #[test]
 fn backtest_reports_contradictions_of_other_years() {
     let list =

@@ -1,4 +1,4 @@
-//! Formats of other programs and channels: accepted if unambiguous, otherwise rejected with a hint.
+//! Formats from other programs and channels: accepted if unambiguous, otherwise rejected with a hint.
 
 use super::chats::{skipping, uses};
 use super::*;
@@ -37,11 +37,11 @@ fn parses_multi_line_entries_with_each_part_once() {
     let list = SignalList::parse(&format!("26/11/2026\n\n{below}"), &traders_bots(), terms("UTC")).unwrap();
     let expiries: Vec<bool> = list.entries.iter().map(|entry| entry.close_type.is_some()).collect();
     assert_eq!(expiries, [true, false]);
-    // In each text a part is missing, repeated or contradicted, a foreign line is included, or a separator is missing.
+    // Each text has a missing, repeated or contradictory part, an unrelated line, or a missing separator.
     let others = "EURUSD/14:35/CALL|EURUSD/14:35/14:40/CALL/M5|EURUSD/14:35/CALL/PUT/M5|EURUSD/14:35/\u{1f534} CALL/M5|\
         EURUSD/VIP/14:35/CALL/M5|EURUSD/~14:35~/CALL/M5|EURUSD/14:35/CALL/M5/EURUSD/15:35/CALL/M5|EURUSD/14:35//CALL/M5|\
         EURUSD/14:35 CALL/M5";
-    // A circle without a symbol or direction, two effective arrows or circles, and a time after a gale.
+    // A circle without symbol or direction, two effective arrows or circles, and a time after a martingale step.
     let signs = "\u{1f4b0} EURUSD/\u{1f7e2} 14:35/\u{23f3} M5|\u{1f4b0} EURUSD/\u{23f0} 14:35/\u{1f7e2} M5|EURUSD/14:35/\u{1f534}/M5|\
         EURUSD \u{2b06}/14:35 \u{2b07}/M5|\u{1f7e2} EURUSD/14:35/\u{1f534} PUT/M5|EURUSD/CALL/M5/GALE 1/14:35";
     let words = "EUR/USD/14:35/CALL/M5|EURUSD/CALL/5/min/14:35|EURUSD/CALL/M5/2:35/PM|EURUSD/CALL/M5/14:35 UTC/-03:00";
