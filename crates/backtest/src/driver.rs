@@ -149,8 +149,7 @@ impl Backtest {
     }
 
     /// Adds external signals. Simultaneous signals keep their order.
-    /// As in live trading, each signal is handled after the candles and before the prices of its instant (`domain
-    /// 4`).
+    /// As in live trading, each signal is handled after the candles and before the prices of its instant (`domain 4`).
     #[must_use]
     pub fn with_signals(mut self, mut signals: Vec<(Millis, OutsideSignal)>) -> Self {
         signals.sort_by_key(|(at, _)| *at);

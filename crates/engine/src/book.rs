@@ -49,8 +49,8 @@ impl IntentState {
 }
 
 /// Update numbers and payouts of an intent, in the order in which a Session received the updates.
-/// Update numbers are 1-based within the book; 0 means that the update did not happen. They define the order of
-/// updates that share a time.
+/// Update numbers are 1-based within the book; 0 means that the update did not happen. They define the order of updates
+/// that share a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventSequence {
     pub(crate) decided: u32,
@@ -83,8 +83,8 @@ impl EventSequence {
     }
 
     /// Builds a sequence from recorded values.
-    /// `numbers` are those of decision, reply, failure and settlement, 0 if missing. `payouts` are those of reply
-    /// and settlement.
+    /// `numbers` are those of decision, reply, failure and settlement, 0 if missing. `payouts` are those of reply and
+    /// settlement.
     pub const fn recorded(
         [decided, answered, left_out, settled]: [u32; 4],
         [answered_payout, settled_payout]: [Option<Payout>; 2],
@@ -124,8 +124,7 @@ pub struct CorrectedResult {
 }
 
 /// An intent and its results.
-/// To keep rows small, the book stores the rarely used [reason](TradeBook::reason) and [venue
-/// id](TradeBook::venue_id).
+/// To keep rows small, the book stores the rarely used [reason](TradeBook::reason) and [venue id](TradeBook::venue_id).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntentRow {
     /// Approved terms of the order.

@@ -122,8 +122,8 @@ impl Bot {
     }
 
     /// Passes the candles after a trade to the warm strategy.
-    /// Suppresses signals on the first `suppress` candles, then passes the settlement. Returns the number of
-    /// candles up to the next signal and the number of suppressed signals.
+    /// Suppresses signals on the first `suppress` candles, then passes the settlement. Returns the number of candles up
+    /// to the next signal and the number of suppressed signals.
     #[inline]
     pub(crate) fn on_candles_after(
         &mut self,
@@ -164,8 +164,8 @@ impl Bot {
         if self.has_missed_level(at) { self.stake.first(context) } else { self.stake.next(context) }
     }
 
-    /// Returns whether the bot's stakes rely on an edge that has since been lost. The lower bound of the
-    /// win rate covers all trades, so it can stay above break-even long after an edge is lost.
+    /// Returns whether the bot's stakes rely on an edge that has since been lost.
+    /// The lower bound of the win rate covers all trades, so it can stay above break-even long after an edge is lost.
     #[inline]
     pub(crate) fn has_lost_edge(&self) -> bool {
         self.stake.is_by_edge() && self.verdict.edge() == Edge::NoLongerHeld

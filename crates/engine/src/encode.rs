@@ -1,9 +1,8 @@
 //! Canonical bytes of journal entries, designed for cheap hashing.
 //!
-//! Entries consist of tags, little-endian numbers, and enums by variant order. Each reason text is written only
-//! once.
-//! The fields common to all trades form a single piece, because appending a piece costs at least as much as its
-//! bytes. Any change to this encoding changes every `journal_hash`, so the header's `format` must change too.
+//! Entries consist of tags, little-endian numbers, and enums by variant order. Each reason text is written only once.
+//! The fields common to all trades form a single piece, because appending a piece costs at least as much as its bytes.
+//! Any change to this encoding changes every `journal_hash`, so the header's `format` must change too.
 
 use crate::reasons::ReasonShapes;
 use crate::{

@@ -73,8 +73,8 @@ pub enum EventKind {
         reserved_until: Millis,
     },
     /// Trade at the venue with the terms of an intent that was rejected or not sent.
-    /// Puts the intent in doubt again and reserves its stake. A Session forgets such intents, so the event carries
-    /// the terms.
+    /// Puts the intent in doubt again and reserves its stake. A Session forgets such intents, so the event carries the
+    /// terms.
     Reinstated(OrderTerms),
     /// Final outcome of a trade.
     Settled(Settled),

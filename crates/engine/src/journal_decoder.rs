@@ -1,8 +1,8 @@
 //! Decoding of journal entries of earlier runs.
 //!
-//! A restart folds the entries into a new Session ([`Session::recall`](crate::Session::recall)). This restores
-//! ledger, limits, ladders and doubts; strategies start fresh and see no entries. A replay feeds the events of one
-//! run to a Session and compares its actions with the recorded ones.
+//! A restart folds the entries into a new Session ([`Session::recall`](crate::Session::recall)). This restores ledger,
+//! limits, ladders and doubts; strategies start fresh and see no entries. A replay feeds the events of one run to a
+//! Session and compares its actions with the recorded ones.
 
 use crate::{Approved, BotId, Event, EventKind, Header, IntentId, Renumbering, Session, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, ReasonTemplate, Symbol};
@@ -91,9 +91,8 @@ impl JournalDecoder {
     }
 
     /// Creates a decoder for the run with this header and begins the run in the Session.
-    /// See [`Session::begin_run`]. Removed bots get numbers after the Session's own, because their trades still
-    /// count in the ledger and in their verdicts. Fails with [`DecodeError::NoBots`] if the header does not name
-    /// its bots.
+    /// See [`Session::begin_run`]. Removed bots get numbers after the Session's own, because their trades still count
+    /// in the ledger and in their verdicts. Fails with [`DecodeError::NoBots`] if the header does not name its bots.
     pub fn for_run(header: &Header, session: &mut Session) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]
         struct Bot {

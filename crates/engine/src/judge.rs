@@ -17,8 +17,8 @@ const TYPICAL_OPEN_TRADES: usize = 16;
 /// A running verdict over the decisions, replies and settlements of intents.
 ///
 /// The accounts bet at the decision, using the latest known payout of the symbol. Later information, including the
-/// reply, may depend on the trade itself. A trade counts whatever it pays ([`EdgeTest::on_settled_paying`]). An
-/// intent that never became a trade does not count. A trade with an unknown end counts as lost.
+/// reply, may depend on the trade itself. A trade counts whatever it pays ([`EdgeTest::on_settled_paying`]). An intent
+/// that never became a trade does not count. A trade with an unknown end counts as lost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Judge {
     test: EdgeTest,

@@ -1,7 +1,7 @@
 //! Ladders that continue with the next candle.
 //!
-//! After a trade that was not won, the bot enters again in the same direction. It does not wait for a signal from
-//! its strategy.
+//! After a trade that was not won, the bot enters again in the same direction. It does not wait for a signal from its
+//! strategy.
 
 use candlewick_sdk::{Direction, Expiry, Millis, Reason, Signal};
 use serde::{Deserialize, Serialize};

@@ -170,8 +170,7 @@ mod tests {
     #[test]
     fn refusals_of_a_later_run_before_its_last_trade_do_not_count_after_it() {
         let [first, second, third, fourth] = [1, 2, 3, 4].map(|number| Some(IntentId::new(number)));
-        // First run: intent 1, a halt. Second run: a pause, intent 1, a cooldown, intent 2. Combined: intents 1 to
-        // 3.
+        // First run: intent 1, a halt. Second run: a pause, intent 1, a cooldown, intent 2. Combined: intents 1 to 3.
         let (mut all, mut later) = (RefusalCount::default(), RefusalCount::default());
         all.record(Rule::Halted, first);
         later.record(Rule::Pause, None);

@@ -124,8 +124,7 @@ impl StakeRuin {
                     let fraction = fraction / f64::from(together);
                     StakePlan::Kelly { fraction, believed_win_probability, step }
                 } else {
-                    // The bot stakes the minimum until its lower bound is above break-even. Later stakes are
-                    // unknown.
+                    // The bot stakes the minimum until its lower bound is above break-even. Later stakes are unknown.
                     if record.lower_bound.is_none() {
                         horizon_trades = horizon_trades.min(kelly_floor_trades.max(1));
                     }

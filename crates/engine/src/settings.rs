@@ -98,8 +98,8 @@ impl SessionSettings {
     }
 
     /// Returns the blake3 hash (in hexadecimal) of the settings that affect a journal fold.
-    /// Settings with the same fingerprint lead to the same fold. Excludes limits that only affect future opens.
-    /// Also excludes strategies and their parameters, which the header of each run contains.
+    /// Settings with the same fingerprint lead to the same fold. Excludes limits that only affect future opens. Also
+    /// excludes strategies and their parameters, which the header of each run contains.
     pub fn fingerprint(&self) -> Result<String, serde_json::Error> {
         let bots = self.bots.iter().cloned().map(BotSettings::without_strategy);
         Self { bots: bots.collect(), ..self.clone() }.earlier_fingerprint()

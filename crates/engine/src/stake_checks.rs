@@ -38,9 +38,9 @@ pub struct LadderInDay {
 }
 
 /// Checks the stakes of all bots against the limits, at a start or reload.
-/// The full cost of all ladders must fit balance, daily loss limit, drawdown limit and largest stake. The first
-/// stake of each bot must be possible ([`check_first_stakes`]). A bot with Kelly stakes needs a limit on open
-/// trades. Errors contain the figures.
+/// The full cost of all ladders must fit balance, daily loss limit, drawdown limit and largest stake. The first stake
+/// of each bot must be possible ([`check_first_stakes`]). A bot with Kelly stakes needs a limit on open trades. Errors
+/// contain the figures.
 pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;

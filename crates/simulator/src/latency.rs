@@ -9,8 +9,7 @@ use std::collections::BTreeMap;
 /// Latencies from decision to arrival at the venue, recorded by symbol in milliseconds.
 ///
 /// Each order draws one of its symbol's latencies with equal probability. The draw depends only on the seed and the
-/// order number, so repeated runs have the same latencies. A symbol without latencies draws from those of all
-/// symbols.
+/// order number, so repeated runs have the same latencies. A symbol without latencies draws from those of all symbols.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedLatency {

@@ -49,8 +49,8 @@ pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorErro
 }
 
 /// Returns the periods without candles fine enough for this expiry, in ascending order.
-/// Empty if the price series itself is fine enough. A trade priced in such a period is decided inside a single
-/// candle and is not evidence.
+/// Empty if the price series itself is fine enough. A trade priced in such a period is decided inside a single candle
+/// and is not evidence.
 pub fn coarse_stretches(expiry: Expiry, market: &Market) -> Vec<Range<Millis>> {
     let is_fine = |interval: Interval| interval.length() <= expiry.close_type.duration();
     if is_fine(market.prices.interval()) {

@@ -16,14 +16,14 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Returns the open, close and pricing times of an order that arrives at `arrival` (`observed:
-    /// expiry`).
+    /// Returns the open, close and pricing times of an order that arrives at `arrival`
+    /// (`observed: expiry`).
     ///
     /// - `TIME_FIXED d` opens at the arrival, or at the end of the second of arrival, and closes `d` later.
-    /// - `CANDLE_CLOSE d` opens in the same way. It closes at the end of the aligned candle of length `d` that
-    /// contains the open, or one candle later if at most the cutoff is left.
-    /// - `NEXT_CANDLE d` opens with the first aligned candle of length `d` that begins strictly after the arrival,
-    /// and closes at its end. The open time is not rounded.
+    /// - `CANDLE_CLOSE d` opens in the same way. It closes at the end of the aligned candle of length `d` that contains
+    ///   the open, or one candle later if at most the cutoff is left.
+    /// - `NEXT_CANDLE d` opens with the first aligned candle of length `d` that begins strictly after the arrival, and
+    ///   closes at its end. The open time is not rounded.
     #[allow(
         clippy::inline_always,
         reason = "a call would read an order's expiry in other pieces than it was written in"

@@ -12,9 +12,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Outcomes of orders with one expiry at the closes of a series, for both directions.
-/// Stores one byte per candle, computed on first use. Threads can share a table, because any thread computes the
-/// same outcome. A [`Simulator`](crate::Simulator) with a [table](crate::Simulator::with_outcomes) looks up
-/// outcomes in it.
+/// Stores one byte per candle, computed on first use. Threads can share a table, because any thread computes the same
+/// outcome. A [`Simulator`](crate::Simulator) with a [table](crate::Simulator::with_outcomes) looks up outcomes in it.
 pub struct OutcomeTable {
     path: PricePath,
     settings: SimulationSettings,

@@ -42,11 +42,11 @@ pub(crate) struct ShiftedPrice {
 /// Price path of one symbol: a pure function from a time to a price.
 ///
 /// On a boundary between two candles, the [`PriceMoment`] selects which candle sets the price. Strictly inside a
-/// candle, the price is `open + (close - open) * (x - open_time) / interval`, evaluated in that order and rounded
-/// to the symbol's tick if set, or the candle's open ([`PathKind::Open`]). The finest candle that covers the time
-/// is used: from a detail series if possible, otherwise from the price series. If no series has a candle, the last
-/// close of the price series fills gaps of at most `max_gap_intervals` missing candles. The data ends with the last
-/// candle of any series.
+/// candle, the price is `open + (close - open) * (x - open_time) / interval`, evaluated in that order and rounded to
+/// the symbol's tick if set, or the candle's open ([`PathKind::Open`]). The finest candle that covers the time is used:
+/// from a detail series if possible, otherwise from the price series. If no series has a candle, the last close of the
+/// price series fills gaps of at most `max_gap_intervals` missing candles. The data ends with the last candle of any
+/// series.
 #[derive(Clone, Debug)]
 pub struct PricePath {
     symbol: Symbol,
@@ -204,8 +204,8 @@ impl Tick {
     }
 
     /// Rounds to the nearest multiple of the tick, halves up.
-    /// If 1.0 is a whole number of ticks, a single division gives exactly the number that the decimal text parses
-    /// to (123,457 ticks of 0.00001 are 1.23457), so that a price equal to a close counts as a draw.
+    /// If 1.0 is a whole number of ticks, a single division gives exactly the number that the decimal text parses to
+    /// (123,457 ticks of 0.00001 are 1.23457), so that a price equal to a close counts as a draw.
     #[inline]
     fn round(self, price: f64) -> f64 {
         match self.steps_per_one {

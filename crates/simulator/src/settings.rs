@@ -40,8 +40,9 @@ pub struct SimulationSettings {
     pub draw: DrawRule,
     /// Maximum number of consecutive missing candles that the last close replaces.
     pub max_gap_intervals: u32,
-    /// Stress factor `k`. It shifts entry and exit prices against the trade by `k x (high - low) x
-    /// sqrt(max(latency, 1 s) / interval)`, using the candle that sets the price. 0 disables it, 0.5 is typical.
+    /// Stress factor `k`.
+    /// It shifts entry and exit prices against the trade by `k x (high - low) x sqrt(max(latency, 1 s) / interval)`,
+    /// using the candle that sets the price. 0 disables it, 0.5 is typical.
     #[schemars(range(min = 0.0))]
     pub stress: f64,
     /// Tick size of each symbol. Interpolated prices are rounded to it.

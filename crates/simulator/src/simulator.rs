@@ -15,11 +15,11 @@ use std::sync::Arc;
 
 /// An in-memory venue for fixed-time trades.
 ///
-/// It has all candles from the start, so it computes the whole outcome of an order on submission. Each part is
-/// returned as an event when it becomes known: the answer at the arrival, the settlement after the settle delay.
-/// The caller controls the time: it submits orders in chronological order, and pops every event due before `t`
-/// before it submits an order of time `t`. Popping events changes the wallet: a stake leaves with its answer and
-/// returns with its settlement.
+/// It has all candles from the start, so it computes the whole outcome of an order on submission. Each part is returned
+/// as an event when it becomes known: the answer at the arrival, the settlement after the settle delay. The caller
+/// controls the time: it submits orders in chronological order, and pops every event due before `t` before it submits
+/// an order of time `t`. Popping events changes the wallet: a stake leaves with its answer and returns with its
+/// settlement.
 #[derive(Clone, Debug)]
 pub struct Simulator {
     settings: SimulationSettings,
@@ -114,8 +114,8 @@ impl Simulator {
     }
 
     /// Submits an order at its decision time and returns the answer that arrives later.
-    /// The answer and, for a trade, its settlement are queued as events. A trade with an entry at or after the end
-    /// of the data, or an exit after it, never settles and stays in [`unsettled`](Self::unsettled).
+    /// The answer and, for a trade, its settlement are queued as events. A trade with an entry at or after the end of
+    /// the data, or an exit after it, never settles and stays in [`unsettled`](Self::unsettled).
     pub fn submit(&mut self, order: &Order) -> Answer {
         let at = order.time + self.settings.latency_of(order.symbol, order.number);
         if !self.tables.is_empty()
@@ -148,9 +148,9 @@ impl Simulator {
     }
 
     /// Submits an order and settles it immediately, without events.
-    /// The result equals [`submit`](Self::submit) followed by popping its events. A no-op that returns `None` if
-    /// other orders are in flight, if the wallet does not cover the stake, or if no [table](Self::with_outcomes)
-    /// has a settlement for the order.
+    /// The result equals [`submit`](Self::submit) followed by popping its events. A no-op that returns `None` if other
+    /// orders are in flight, if the wallet does not cover the stake, or if no [table](Self::with_outcomes) has a
+    /// settlement for the order.
     #[inline(always)]
     pub fn settle_immediately(&mut self, order: &OrderAtClose) -> Option<ImmediateSettlement> {
         let OrderAtClose { candle, time, direction, expiry, stake } = *order;
@@ -209,8 +209,8 @@ impl Simulator {
     }
 
     /// Returns the stakes that have left the wallet and not returned.
-    /// Once all events are popped, these are the stakes of unsettled trades. `balance() + open_stakes()` is then
-    /// the balance with those stakes refunded.
+    /// Once all events are popped, these are the stakes of unsettled trades. `balance() + open_stakes()` is then the
+    /// balance with those stakes refunded.
     #[inline]
     pub fn open_stakes(&self) -> Money {
         self.state.wallet.staked

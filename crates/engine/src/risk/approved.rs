@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
 /// A trade that passed every rule.
-/// Only the risk rules can construct it. One decoded from the journal of an earlier run is only tracked, never
-/// opened.
+/// Only the risk rules can construct it. One decoded from the journal of an earlier run is only tracked, never opened.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Approved {
     #[serde(flatten)]

@@ -172,8 +172,8 @@ impl Limits {
     }
 
     /// Returns the maximum number of open trades, at least 1.
-    /// Without a cap it is 1. Only earlier runs can lack one, because [`check_stakes`](crate::check_stakes)
-    /// requires it for new runs.
+    /// Without a cap it is 1. Only earlier runs can lack one, because [`check_stakes`](crate::check_stakes) requires it
+    /// for new runs.
     pub(crate) fn max_concurrent(&self, symbols: usize) -> u32 {
         let per_symbol = self.max_open_trades_per_symbol.saturating_mul(symbols.max(1));
         let caps = [self.max_open_trades, per_symbol].into_iter().filter(|cap| *cap > 0);

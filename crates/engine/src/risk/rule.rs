@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A rule that can refuse a signal, checked in the order of [`Rule::ALL`].
-/// The number of a rule is hashed with each of its refusals ([`Self::hashed`]) and must never change. New rules get
-/// the next free number, whatever their position in the order.
+/// The number of a rule is hashed with each of its refusals ([`Self::hashed`]) and must never change. New rules get the
+/// next free number, whatever their position in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Rule {
     /// The kill switch is on.

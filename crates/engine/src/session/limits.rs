@@ -10,9 +10,9 @@ impl Session {
     /// Prepares limits that apply from the next reload event.
     ///
     /// The event is [`Control::Reload`](crate::Control::Reload). Trades, doubts, money and verdicts are unaffected.
-    /// Verdict parameters fixed before the first trade are not limits and are ignored. Fails, leaving nothing
-    /// prepared, if a setting is invalid or cannot change in a running Session: the bounds of the current day, or
-    /// an hourly trade limit if trades were not counted.
+    /// Verdict parameters fixed before the first trade are not limits and are ignored. Fails, leaving nothing prepared,
+    /// if a setting is invalid or cannot change in a running Session: the bounds of the current day, or an hourly trade
+    /// limit if trades were not counted.
     pub fn prepare_reload(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepared = None;
         let limits = Limits::new(risk, self.money_scale)?;

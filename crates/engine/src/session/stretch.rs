@@ -16,10 +16,10 @@ const MAX_ANSWERS: usize = 8;
 
 /// The candles of a Session's series, and the position of each bot in them.
 ///
-/// Input of [`Session::handle_candles`]. A strategy sees closed candles, prices of its symbol and, if it wants
-/// them, settlements of its own trades. A bot with neither pending settlements nor prices can therefore read ahead
-/// of the other bots: up to its first answer, or to several if it wants no settlements. Its answers are handled
-/// once all other bots have reached that time.
+/// Input of [`Session::handle_candles`]. A strategy sees closed candles, prices of its symbol and, if it wants them,
+/// settlements of its own trades. A bot with neither pending settlements nor prices can therefore read ahead of the
+/// other bots: up to its first answer, or to several if it wants no settlements. Its answers are handled once all other
+/// bots have reached that time.
 /// if it wants no settlements. Its answers are decided once all other bots have reached that time.
 pub struct StoredCandles<'a> {
     series: Vec<&'a [Candle]>,
@@ -43,8 +43,8 @@ struct Reader {
 
 impl<'a> StoredCandles<'a> {
     /// Builds the input from the candles of each series, each sorted by time.
-    /// `series` are in the order of [`Session::series`]. Symbols in `priced` have prices between candles, so their
-    /// bots never see a candle before all earlier prices.
+    /// `series` are in the order of [`Session::series`]. Symbols in `priced` have prices between candles, so their bots
+    /// never see a candle before all earlier prices.
     pub fn new(session: &Session, series: Vec<&'a [Candle]>, priced: &[SymbolId]) -> Self {
         let mut readers = Vec::with_capacity(session.bots.len());
         for id in session.series_order() {

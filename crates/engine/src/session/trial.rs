@@ -9,8 +9,8 @@ use crate::{Action, BotId, EngineError, Event, Origin, Rule};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Settlement, Signal};
 
 /// A Session with a single bot for searches.
-/// Consumes a [`Session`] and never turns back into one. Its trades never become [`Approved`](crate::Approved), so
-/// no driver can open them.
+/// Consumes a [`Session`] and never turns back into one. Its trades never become [`Approved`](crate::Approved), so no
+/// driver can open them.
 pub struct TrialSession {
     session: Session,
     actions: Vec<Action>,
@@ -88,10 +88,10 @@ impl TrialSession {
 
     /// Handles a candle that closed at `close` and for which the strategy's answer is known to be `signal`.
     ///
-    /// Equivalent to [`Session::handle_candles`] if no candle since the previous call had a signal. The strategy
-    /// sees neither this candle nor the skipped ones. If every rule passes, `outcome` computes the outcome of the
-    /// trade. If it returns one, the trade is booked at once, as if [`Session::handle`] had handled reply and
-    /// settlement. No other event may occur before the settlement.
+    /// Equivalent to [`Session::handle_candles`] if no candle since the previous call had a signal. The strategy sees
+    /// neither this candle nor the skipped ones. If every rule passes, `outcome` computes the outcome of the trade. If
+    /// it returns one, the trade is booked at once, as if [`Session::handle`] had handled reply and settlement. No
+    /// other event may occur before the settlement.
     #[inline]
     pub fn handle_signal(
         &mut self,
@@ -105,8 +105,8 @@ impl TrialSession {
     }
 
     /// Passes candles to the bot up to the first signal, like [`Session::handle_candles`].
-    /// `outcome` also gets the index of the signal's candle. `after` is a preceding trade: signals on the given
-    /// number of candles would certainly be refused and are suppressed, then the strategy sees the settlement.
+    /// `outcome` also gets the index of the signal's candle. `after` is a preceding trade: signals on the given number
+    /// of candles would certainly be refused and are suppressed, then the strategy sees the settlement.
     #[inline]
     pub fn show_candles(
         &mut self,

@@ -24,9 +24,9 @@ pub(super) fn new_verdict(plan: EdgeTestPlan, budget: &AlphaBudget, bot: &str) -
 
 impl Session {
     /// Begins a run with this header: each verdict continues or restarts.
-    /// A verdict continues if the same bot traded last. It restarts if series, expiry, parameters, strategy,
-    /// strategy version or plan changed. This determines each bot's share of alpha ([`AlphaBudget`]). A run session
-    /// also begins if it is limited.
+    /// A verdict continues if the same bot traded last. It restarts if series, expiry, parameters, strategy, strategy
+    /// version or plan changed. This determines each bot's share of alpha ([`AlphaBudget`]). A run session also begins
+    /// if it is limited.
     pub fn begin_run(&mut self, header: &Header) {
         self.resume_run(header);
         if self.records_history() {

@@ -88,8 +88,8 @@ pub enum LadderEntry {
 
 /// What to do when a ladder level is rejected.
 ///
-/// The venue declined the level, or its stake is above `max_stake` or `max_stake_percent`. With `entry =
-/// "next_candle"`, a level also counts as rejected if its candle is missing, or if another limit, a pause, the
+/// The venue declined the level, or its stake is above `max_stake` or `max_stake_percent`. With
+/// `entry = "next_candle"`, a level also counts as rejected if its candle is missing, or if another limit, a pause, the
 /// trading hours or an open trade prevents it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

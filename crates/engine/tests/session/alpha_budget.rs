@@ -167,8 +167,8 @@ fn returning_to_earlier_parameters_keeps_the_losses() {
     let second = journal.run(vec![changed("a", 2)], 3, |_| true);
     assert_eq!(weights(&second), [left]);
     assert!(account(&second, 0) > 1.2);
-    // The losses with the first parameters are carried over, but the wins with the second are not. The account
-    // restarts at 1.
+    // The losses with the first parameters are carried over, but the wins with the second are not. The account restarts
+    // at 1.
     let third = journal.run(vec![changed("a", 1)], 0, |_| true);
     assert_eq!((weights(&third), account(&third, 0)), (vec![left], 1.0));
     assert!((third.verdicts().next().unwrap().edge_test().goal() - 20.0 / left).abs() < 1e-9);

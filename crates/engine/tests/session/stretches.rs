@@ -119,8 +119,7 @@ fn batch_ends_at_a_trade_and_starts_days() {
 
 #[test]
 fn batch_continues_after_rejected_signals() {
-    // The day and a trade without a reply, so all later signals are refused: 16 refusals, then 13 more and
-    // midnight.
+    // The day and a trade without a reply, so all later signals are refused: 16 refusals, then 13 more and midnight.
     let signals: Vec<i64> = (23 * 60..23 * 60 + 30).collect();
     check_ends(&signals, &[(Some(23 * 60), 2), (Some(23 * 60 + 16), 16), (None, 14)]);
 }

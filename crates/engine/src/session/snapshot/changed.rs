@@ -46,9 +46,9 @@ impl Session {
     /// Restores a snapshot made under other settings and returns the renumbering.
     ///
     /// The state equals a fold of the same entries under the current settings. Bots are matched by name. A new bot
-    /// starts fresh, and the verdict of a removed bot is remembered. Counts of a run's session are only valid once
-    /// a run has begun. Fails with [`RestoreError::NeedsAll`] if only a fold of all trades gives the state. The
-    /// Session must then not be used.
+    /// starts fresh, and the verdict of a removed bot is remembered. Counts of a run's session are only valid once a
+    /// run has begun. Fails with [`RestoreError::NeedsAll`] if only a fold of all trades gives the state. The Session
+    /// must then not be used.
     /// trades gives the state. The Session must then not be used.
     pub fn restore_changed(
         &mut self,
