@@ -18,8 +18,7 @@ pub struct EdgeRow {
     payout: Option<Payout>,
 }
 
-/// A confidence sequence that follows a book event by event.
-/// It does not need the rows of finished trades.
+/// A confidence sequence that follows a book event by event, without the rows of finished trades.
 #[derive(Clone, Debug, Default)]
 pub struct RunningEdge {
     sequence: ConfidenceSequence,

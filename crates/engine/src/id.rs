@@ -46,8 +46,7 @@ position! {
     SeriesId
 }
 
-/// Id of an intent, which is a signal that passed the risk rules.
-/// Numbered from 1 and never reused in a journal.
+/// Id of an intent, a signal that passed the rules. Numbered from 1, never reused in a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct IntentId(u64);

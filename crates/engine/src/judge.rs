@@ -198,8 +198,7 @@ pub struct JudgedTrade {
     pub sequence: Option<EventSequence>,
 }
 
-/// Kinds of updates.
-/// At equal times, settlements come first, because decisions already take them into account.
+/// Kinds of updates. At equal times, settlements come first, because decisions depend on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum UpdateKind {
     Ended,
@@ -321,8 +320,7 @@ impl EdgeDetection {
     }
 }
 
-/// Change detection over trades decided after *edge shown*: detects the end of an edge of `delta` or
-/// more.
+/// Detects the end of an edge of `delta` or more, over trades decided after *edge shown*.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct EdgeWatch {
     detector: ChangeDetector,

@@ -149,8 +149,7 @@ impl Ledger {
         self.peak = self.peak.max(self.covered_equity());
     }
 
-    /// Books money that trades do not explain.
-    /// It is neither profit nor loss, so day and peak shift with it.
+    /// Books money that trades do not explain. It is neither profit nor loss, so day and peak shift.
     pub(crate) fn deposit(&mut self, amount: Money) {
         self.free += amount;
         self.day_equity += amount;

@@ -2,8 +2,8 @@
 //!
 //! [`Session::handle`] contains all trading logic. It turns [`Event`]s into [`Action`]s, and never reads the clock, a
 //! price or the wallet. It does no I/O. Backtests, live runs and paper runs are drivers of this function, and a journal
-//! is the list of its events. Only an [`Approved`] trade can be opened, and only the risk rules ([`Rule`](crate::Rule))
-//! can approve a trade.
+//! is the list of its events. Only an [`Approved`] trade can be opened, and only the risk rules ([`Rule`]) can approve
+//! a trade.
 #![warn(missing_docs)]
 
 mod action;

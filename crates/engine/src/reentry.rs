@@ -73,8 +73,7 @@ mod tests {
 
     const MINUTE: Millis = Millis::MINUTE;
 
-    /// Checks at which of these 1m closes, in seconds, a bot enters again after a trade that ended at 100
-    /// s.
+    /// Checks at which of these 1m closes (in seconds) a bot enters again after a trade ended at 100 s.
     fn check(level: u32, closes: &[i64], expected: Option<i64>) {
         let mut reentry = Reentry::default();
         reentry.on_ended(Direction::Sell, Millis::from_seconds(100), level);

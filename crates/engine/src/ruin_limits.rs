@@ -351,8 +351,7 @@ mod tests {
         assert!((reached - 63.58).abs() < 1.0, "{line}");
     }
 
-    /// With a stake of half the balance, L halves the balance, and so does WLL: 62.5 % of three even
-    /// trades.
+    /// With a stake of half the balance, L halves the balance, and so does WLL: 62.5 % of three trades.
     #[test]
     fn share_of_the_balance_is_described_with_its_halving_probability() {
         let with = |drawdown| {

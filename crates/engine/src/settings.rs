@@ -24,8 +24,7 @@ pub struct BotSettings {
     pub interval: Interval,
     /// Name of the strategy, such as `rsi-reversal`, or `rules`.
     pub strategy: String,
-    /// Duration of the trades as `MM:SS` or `H:MM:SS`, such as `01:00` or `2:00:00`.
-    /// Also accepted as `duration`.
+    /// Duration of the trades as `MM:SS` or `H:MM:SS`, such as `01:00` or `2:00:00`. Alias: `duration`.
     #[schemars(with = "String")]
     pub close_type: CloseType,
     /// Expiration type: `TIME_FIXED`, `CANDLE_CLOSE` or `NEXT_CANDLE`. Not sent if omitted.

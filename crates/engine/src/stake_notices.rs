@@ -289,8 +289,7 @@ mod tests {
         unprofitable_levels(&settings, &[TradeRecord::assumed(payout)]).unwrap()
     }
 
-    /// Hand-computed: 10, 15, 22.50 win 8.50, 12.75 and 19.125 (half to even: 19.12), after losses of 0, 10
-    /// and 25.
+    /// Hand-computed: 10, 15, 22.50 win 8.50, 12.75 and 19.12, after losses of 0, 10 and 25.
     #[test]
     fn names_levels_whose_win_does_not_recover_the_losses() {
         let expected = "bot \"b\": at a payout of 85 % a win on level 3 leaves -5.88, because factor = 1.5 does not \

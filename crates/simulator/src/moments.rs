@@ -16,8 +16,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Returns the open, close and pricing times of an order that arrives at `arrival`
-    /// (`observed: expiry`).
+    /// Returns the open, close and pricing times of an order arriving at `arrival` (`observed: expiry`).
     ///
     /// - `TIME_FIXED d` opens at the arrival, or at the end of the second of arrival, and closes `d` later.
     /// - `CANDLE_CLOSE d` opens in the same way. It closes at the end of the aligned candle of length `d` that contains

@@ -26,8 +26,7 @@ pub struct Simulator {
     paths: Vec<PricePath>,
     tables: Vec<Arc<OutcomeTable>>,
     state: VenueState,
-    /// Profits of the last immediately settled stake by outcome, cached because the next stake is usually
-    /// equal.
+    /// Profits of the last immediately settled stake by outcome. Usually, the next stake is equal.
     last_profits: (Money, [Money; 4]),
 }
 

@@ -47,8 +47,7 @@ impl AlphaBudget {
         Self { weights: names.into_iter().map(|name| (name.to_owned(), part)).collect(), whole }
     }
 
-    /// Returns the share of each bot in a first run.
-    /// With several bots, the pool of all trades gets the same share.
+    /// Returns the share of each bot in a first run, and of the pool if there are several bots.
     pub const fn first_run_share(bots: usize) -> f64 {
         if bots > 1 { 1.0 / (bots + 1) as f64 } else { 1.0 }
     }

@@ -99,8 +99,7 @@ fn lower_tail(k: u64, n: u64, p: f64) -> f64 {
     (binomial_density(k, n, p) * sum_of_products(ratios)).min(1.0)
 }
 
-/// Sums `1 + r1 + r1 r2 + r1 r2 r3 + ...` for decreasing ratios below 1, until further terms are
-/// negligible.
+/// Sums `1 + r1 + r1 r2 + r1 r2 r3 + ...` for decreasing ratios below 1, to full precision.
 fn sum_of_products(ratios: impl Iterator<Item = f64>) -> f64 {
     let (mut term, mut sum) = (1.0, 1.0);
     for ratio in ratios {

@@ -66,8 +66,7 @@ pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
     Ok(staked / returned)
 }
 
-/// Returns the Kelly fraction of the balance, `f = max(0, (p (1 + b) - 1) / b)`, for payout fraction
-/// `b`.
+/// Returns the Kelly fraction `f = max(0, (p (1 + b) - 1) / b)` for the payout fraction `b`.
 ///
 /// It assumes a known `p` and one trade at a time. Pass a lower bound of `p`, never the estimate.
 ///

@@ -106,8 +106,7 @@ mod tests {
 
     #[test]
     fn baseline_agrees_with_hand_computation() {
-        // Directions B B S S on prices that move u u d d: all correct as they are, 2, 0, 2 correct after shifts by 1,
-        // 2, 3.
+        // Directions B B S S on prices that move u u d d: all are correct. After shifts by 1, 2, 3: 2, 0, 2 correct.
         let trades = [trade(Buy, Buy), trade(Buy, Buy), trade(Sell, Sell), trade(Sell, Sell)];
         let found = direction_baseline(&[trades.to_vec()], 3_000, 1).unwrap();
         assert!((found.actual - 0.85).abs() < 1e-12);

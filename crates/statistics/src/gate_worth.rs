@@ -8,8 +8,7 @@ use crate::{GateDecision, GateRule, StatisticsError, TradeGate, TradeOutcome};
 pub struct GatedTrade {
     /// Decision time, in any unit.
     pub decided: i64,
-    /// Time at which the result became known, in the same unit.
-    /// Decisions at the same time may use the result.
+    /// Time at which the result became known, in the same unit. Later or simultaneous decisions may use it.
     pub known: i64,
     /// Day of the decision as any unique number, for gates that reset daily.
     pub day: i64,
@@ -94,7 +93,7 @@ pub fn gate_worth(
 type Step = (usize, bool);
 
 /// Returns decisions and results in chronological order.
-/// Results come first, but never before their own decision.
+/// At equal times results come first, but never before their own decision.
 fn order_steps(trades: &[GatedTrade]) -> Vec<Step> {
     let mut steps: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * trades.len());
     for (place, trade) in trades.iter().enumerate() {

@@ -158,8 +158,8 @@ mod tests {
     #[test]
     fn five_wins_are_the_minimum_for_significance() {
         // At payout 85, four wins of four have a probability of 8.5 % by chance, five of five 4.6 %. At a win rate of
-        // 94 %, five of five have 73 %, and the eight of eight that eight trades require 62 %. From nine trades on, one
-        // may be lost.
+        // 94 %, five of five have 73 %, and the eight of eight required of eight trades 62 %. With nine, one may be
+        // lost.
         let plan = TradePlan::new(0.85, 40.0, 0.05, 0.5).unwrap();
         assert!((plan.win_probability() - (1.0 / 1.85 + 0.4)).abs() < 1e-12);
         assert_eq!(plan.exact_trades(), Ok(5));

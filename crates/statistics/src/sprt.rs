@@ -10,8 +10,7 @@ pub enum SprtAnswer {
     Undecided,
 }
 
-/// Wald's test of each trade's break-even rate against a rate with the plan's edge.
-/// For information only.
+/// Wald's test of each trade's break-even rate against the plan's edge, for information only.
 ///
 /// After a win, the log-likelihood ratio grows by `ln(p1 / p0)`, after a loss by `ln((1 - p1) / (1 - p0))`. Here
 /// `p0 = 1 / (1 + b)` and `p1 = (1 + delta) / (1 + b)`. The first answer is final: *edge* at `ln((1 - beta) / alpha)`,

@@ -9,8 +9,7 @@ const DEFAULT_WINDOW: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GateOpening {
-    /// Number of consecutive virtual losses that opens the gate.
-    /// It then stays open until a closing condition applies.
+    /// Number of consecutive virtual losses. The gate then stays open until a closing condition applies.
     AfterVirtualLosses(u32),
     /// Minimum win rate of the last `over` decided trades, virtual and real. Below it, the gate closes.
     WinRate {
@@ -18,8 +17,7 @@ pub enum GateOpening {
         /// Size of the window in trades. The gate stays closed until the window is full.
         over: u32,
     },
-    /// An edge shown by all trades, virtual and real.
-    /// The gate then stays open until a closing condition applies.
+    /// An edge shown by all trades, virtual and real. The gate then stays open until it is closed.
     VerdictShown {
         test: EdgeTestPlan,
         /// Assumed payout of a win, as a fraction of the stake.
@@ -105,8 +103,7 @@ impl GateState {
         if self.is_open { 0 } else { self.losses }
     }
 
-    /// Returns the win rate of the last decided trades, `None` before the first.
-    /// The window is that of the opening condition, by default 20.
+    /// Returns the win rate over the window, by default 20 decided trades, `None` before the first.
     pub fn win_rate(&self) -> Option<f64> {
         (self.known > 0).then(|| f64::from(self.won) / f64::from(self.known))
     }
@@ -196,8 +193,7 @@ impl TradeGate {
         Ok(Self { rule, is_open, day, opened, span, losses: 0, trades: 0, wins: 0, recent, test })
     }
 
-    /// Sets the day of all later reports.
-    /// Call it before the first decision of a day. Any unique number will do.
+    /// Sets the day (any unique number) of all later reports, before the first decision of the day.
     pub fn on_day(&mut self, day: i64) {
         if self.day == Some(day) {
             return;
@@ -358,8 +354,7 @@ impl fmt::Display for GateState {
     }
 }
 
-/// Describes what closes a gate.
-/// A signal counts once it passes the gate, even if a limit rejects it later.
+/// Describes what closes a gate. A signal that passes the gate counts even if a limit rejects it.
 fn closings(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
     let of = |count: u32| if count == 1 { "of a signal it let pass" } else { "of signals it let pass" };
     [
@@ -382,8 +377,8 @@ mod tests {
         GateRule { close_after_losses, close_after_trades, ..GateRule::opening(opening) }
     }
 
-    /// Plays trades in sequence: `W` won, `L` lost, `D` drawn.
-    /// Returns `r` for each real trade and `v` for each virtual one.
+    /// Plays `W` won, `L` lost and `D` drawn trades.
+    /// Returns `r` for each real and `v` for each virtual one.
     fn play(gate: &mut TradeGate, results: &str) -> String {
         let trade = |result: char| {
             let trade = gate.on_decided();

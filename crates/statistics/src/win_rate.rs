@@ -79,8 +79,7 @@ pub fn wilson_interval(rate: WinRate, confidence: f64) -> Result<ConfidenceInter
     let (k, n) = (rate.won() as f64, rate.decided() as f64);
     let spread = z * (k * (n - k) / n + z * z / 4.0).sqrt();
     let upper = (k + z * z / 2.0 + spread) / (n + z * z);
-    // The product of the roots is k^2 / (n (n + z^2)). This avoids subtracting near numbers and gives exactly 0 for k =
-    // 0.
+    // The product of the roots is k^2 / (n (n + z^2)): no subtraction of near numbers, and exactly 0 for k = 0.
     let lower = k / (n + z * z) * (k / n) / upper;
     Ok(ConfidenceInterval { lower: lower.min(1.0), upper: upper.min(1.0) })
 }

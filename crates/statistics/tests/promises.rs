@@ -22,8 +22,7 @@ mod verdict;
 use candlewick_statistics::EdgeTestPlan;
 use measured::{Measured, Scale};
 
-/// Uses a large delta, so that nearly all paths end in a verdict after few trades.
-/// Undecided paths would hide errors.
+/// Uses a large delta, so that nearly all paths end in a verdict. Undecided paths would hide errors.
 fn scale(trials: u64) -> Scale {
     let plan = EdgeTestPlan::new(0.05, 0.05, 0.12).expect("rates and an edge between 0 and 1");
     Scale { trials, trades: 1_000, plan }

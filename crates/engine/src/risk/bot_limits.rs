@@ -26,7 +26,7 @@ pub struct BotLimitSettings {
     /// Settled daily profit at which the bot stops for the day.
     #[schemars(with = "f64")]
     pub daily_profit_target: Decimal,
-    /// Profit target of the bot per day in percent of the day's initial equity.
+    /// Profit target of the bot per day in % of the day's initial equity.
     /// The lower target applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub daily_profit_target_percent: f64,

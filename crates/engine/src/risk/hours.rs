@@ -166,8 +166,7 @@ impl DayStart {
         }
     }
 
-    /// Returns the start of a day.
-    /// If a clock change skips it, it is the first moment after the skipped time.
+    /// Returns the start of a day, or the first moment after it if a clock change skips it.
     fn start_of(self, day: NaiveDate) -> Option<Millis> {
         let mut local = day.and_time(self.time);
         for _ in 0..25 {

@@ -82,8 +82,7 @@ pub enum Rule {
     BestPayout = 33,
     /// Too many trades are open on the symbol.
     MaxOpenTradesPerSymbol = 34,
-    /// The venue recently declined an order on the symbol, or an order for a reason that concerns the
-    /// account.
+    /// The venue recently declined an order on the symbol, or any order for an account-wide reason.
     RefusedByVenue = 35,
 }
 

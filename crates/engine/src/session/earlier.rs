@@ -99,8 +99,7 @@ impl Session {
     }
 
     /// Begins a new day at its first event, before booking the event.
-    /// A crash can lose the day's own record, which follows the event. The record has no effect on a day that has
-    /// begun.
+    /// The day's own record follows the event and may be lost in a crash. It changes nothing if the day has begun.
     pub(super) fn recall_day(&mut self, at: Millis) {
         if self.ledger.is_day_over(at) {
             self.begin_day(at);

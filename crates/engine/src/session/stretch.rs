@@ -16,11 +16,9 @@ const MAX_ANSWERS: usize = 8;
 
 /// The candles of a Session's series, and the position of each bot in them.
 ///
-/// Input of [`Session::handle_candles`]. A strategy sees closed candles, prices of its symbol and, if it wants them,
-/// settlements of its own trades. A bot with neither pending settlements nor prices can therefore read ahead of the
-/// other bots: up to its first answer, or to several if it wants no settlements. Its answers are handled once all other
-/// bots have reached that time.
-/// if it wants no settlements. Its answers are decided once all other bots have reached that time.
+/// Input of [`Session::handle_candles`]. A strategy sees candles, prices and optionally its own settlements. A bot with
+/// neither pending settlements nor prices can therefore read ahead of the other bots: up to its first answer, or to
+/// several if it wants no settlements. Its answers are handled once all other bots have reached that time.
 pub struct StoredCandles<'a> {
     series: Vec<&'a [Candle]>,
     readers: Vec<Reader>,
@@ -171,13 +169,12 @@ pub enum BatchEnd {
 }
 
 impl Session {
-    /// Handles candles before `until`, up to the first trade or a few actions.
+    /// Handles candles that close before `until`, up to the first trade or a few actions.
     ///
-    /// Candles count if they close before `until`, and each arrives at its close. The result is that of
-    /// [`handle`](Self::handle) for their events in order of time, at equal times in that of
-    /// [`series_order`](Self::series_order), without creating events. There must be no event before `until`,
-    /// except those that follow from a trade approved here. After [`BatchEnd::ActionsAt`], the remaining
-    /// candles of that time come before any event.
+    /// Each candle arrives at its close. The result equals that of [`handle`](Self::handle) for the candles' events in
+    /// chronological order, with simultaneous ones in [`series_order`](Self::series_order), but no events are created.
+    /// There must be no other event before `until`, except those that follow from a trade approved here. After
+    /// [`BatchEnd::ActionsAt`], the remaining candles of that time come before any event.
     #[inline]
     pub fn handle_candles(
         &mut self,

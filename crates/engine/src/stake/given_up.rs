@@ -3,8 +3,7 @@
 use crate::IntentId;
 use serde::{Deserialize, Serialize};
 
-/// Position of a ladder if the venue had accepted the order, in case the rejected order becomes a
-/// trade.
+/// Position of a ladder as if the venue had accepted the order, in case it does become a trade.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct GivenUp<P> {
     /// First order since the last approved one that was not accepted.

@@ -171,8 +171,7 @@ mod tests {
         // f = (0.675650 x 1.8 - 1) / 0.8 = 0.270213; half of it on 10,000.00 is 1,351.06.
         check((KellyBound::Wilson, trades(7, 1_000)), (100, 1), 135_106..=135_106);
         check((KellyBound::Wilson, trades(7, 1_000)), (100, 3), 45_035..=45_035);
-        // The anytime-valid bound is on the grid of 0.4 points below the Wilson bound and above 64 %: f from 0.19 to
-        // 0.27.
+        // The anytime-valid bound is on the grid of 0.4 points, below that and above 64 %: f from 0.19 to 0.27.
         check((KellyBound::ConfidenceSequence, trades(7, 1_000)), (100, 1), 95_000..=134_000);
         check((KellyBound::ConfidenceSequence, trades(7, 1_000)), (100, 3), 31_600..=44_700);
     }

@@ -41,8 +41,7 @@ fn new_session(settings: &SessionSettings) -> Session {
     Session::new(settings, strategies.collect()).unwrap()
 }
 
-/// Handles a minute in which each bot trades at a payout of 80 %.
-/// `wins` decides by bot index which trades win.
+/// Handles a minute in which each bot trades at a payout of 80 %. `wins` says which bots win.
 fn minute(
     session: &mut Session,
     minute: i64,
@@ -167,8 +166,7 @@ fn returning_to_earlier_parameters_keeps_the_losses() {
     let second = journal.run(vec![changed("a", 2)], 3, |_| true);
     assert_eq!(weights(&second), [left]);
     assert!(account(&second, 0) > 1.2);
-    // The losses with the first parameters are carried over, but the wins with the second are not. The account restarts
-    // at 1.
+    // The losses with the first parameters carry over, the wins with the second do not. The account restarts at 1.
     let third = journal.run(vec![changed("a", 1)], 0, |_| true);
     assert_eq!((weights(&third), account(&third, 0)), (vec![left], 1.0));
     assert!((third.verdicts().next().unwrap().edge_test().goal() - 20.0 / left).abs() < 1e-9);

@@ -15,8 +15,7 @@ use candlewick_sdk::{Money, Outcome};
 use candlewick_statistics::EdgeTestPlan;
 use proptest::prelude::*;
 
-/// A ladder of 10, 20 and 40.
-/// The first trade is reported as CANCELLED, then LOST, then WON. Hand-computed.
+/// A ladder of 10, 20 and 40. The first trade is called CANCELLED, then LOST, then WON.
 #[test]
 fn correction_updates_ledger_ladder_and_streak() {
     let ladder = ladder(LadderEntry::NextSignal, IfRefused::Wait);

@@ -87,8 +87,7 @@ fn missing_or_backfilled_candle_and_declined_trade_reset_the_ladder() {
     check(&doubt, "#3 a BUY 10.00", "#3 a BUY 20.00");
 }
 
-/// Hand-computed: 10 is lost.
-/// The order of 20 is rejected or not found, but turns out to be a lost trade. Next: 40.
+/// Hand-computed: 10 is lost. The order of 20 is rejected or not found, but is a lost trade. Next: 40.
 #[test]
 fn order_that_is_a_trade_after_all_restores_its_ladder() {
     let rejection = [at(122, rejected(2))].to_vec();

@@ -124,8 +124,7 @@ fn batch_continues_after_rejected_signals() {
     check_ends(&signals, &[(Some(23 * 60), 2), (Some(23 * 60 + 16), 16), (None, 14)]);
 }
 
-/// Buys on every candle, with the minute as reason.
-/// It wants no settlements, so several answers may be pending.
+/// Buys on every candle, with the minute as reason. Wants no settlements, so answers can queue up.
 struct BuysAlways;
 
 impl Strategy for BuysAlways {

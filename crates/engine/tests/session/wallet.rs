@@ -9,8 +9,7 @@ use candlewick_sdk::{Millis, Money};
 
 const DAY: i64 = 24 * 3_600;
 
-/// Returns how a stake of 10.00 in minute 1 is answered after these events: approved, or the refusing
-/// rule.
+/// Returns the answer to a stake of 10.00 in minute 1 after these events: approved, or the rule.
 fn answer(change: impl FnOnce(&mut RiskSettings), events: &[(i64, candlewick_engine::EventKind)]) -> String {
     let mut session = TestSession::new(&[Script::new("a").buys(&[1])], change);
     for (second, kind) in events {

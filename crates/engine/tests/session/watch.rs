@@ -59,8 +59,7 @@ fn ended_edge_is_reported_once_and_enforced_if_set() {
     }
 }
 
-/// Returns the number of the trade at which the mean of the change detector's three accounts reaches
-/// 100.
+/// Returns the trade at which the mean of the change detector's three accounts reaches 100.
 ///
 /// Trades 1 to `shown` are not watched. Trades do not overlap, so each one multiplies an account by
 /// `1 + lambda (delta - r)` and adds 1.

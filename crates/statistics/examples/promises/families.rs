@@ -33,8 +33,7 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     Ok(errors)
 }
 
-/// Share of worthless bots among those called good, for twenty bots of 500 trades of which fifteen are
-/// worthless.
+/// Share of worthless bots among those called good. 15 of 20 bots are worthless, with 500 trades each.
 fn false_discoveries(scale: Scale) -> Result<Measured, StatisticsError> {
     let promise = "false among discoveries at 10 %, 15 of 20 bots worthless";
     Measured::mean((promise, Bound::AtMost, 0.075), scale.trials, |trial| {
@@ -47,8 +46,7 @@ fn false_discoveries(scale: Scale) -> Result<Measured, StatisticsError> {
     })
 }
 
-/// Returns of variants that win at exactly break-even.
-/// Consecutive groups of periods share the same return.
+/// Returns of variants that win at exactly break-even. Groups of periods share the same return.
 fn worthless(
     path: u64,
     variants: u64,

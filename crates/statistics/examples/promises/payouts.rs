@@ -170,8 +170,7 @@ impl<F: Follows> Path<F> {
     }
 }
 
-/// Returns the shares of paths with the verdicts *shown* and *rejected*.
-/// `step` plays a number of trades.
+/// Returns the shares of paths with the verdicts *shown* and *rejected*. `step` plays trades.
 fn rates(
     scale: Scale,
     size: u64,
@@ -256,8 +255,7 @@ pub(crate) fn coverage(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     Ok(covered)
 }
 
-/// Prints results for trades that break even on average, in random regimes.
-/// It is not a null, and nothing is promised.
+/// Prints results for trades that break even on average, in random regimes. Nothing is promised.
 pub(crate) fn print_regimes(scale: Scale) -> Result<(), StatisticsError> {
     println!("\nWin rates that change between two regimes, break-even on average: outside of the promise\n");
     println!(

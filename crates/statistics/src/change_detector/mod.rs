@@ -95,8 +95,7 @@ impl ChangeDetector {
         })
     }
 
-    /// Returns the stake for an open.
-    /// `variance_inflation` is that of [`Overlap`](crate::Overlap) at the open.
+    /// Returns the stake for an open, given the [`Overlap`](crate::Overlap) variance inflation.
     pub fn on_open(&mut self, mark: i64, variance_inflation: f64) -> WatchStake {
         let mut stake = WatchStake {
             bets: [0.0; BETS.len()],

@@ -184,8 +184,7 @@ impl Measure {
     }
 }
 
-/// Returns the first step for which `holds` is false, `STEPS + 1` if none.
-/// `holds` must stay false after that step.
+/// Returns the first step at which the monotone `holds` is false, `STEPS + 1` if there is none.
 fn first_without(holds: impl Fn(u32) -> bool) -> u32 {
     let (mut first, mut end) = (0, STEPS + 1);
     while first < end {

@@ -21,8 +21,7 @@ fn build_sequence(known: &[Known]) -> ConfidenceSequence {
     sequence
 }
 
-/// Batches of simultaneous trades whose wins become known before their losses.
-/// Some are drawn or cancelled.
+/// Batches of simultaneous trades, wins known before losses. Some are drawn or cancelled.
 fn batches(dice: &mut Dice, size: usize, count: usize, win_rate: f64) -> Vec<Known> {
     let mut known = Vec::new();
     for batch in 0..count {
@@ -67,8 +66,7 @@ fn inflations(known: &[Known]) -> BTreeMap<usize, f64> {
     inflations
 }
 
-/// Computes directly from the definition, bet by bet, the largest capital ever reached against this
-/// candidate.
+/// Computes from the definition, bet by bet, the largest capital ever reached against this candidate.
 fn largest_capital(
     (known, inflations): (&[Known], &BTreeMap<usize, f64>),
     side: Side,

@@ -149,8 +149,7 @@ impl Clusters {
         (good * self.win[0] + bad * self.win[1]) / (good + bad)
     }
 
-    /// Win rate of the daily gate's real trades: stationary at the start of a day, and all virtual after
-    /// its real trade.
+    /// Win rate of the daily gate's real trades: stationary at day start, virtual after its real trade.
     fn win_rate_of_day_after(self, losses: usize) -> f64 {
         let mut at = vec![[0.0; 2]; losses + 1];
         at[0] = self.shares();

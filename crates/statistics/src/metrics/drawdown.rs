@@ -99,8 +99,7 @@ mod tests {
 
     #[test]
     fn calmar_divides_annual_growth_by_max_drawdown() {
-        // 1, 2, 1, 4: a fall of one half. The growth is fourfold in a three-day year, twofold in a year of a day and a
-        // half.
+        // 1, 2, 1, 4: a fall of one half. Growth is fourfold in a year of three days, twofold in one of 1.5 days.
         assert!((calmar(&[1.0, -0.5, 3.0], 3.0).unwrap().unwrap() - 6.0).abs() < 1e-12);
         assert!((calmar(&[1.0, -0.5, 3.0], 1.5).unwrap().unwrap() - 2.0).abs() < 1e-12);
         assert_eq!(calmar(&[0.1, 0.0], 252.0), Ok(None));

@@ -13,8 +13,7 @@ pub fn sharpe(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, 
     Ok((deviation > 0.0).then(|| mean / deviation * days_per_year.sqrt()))
 }
 
-/// Returns mean and sample deviation of at least two numbers.
-/// For equal numbers, the deviation is exactly 0.
+/// Returns mean and sample deviation of two or more numbers. Equal numbers have a deviation of 0.
 pub(crate) fn mean_and_deviation(numbers: &[f64]) -> (f64, f64) {
     let count = numbers.len() as f64;
     if numbers.iter().all(|number| *number == numbers[0]) {
@@ -66,8 +65,7 @@ impl SharpeSample {
         }))
     }
 
-    /// Returns `sqrt(1 - g3 S + (g4 - 1) / 4 S^2)`, the standard deviation of the ratio times
-    /// `sqrt(n - 1)`.
+    /// Returns `sqrt(1 - g3 S + (g4 - 1) / 4 S^2)`, the ratio's deviation times `sqrt(n - 1)`.
     fn spread(self) -> f64 {
         let square =
             (self.kurtosis - 1.0) / 4.0 * self.sharpe * self.sharpe - self.skewness * self.sharpe + 1.0;
@@ -93,10 +91,9 @@ pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64,
 
 /// Returns the probability that the true ratio of the *best of `trials` variants* is above 0.
 ///
-/// It is [`probabilistic_sharpe`] against the expected best ratio of equally many worthless variants,
-/// `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))`. `g` is Euler's constant 0.5772, and `V` is the
-/// variance of the ratios of all trials, per period. `trials` counts *independent* variants, so count similar ones
-/// fewer times.
+/// It is [`probabilistic_sharpe`] against the expected best ratio of equally many worthless variants:
+/// `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))`, with Euler's `g = 0.5772` and the variance `V` of
+/// all ratios, per period. `trials` counts *independent* variants; similar ones count for less.
 ///
 /// Source: D. H. Bailey and M. Lopez de Prado, *The Deflated Sharpe Ratio* (2014).
 pub fn deflated_sharpe(
@@ -144,16 +141,14 @@ mod tests {
         assert!(probabilistic_sharpe(least, f64::NAN).is_err());
     }
 
-    /// The example of the paper: ratio of 2.5 per year over 1250 days, 250 days per year, skewness -3,
-    /// kurtosis 10.
+    /// The example of the paper: 2.5 per year over 1250 days of 250 per year, skewness -3, kurtosis 10.
     fn published() -> SharpeSample {
         SharpeSample { sharpe: 2.5 / 250.0_f64.sqrt(), periods: 1_250.0, skewness: -3.0, kurtosis: 10.0 }
     }
 
     #[test]
     fn deflated_sharpe_matches_published_example() {
-        // Bailey and Lopez de Prado (2014): 100 trials, variance 1/2 per year. With 46, or 88 of normal returns,
-        // 0.9505.
+        // Bailey and Lopez de Prado (2014): 100 trials, variance 1/2 per year. 46, or 88 of normal returns: 0.9505.
         let normal = SharpeSample { skewness: 0.0, kurtosis: 3.0, ..published() };
         for (sample, trials, expected) in
             [(published(), 100, 0.9004), (published(), 46, 0.9505), (normal, 88, 0.9505)]

@@ -16,8 +16,7 @@ pub struct Split {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overfitting {
-    /// Share of splits in which the selected variant ranks in the lower half out of sample. 0.5 means no
-    /// skill.
+    /// Share of splits where the selected variant is in the lower half out of sample; 0.5 is no skill.
     pub probability: f64,
     pub loss_probability: f64,
 }

@@ -22,8 +22,7 @@ pub trait Variants {
     fn put(&self, variant: usize, returns: &mut [f64]);
 }
 
-/// Returns per period of every variant tried.
-/// Omitting discarded variants makes all results too optimistic.
+/// Returns per period of every variant tried. Omitting discarded variants biases all results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantReturns {
     variants: usize,

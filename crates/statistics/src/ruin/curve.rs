@@ -88,8 +88,7 @@ mod tests {
 
     #[test]
     fn draws_delay_ruin() {
-        // Ruin is certain after one decided trade: the probability that not all are draws. Likewise for three decided
-        // trades.
+        // Certain ruin at the first decided trade: P(not all are draws). At the third: P(at least three are decided).
         let trades = 500_u32;
         let at = |decided: usize| {
             let mut within = vec![0.0; decided - 1];

@@ -126,8 +126,7 @@ mod tests {
         let third = StakePlan::Martingale { base: 100, factor: 1.5, levels: 4, most_stake: 1_000, step: 100 };
         // 100, 150, 225, 337.
         assert_eq!(stakes(third), [100, 100, 200, 300]);
-        // At payout 80, a win adds to the stake: 107 stakes 100; 180 stakes 180; 180 + 144 = 324 stakes 320; 320 + 256
-        // = 576.
+        // At payout 80, a win adds to the stake: 107 stakes 100; 180: 180; 180 + 144 = 324: 320; 320 + 256 = 576.
         let soros = |most_stake| StakePlan::Soros { base: 107, wins: 3, most_stake, step: 10 };
         assert_eq!(stakes(soros(MAX_MONEY)), [100, 180, 320, 570]);
         // A maximum of 205 is rounded to 200; 200 + 160 = 360.

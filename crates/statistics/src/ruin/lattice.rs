@@ -133,8 +133,7 @@ impl Front {
     ///
     /// Returns the probability above the top.
     fn add(&mut self, other: &Self, from: usize, shift: i64, weight: f64) -> f64 {
-        // Balances below 0 are impossible, because stakes are covered. On a coarse lattice, the lowest point takes the
-        // rest.
+        // Balances below 0 are impossible: stakes are covered. On a coarse lattice, the lowest point takes the rest.
         let lowest = usize::try_from(-shift).unwrap_or(0);
         let mut lost = 0.0;
         if from < lowest.min(other.to) {
@@ -236,8 +235,7 @@ mod tests {
         // Points at 3, 23, 43, ...: takes the first one at or above.
         let exact = Overlapping::new(&question, &cycle, 20, top(100.0));
         assert_eq!([0, 3, 4, 23, 24, 43].map(|balance| exact.point(balance)), [0, 0, 1, 1, 2, 2]);
-        // Points at 3, 43, ..., which 60 is not a multiple of: takes the nearest, the upper one if two are equally
-        // near.
+        // Points at 3, 43, ...: 60 is not a multiple of the spacing. Takes the nearest point, the upper one of two.
         let coarse = Overlapping::new(&question, &cycle, 40, top(100.0));
         assert_eq!([0, 3, 22, 23, 43, 63].map(|balance| coarse.point(balance)), [0, 0, 0, 1, 1, 2]);
         assert_eq!(exact.point(u64::MAX), ((u64::MAX - 3) / 20) as usize);

@@ -230,8 +230,8 @@ mod tests {
 
     #[test]
     fn share_rounding_error_agrees_with_hand_computation() {
-        // Half of the balance in steps of 2, from 20 on. A step is 10 % of the minimum balance, so the smallest
-        // fraction is 0.4.
+        // Half of the balance in steps of 2, from 20 on. A step is 10 % of the minimum balance, so at least 0.4 is
+        // staked.
         let plan = StakePlan::Share { fraction: 0.5, step: 2 };
         let found = |balance, horizon_trades| {
             let question = RuinQuestion { balance, minimum_stake: 10, horizon_trades, ..QUESTION };

@@ -68,8 +68,7 @@ impl Lattice {
             top.balance / spacing as f64 * f64::from(question.horizon_trades) * cycle.outcomes.len() as f64
         };
         let finest = finest_spacing(cycle);
-        // On a coarser lattice, a change between points takes two multiplications, and there are half as many points
-        // again.
+        // On a coarser lattice, a change takes two multiplications, and there are half as many points again.
         let coarse_work = |spacing: u64| 3.0 * work(spacing);
         let least = (coarse_work(1) / COARSE_WORK).ceil() as u64;
         let most = coarsest(question, cycle);
@@ -156,9 +155,8 @@ mod tests {
     #[test]
     fn lattice_resolves_changes_and_spans_nine_deviations() {
         assert_eq!(finest_spacing(&cycle_of(&QUESTION, &LADDER)), 20);
-        // 100 trades earn at most 80 each. 1000 trades have 1000 / 1.75 + 1 = 572.43 cycles, which cost 30 on average
-        // with a variance of 64500. At a win rate of 90 %, there are 1000 / 1.11 + 1 = 901.90 cycles, which earn 76.88
-        // with a variance of 667.07.
+        // 100 trades earn at most 80 each. 1000 trades have 1000 / 1.75 + 1 = 572.43 cycles, mean -30, variance 64500.
+        // At a win rate of 90 %: 1000 / 1.11 + 1 = 901.90 cycles, mean 76.88, variance 667.07.
         for (win_probability, horizon_trades, expected) in
             [(0.5, 100, 18_001.0), (0.5, 1_000, 64_687.5), (0.9, 1_000, 86_319.99)]
         {
@@ -170,8 +168,7 @@ mod tests {
 
     #[test]
     fn doubled_coarse_spacing_divides_the_base_stake() {
-        // The first even divisors of 100, 26, 34, 28 and 30 from twice the least on. 101 has none, and 26 has none
-        // below 24.
+        // The first even divisors of 100, 26, 34, 28 and 30 from twice the least. 101 has none, 26 none below 24.
         for (least, base, expected) in [
             (7, 100, Some(10)),
             (1, 26, Some(1)),
@@ -212,15 +209,13 @@ mod tests {
         let Err(StatisticsError::TooManyTrades { trades: 100_000, most }) = refused else {
             panic!("{refused:?}")
         };
-        // Four points per loss up to that many losses, trades and 12 outcomes, times three: 144 times its square is
-        // 2e9.
+        // Points up to that many losses, four each, trades and 12 outcomes, three times: 144 times its square is 2e9.
         assert!((3_700..3_730).contains(&most), "{most}");
         assert!(Lattice::new(&RuinQuestion { horizon_trades: most as u32, ..far }, &cycle).is_ok());
     }
 
     /// A spacing that divides the base stake is not used if it is much finer than needed.
     /// Half of the base would give 22 times as many points, too many to compute.
-    /// of the first, too many to be followed.
     #[test]
     fn computes_ruin_over_the_longest_horizon() {
         let plan =

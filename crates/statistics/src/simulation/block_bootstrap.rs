@@ -54,8 +54,7 @@ impl BlockBootstrap {
     }
 }
 
-/// Returns the mean block length of a stationary bootstrap that best estimates the variance of the
-/// mean.
+/// Returns the best mean block length of a stationary bootstrap for the variance of the mean.
 ///
 /// It is at least 1. It is at most a third of the count of numbers, and at most three times the root of that count.
 ///

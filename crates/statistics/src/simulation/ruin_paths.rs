@@ -154,8 +154,7 @@ impl RuinTrials {
     }
 }
 
-/// Simulates each path trade by trade in whole units of money, as an independent check of
-/// [`crate::ruin()`].
+/// Simulates paths trade by trade, in whole units of money: an independent check of [`crate::ruin()`].
 pub fn simulate_ruin(
     question: &RuinQuestion,
     plan: &StakePlan,
@@ -451,8 +450,7 @@ mod tests {
 
     #[test]
     fn soros_above_maximum_stake_stops_caps_or_restarts() {
-        // At even odds: 10, 20, 40. A limit of 25 rejects the third stake, which of the two-trade paths only WW
-        // reaches.
+        // At even odds: 10, 20, 40. A limit of 25 rejects the third stake, which only the path WW reaches.
         let plan = StakePlan::Soros { base: 10, wins: 2, most_stake: MAX_MONEY, step: 1 };
         let question = RuinQuestion { horizon_trades: 3, balance: 1_000, ..EVEN };
         let with = |oversized| {
@@ -464,8 +462,7 @@ mod tests {
         assert!((stopped - 0.25).abs() < 3.0 * 0.0069, "{stopped}");
         assert_eq!(with(OversizedStake::Capped), [0.0, 0.0]);
         assert_eq!(with(OversizedStake::Restarts), [0.0, 0.0]);
-        // The capped stake x replaces 40. From a balance of 10, the final balance after three wins (10 + 10 + 20 + x)
-        // shows it.
+        // The stake x replaces 40. From a balance of 10, three wins (10 + 10 + 20 + x) show it in the final balance.
         let poor = RuinQuestion { balance: 10, horizon_trades: 3, win_probability: 1.0, ..EVEN };
         let reached = |oversized, target: u64| {
             let ends = Stops { loss: Vec::new(), profit: vec![stop(target)] };

@@ -162,7 +162,7 @@ impl Paid {
 mod tests {
     use super::*;
 
-    /// Returns the share of wins among decided trades, the share of draws, and the mean product of adjacent
+    /// Returns the win rate of decided trades, the share of draws, and the mean product of adjacent
     /// returns.
     fn observe(stream: &TradeStream, trades: u64) -> (f64, f64, f64) {
         let (mut won, mut lost, mut drawn, mut product, mut before) = (0.0, 0.0, 0.0, 0.0, 0.0);

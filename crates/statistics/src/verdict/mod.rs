@@ -46,8 +46,7 @@ impl EdgeTestPlan {
         self.delta
     }
 
-    /// Returns the mean number of trades to a false alarm of [`ChangeDetector`](crate::ChangeDetector), 0
-    /// if it is disabled.
+    /// Mean number of trades to a false [`ChangeDetector`](crate::ChangeDetector) alarm, 0 if disabled.
     pub const fn watch_trades(self) -> u64 {
         self.watch_trades
     }
@@ -215,8 +214,7 @@ impl EdgeTest {
         self.verdict()
     }
 
-    /// Like [`on_settled_paying`](Self::on_settled_paying), but without the verdict, whose forecast takes
-    /// most of the time.
+    /// Like [`on_settled_paying`](Self::on_settled_paying), without a verdict and its slow forecast.
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn settle(&mut self, stake: NotionalStake, outcome: TradeOutcome, payout_fraction: f64) {
         let NotionalStake { payout_fraction: b, edge, mirror, mark } = stake;

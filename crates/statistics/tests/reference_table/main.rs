@@ -13,8 +13,7 @@ type Figure = (&'static str, f64, f64);
 /// Reference figures: our function, its name, the figure and its source.
 const REFERENCE: &str = include_str!("../../reference/figures.csv");
 
-/// Items of the crate that are not figures: inputs, outputs and random numbers, which have their own
-/// tests.
+/// Items of the crate without figures: inputs, outputs and random numbers, which have their own tests.
 const NO_FIGURES: &str = "\
     AlphaBudget BestOfMany BlockBootstrap BlockLength Bootstrap BudgetedBot ConfidenceInterval \
     DirectedTrade DirectionBaseline Drawdown Expectancy GateDecision GateOpening GateRule GateState \
@@ -23,9 +22,8 @@ const NO_FIGURES: &str = "\
     OversizedStake PaidStake PathRange Recovery Ruin RuinQuestion RuinTrials RunsTest SharpeSample Split \
     SprtAnswer StakePlan StatisticsError Stops StreakFold Streaks StreamEvent TradeDependence TradeGate \
     TradeOutcome TradeSide TradeStream VariantReturns Variants WalletLimits WatchStake";
-/// Items without reference figures: those valid after every trade, whose error rates
-/// `examples/promises` and the test `promises` measure, and gate worth, ruin under limits and block length, which have
-/// their own tests.
+/// Items without reference figures: `examples/promises` and the test `promises` measure those valid
+/// after every trade. Gate worth, ruin under limits and block length have their own tests.
 const MEASURED: &str = "\
     ChangeDetector ConfidenceSequence EdgeTestPlan RunningWinRate Verdict VerdictRates WinRate \
     best_block_length gate_worth simulate_limited_ruin";

@@ -20,8 +20,7 @@ pub(crate) struct Described {
     pub(crate) is_rejected: bool,
 }
 
-/// Parts of the edge account in 64ths with their edges in deltas, then parts of the mirror account with
-/// their shortfalls.
+/// Parts of the edge account in 64ths with their edges in deltas, then of the mirror with shortfalls.
 const PARTS: [(f64, f64); 6] = [
     (22.0 / 64.0, 1.1),
     (8.0 / 64.0, 1.99),

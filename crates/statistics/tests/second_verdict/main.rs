@@ -1,5 +1,4 @@
-//! A second implementation of the verdict from its documentation agrees with [`EdgeTest`] on any
-//! events.
+//! An independent implementation of the documented verdict agrees with [`EdgeTest`] on all events.
 
 mod described;
 mod rates;

@@ -12,8 +12,7 @@ fn plan() -> EdgeTestPlan {
     EdgeTestPlan::new(0.05, 0.05, DELTA).expect("rates and an edge between 0 and 1")
 }
 
-/// Returns the verdict on a path of consecutive trades at payout 100.
-/// Delta is so large that nearly all paths end in one.
+/// Returns the verdict on consecutive trades at payout 100. Nearly all paths reach one.
 fn verdict_of(path: u64, edge: f64) -> Verdict {
     const STEPS: f64 = (1_u64 << 53) as f64;
     let mut chance = ChaCha8Rng::seed_from_u64(77);

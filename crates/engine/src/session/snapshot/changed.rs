@@ -49,7 +49,6 @@ impl Session {
     /// starts fresh, and the verdict of a removed bot is remembered. Counts of a run's session are only valid once a
     /// run has begun. Fails with [`RestoreError::NeedsAll`] if only a fold of all trades gives the state. The Session
     /// must then not be used.
-    /// trades gives the state. The Session must then not be used.
     pub fn restore_changed(
         &mut self,
         own: &SessionSettings,
@@ -187,8 +186,7 @@ impl Session {
         }))
     }
 
-    /// Fails if stake rounding or caps changed, because a ladder's state depends on the rounding of all its
-    /// trades.
+    /// Fails if stake rounding or caps changed, because a ladder's state depends on all its trades.
     fn check_ladder_bounds(
         kept: &Stake,
         (bot_before, bot): (&BotSettings, &BotSettings),
