@@ -6,7 +6,7 @@ use candlewick_statistics::{EdgeTest, EdgeTestPlan, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The test of a bot's edge over its intents. Any change to its identity resets the accounts to 1.
+/// The test of a bot's edge over its intents. A change of the bot's identity resets the accounts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BotVerdict {
     judge: Judge,

@@ -12,7 +12,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout};
 use std::collections::BTreeMap;
 
-/// How an intent ends: not at all, without a trade, or with a settlement some seconds after its open, a
+/// Ending of an intent: none, without a trade, or a settlement some seconds after its open, with a
 /// profit in cents and an optional payout in percent.
 #[derive(Clone, Copy)]
 enum Ending {

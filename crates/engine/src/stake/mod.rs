@@ -46,7 +46,7 @@ pub enum StakeSettings {
         /// When to enter the next level after a trade that was not won. The default is `next_signal`.
         #[serde(default, skip_serializing_if = "is_default")]
         entry: LadderEntry,
-        /// What to do when a level is rejected. The default is `wait`.
+        /// Behaviour when a level is rejected. The default is `wait`.
         #[serde(default, skip_serializing_if = "is_default")]
         if_refused: IfRefused,
     },
@@ -57,7 +57,7 @@ pub enum StakeSettings {
         amount: Decimal,
         /// Number of consecutive wins whose profit is staked again, such as `2`.
         wins: u32,
-        /// What to do when a stake is rejected. The default is `wait`.
+        /// Behaviour when a stake is rejected. The default is `wait`.
         #[serde(default, skip_serializing_if = "is_default")]
         if_refused: IfRefused,
     },
@@ -86,7 +86,7 @@ pub enum LadderEntry {
     NextCandle,
 }
 
-/// What to do when a ladder level is rejected.
+/// Behaviour of a ladder when a level is rejected.
 ///
 /// The venue declined the level, or its stake is above `max_stake` or `max_stake_percent`. With
 /// `entry = "next_candle"`, a level also counts as rejected if its candle is missing, or if another limit, a pause, the
@@ -145,7 +145,7 @@ pub(crate) enum Stake {
 }
 
 impl StakeSettings {
-    /// Returns what to do when a level is refused.
+    /// Returns the behaviour when a level is refused.
     pub const fn if_refused(&self) -> IfRefused {
         match self {
             Self::Martingale { if_refused, .. } | Self::Soros { if_refused, .. } => *if_refused,

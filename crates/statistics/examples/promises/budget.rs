@@ -7,7 +7,7 @@ use candlewick_statistics::{
     TradeStream,
 };
 
-/// Which bots an operator restarts, who sees every account after every trade.
+/// Restart policy of an operator who sees every account after every trade.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Restarts {
     Never,

@@ -16,7 +16,7 @@ pub struct Split {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overfitting {
-    /// Share of splits where the selected variant is in the lower half out of sample; 0.5 is no skill.
+    /// Share of splits where the selected variant ranks in the lower half out of sample (no skill: 0.5).
     pub probability: f64,
     pub loss_probability: f64,
 }
