@@ -331,7 +331,7 @@ impl IntentCounts {
         self.by_stage[stage as usize]
     }
 
-    /// Returns `false` only if no intent has its nominal close at this time. May return `true` falsely.
+    /// Returns `false` only if no intent has its nominal close at this time. `true` is not certain.
     #[inline]
     pub(crate) fn may_close_at(&self, moment: Millis) -> bool {
         moment <= self.latest_close

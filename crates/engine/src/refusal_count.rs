@@ -3,7 +3,7 @@
 use crate::{Control, IntentId, Rule, TradeBook};
 use std::collections::BTreeMap;
 
-/// Minimum length of stored totals: the number of rules when totals were first stored.
+/// Number of rules, and so the length of the totals, in the oldest readable snapshots.
 const FIRST_RULES: usize = 35;
 
 type Counts = [u64; Rule::ALL.len()];

@@ -33,7 +33,7 @@ pub struct DirectionBaseline {
 /// Share of one direction above which shifting is meaningless.
 const MAX_ONE_SIDED: f64 = 0.95;
 
-/// Compares the directions of trades with the same directions at other times.
+/// Compares the directions of trades with the same directions shifted in time.
 ///
 /// In each run, the directions within each symbol are rotated by a random number of trades, which preserves
 /// serial dependence. `p = (1 + hits) / (1 + runs)`, where a hit is a run with at least the actual mean.

@@ -17,7 +17,7 @@
 //!
 //! | Question | Answer |
 //! |---|---|
-//! | Is there an edge, checked after every trade? | [`EdgeTest`], which decides; [`Sprt`] in addition |
+//! | Is there an edge, checked after every trade? | [`EdgeTest`], which decides; [`Sprt`] for information |
 //! | How do many bots and their restarts share one alpha? | [`AlphaBudget`] |
 //! | What are edge and win rate, checked after every trade? | [`ConfidenceSequence`]; [`RunningWinRate`] for stakes |
 //! | Has an edge ended? | [`ChangeDetector`] |

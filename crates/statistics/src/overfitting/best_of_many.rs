@@ -234,8 +234,9 @@ mod tests {
 
     #[test]
     fn two_periods_agree_with_hand_computation() {
-        // Both drawn, in either order, give an actual minus expected sum of 0; twice the same has no statistic, and
-        // is never as good. A draw of 0 is as good as a variant that earns 0 or less, and none as one that earns more.
+        // If both blocks are drawn, in either order, the actual minus expected sum is 0. The same block drawn twice has
+        // no statistic and is never as good. A draw of 0 is as good as a variant that earns 0 or less, but never as
+        // good as one that earns more.
         let of_both = (0..BOOTSTRAP.runs).filter(|run| {
             let mut dice = Dice::new(BOOTSTRAP.seed, u64::from(*run));
             dice.below(2) != dice.below(2)
