@@ -1,4 +1,4 @@
-//! The measurements of `examples/promises` with fewer trials, which only detect badly broken promises.
+//! The measurements of `examples/promises` with fewer trials, which detect badly broken promises.
 
 #[path = "../examples/promises/budget.rs"]
 mod budget;

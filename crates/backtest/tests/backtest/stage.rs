@@ -1,4 +1,4 @@
-//! Candles, scripted bots and settings for the tests. Minutes are counted from 2026-01-05 00:00 UTC.
+//! Candles, scripted bots and settings for tests. Minutes are counted from 2026-01-05 00:00 UTC.
 
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
 use candlewick_engine::{BotSettings, Recorder, RiskSettings, SessionSettings};

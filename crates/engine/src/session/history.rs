@@ -1,4 +1,4 @@
-//! Recent history of a Session, and the correction of a settled result by folding the history again.
+//! Recent history of a Session, and the correction of settled results by folding it again.
 //!
 //! Only live runs, their replays and journal folds keep a history. It covers at least [`HISTORY_SPAN`], or the last
 //! [`MAX_SETTLEMENTS`] settlements.

@@ -1,4 +1,4 @@
-//! Stake rules, one per file. Each learns from the results of its trades and returns the next stake.
+//! Stake rules, one per file. Each learns from its trades and returns the next stake.
 
 mod excluded_trades;
 mod given_up;

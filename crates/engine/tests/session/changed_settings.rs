@@ -1,4 +1,4 @@
-//! A Session restored from a snapshot with other settings equals a fold of all entries under its own.
+//! A Session restored from a snapshot with other settings equals a fold of all entries.
 
 use crate::event;
 use crate::fold::{Fold, Journalled, journalled};

@@ -1,4 +1,4 @@
-//! Direct implementation of the documented verdict, which stores every trade and recomputes every sum.
+//! Direct implementation of the documented verdict: stores every trade, recomputes every sum.
 
 struct Trade {
     seen: f64,
