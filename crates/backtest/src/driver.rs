@@ -1,4 +1,4 @@
-//! A backtest and its main loop: per instant venue events, candles, prices, then session orders.
+//! A backtest and its main loop, which handles venue events, candles, prices, then session orders.
 
 use crate::feed::{Feed, Item};
 use crate::translation::{to_opened, to_rejection, to_settled};
@@ -45,11 +45,11 @@ pub enum BacktestError {
     Journal(#[from] io::Error),
 }
 
-/// No-op recorder for runs where only the trades matter.
+/// No-op recorder for runs that need only the trades.
 pub struct NullRecorder;
 
 impl NullRecorder {
-    /// Returns a placeholder header: it is never recorded, so its contents do not matter.
+    /// Returns a placeholder header. It is never recorded, so its contents do not matter.
     pub fn header() -> Header {
         Header { format: Header::FORMAT, settings: Value::Null, strategies: Vec::new(), data_hash: None }
     }
@@ -65,8 +65,8 @@ impl Recorder for NullRecorder {
     }
 }
 
-/// Minimum initial capacity of the trade book, in intents. Unused capacity takes no memory, but a book that
-/// grows is copied.
+/// Minimum initial capacity of the trade book, in intents.
+/// Unused capacity takes no physical memory, but growing the book copies it.
 const MIN_CAPACITY: usize = 4_096;
 const CANDLES_PER_INTENT: usize = 32;
 
@@ -88,7 +88,7 @@ pub struct Backtest {
 pub struct Finished {
     pub book: TradeBook,
     pub candles: u64,
-    /// Final free balance, with the stakes of unsettled trades returned.
+    /// Final free balance, including refunded stakes of unsettled trades.
     pub final_balance: Money,
     /// Stakes of trades that expire after the end of the data.
     pub unsettled_stakes: Money,
@@ -104,8 +104,8 @@ pub struct Finished {
 
 impl Backtest {
     /// Creates a run of bots over candles.
-    /// `candles` holds every series that a bot uses, `markets` the pricing data of the venue, one per symbol.
-    /// `wants_prices` tells, per bot, whether its strategy needs prices between candles.
+    /// `candles` contains every series that a bot uses. `markets` contains the venue's pricing data, one market per
+    /// symbol. `wants_prices` says for each bot whether its strategy needs prices between candles.
     pub fn new(
         settings: &BacktestSettings,
         strategies: Vec<Box<dyn Strategy>>,
@@ -138,7 +138,7 @@ impl Backtest {
         })
     }
 
-    /// Hides later prices from strategies. Trades open at `end` still settle by the market's candles.
+    /// Hides prices after `end` from strategies. Trades open at `end` still settle on the market's candles.
     #[must_use]
     pub fn with_prices_until(mut self, end: Millis) -> Self {
         let shown = Millis::new(i64::MIN)..end;
@@ -148,9 +148,8 @@ impl Backtest {
         self
     }
 
-    /// Adds external signals. Each is handled after the candles of its instant and before its prices, as live
-    /// (`domain 4`).
-    /// Signals of one moment keep their order.
+    /// Adds external signals. Simultaneous signals keep their order.
+    /// As in live trading, each signal is handled after the candles and before the prices of its instant (`domain 4`).
     #[must_use]
     pub fn with_signals(mut self, mut signals: Vec<(Millis, OutsideSignal)>) -> Self {
         signals.sort_by_key(|(at, _)| *at);
@@ -159,7 +158,7 @@ impl Backtest {
     }
 
     /// Runs to the end of the candles and settles every trade that expires within them.
-    /// `progress` is called at intervals with the number of processed candles and their total.
+    /// Regularly calls `progress` with the number of processed candles and their total.
     pub fn run(
         mut self,
         header: &Header,
@@ -212,7 +211,7 @@ impl Backtest {
         let total = feed.len() as u64;
         let (mut done, mut reported) = (0, 0);
         while let Some(instant) = feed.next_instant() {
-            // Events caused by the candles of an instant follow all of them, as in a live run.
+            // Events caused by the candles of an instant come after all candles of that instant, as in a live run.
             self.handle_venue(instant, recorder)?;
             done += self.handle_instant(&mut feed, instant, recorder)?;
             if done - reported >= PROGRESS_STEP {
@@ -240,7 +239,7 @@ impl Backtest {
         let mut stored = StoredCandles::new(&self.session, series, &priced);
         let total = stored.total() + feed.len() as u64;
         let (mut prices_done, mut reported) = (0, 0);
-        // Events caused by the candles and prices of an instant follow all of them, as in a live run.
+        // Events caused by candles and prices of an instant come after all of them, as in a live run.
         let mut instant_end = Millis::new(i64::MIN);
         loop {
             let venue_due = self.simulator.next_due().unwrap_or(Millis::MAX).max(instant_end);

@@ -3,7 +3,7 @@
 use candlewick_engine::{OutsideSignal, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Price};
 
-/// A merge of several sources; within an instant, they keep the order in which they were added.
+/// A merge of several sources. Items of the same instant keep the order in which sources were added.
 pub(crate) struct Feed<'a> {
     sources: Vec<Source<'a>>,
     /// External signals, ascending by time.
@@ -35,7 +35,7 @@ impl<'a> Feed<'a> {
         Self { sources: Vec::new(), signals: &[] }
     }
 
-    /// Series must be added in the session's order, and prices after all of them.
+    /// Adds the candles of a series. Call it in the session's series order, and before adding any prices.
     pub(crate) fn add_candles(&mut self, id: SeriesId, candles: &'a CandleSeries) {
         self.add(candles, Kind::Candles(id));
     }

@@ -1,8 +1,7 @@
 //! Replays stored candles through the engine and the simulator.
 //!
-//! The loop passes the session the venue's events and the next candle, and passes the venue the
-//! orders that the session approved. It contains no trading logic: a live run drives the same
-//! session. [`metric`] contains the performance figures of a run.
+//! The loop passes venue events and candles to the session, and the session's approved orders to the venue. It contains
+//! no trading logic: a live run drives the same session. [`metric`] contains the performance figures of a run.
 
 mod driver;
 mod feed;

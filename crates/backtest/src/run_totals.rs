@@ -1,4 +1,4 @@
-//! Running totals of settled trades: the counts, sums and extremes behind every figure of a run.
+//! Running totals of settled trades: the counts, sums and extremes behind all figures of a run.
 
 use crate::metric::{DailyProfits, DrawdownFold};
 use candlewick_engine::{IntentRow, IntentState, to_trade_outcome};
@@ -7,7 +7,7 @@ use candlewick_statistics::{StreakFold, Streaks, WinRate, binomial_p_value, brea
 use std::ops::Range;
 
 /// Counts, sums and extremes of settled trades, in the order in which settlements became known.
-/// Shared by reports, search trials and walk-forward tests, so that none of them stores a list of trades.
+/// Reports, search trials and walk-forward tests share it, so that none of them stores a list of trades.
 #[derive(Clone, Debug)]
 pub struct RunTotals {
     won: u64,
@@ -42,7 +42,7 @@ pub(crate) enum Payouts {
 pub struct Evidence {
     /// Win rate at which the trades break even with equal stakes; `None` without a won or lost trade.
     pub break_even: Option<f64>,
-    /// Probability of at least as many wins without an edge, if trades are independent.
+    /// Probability of at least as many wins without an edge, assuming independent trades.
     pub p_value: Option<f64>,
 }
 
@@ -76,7 +76,7 @@ impl RunTotals {
         Self { days: Some(DailyProfits::new(span)), ..self }
     }
 
-    // No branches on the outcome: docs/performance.md.
+    // Branch-free in the outcome: docs/performance.md.
     #[allow(clippy::inline_always, reason = "it is short, and a call would be a third of its cost")]
     #[inline(always)]
     pub fn settle(&mut self, trade: &SettledFigures) {

@@ -17,7 +17,7 @@ pub fn to_opened(intent: IntentId, opening: &Opening) -> Opened {
     }
 }
 
-/// A settlement does not repeat the payout; it is that of the opening.
+/// Converts a settled trade. `payout` comes from the opening, because settlements do not repeat it.
 #[inline]
 pub fn to_settled(trade: &SettledTrade, payout: Option<Payout>) -> Settled {
     Settled {

@@ -1,4 +1,4 @@
-//! The loop of a backtest allocates memory only for its results.
+//! The main loop of a backtest allocates memory only for its results.
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 

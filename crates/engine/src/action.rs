@@ -8,11 +8,11 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
-    /// Order to open a trade. Nothing else may ever be opened.
+    /// Order to open a trade. Trades are opened only through this action.
     Open(Approved),
     /// Rejection of a signal.
     Refuse(Refused),
-    /// Begin of a day.
+    /// Start of a new day.
     DayOpened {
         /// Start of the day.
         start: Millis,
@@ -39,9 +39,9 @@ pub struct Judgement {
     pub account_for: f64,
     /// Value of the account that bets against an edge. It starts at 1.
     pub account_against: f64,
-    /// Share of alpha that the bot may spend. The account for an edge shows one at `1 / (alpha x weight)`.
+    /// Bot's share of alpha. An edge is shown once `account_for` reaches `1 / (alpha x weight)`.
     pub weight: f64,
-    /// Decision time from which the edge seems gone, if it is no longer held.
+    /// Decision time from which the edge seems gone, `None` while it is still held.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Millis>,
 }

@@ -16,19 +16,19 @@ use std::num::NonZeroU32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntentState {
-    /// Its request is sent and its reply pending.
+    /// The request was sent and the reply is pending.
     InFlight,
-    /// Its reply was lost, and only a lookup at the venue can tell the result.
+    /// The reply was lost. Only a lookup at the venue can tell the result.
     InDoubt,
-    /// A trade that has not settled.
+    /// The trade is open.
     Open,
-    /// A settled trade.
+    /// The trade is settled.
     Settled,
-    /// Rejected by the venue.
+    /// The venue rejected the intent.
     Rejected,
-    /// Its request was never sent.
+    /// The request was never sent.
     NotSent,
-    /// Its reply was lost, and the venue has no trade for it.
+    /// The reply was lost, and the venue has no trade for the intent.
     NotOpened,
 }
 
@@ -48,15 +48,15 @@ impl IntentState {
     }
 }
 
-/// The order in which a Session received the updates of an intent.
-/// Values are 1-based update numbers of the book, 0 for updates that did not happen. Payouts are those
-/// reported with the updates. Several updates can share a time, and the Session decided in this order.
+/// Update numbers and payouts of an intent, in the order in which a Session received the updates.
+/// Update numbers are 1-based within the book; 0 means that the update did not happen. They define the order of updates
+/// that share a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventSequence {
     pub(crate) decided: u32,
     pub(crate) answered: u32,
-    /// End without evidence: rejected, not sent, not found, other terms than ordered, or settled by
-    /// an operator.
+    /// Number of the update that excluded the intent from the evidence: rejected, not sent, not found,
+    /// opened on other terms, or settled by an operator.
     pub(crate) left_out: u32,
     pub(crate) settled: u32,
     pub(crate) answered_payout: Option<Payout>,
@@ -83,8 +83,8 @@ impl EventSequence {
     }
 
     /// Builds a sequence from recorded values.
-    /// The numbers are those of decision, reply, failure and settlement, 0 if it did not happen. The payouts
-    /// are those of the reply and of the settlement.
+    /// `numbers` are those of decision, reply, failure and settlement, 0 if missing. `payouts` are those of reply and
+    /// settlement.
     pub const fn recorded(
         [decided, answered, left_out, settled]: [u32; 4],
         [answered_payout, settled_payout]: [Option<Payout>; 2],
@@ -103,12 +103,12 @@ impl EventSequence {
     }
 }
 
-/// The order behind a trade that the venue took with other terms.
+/// The order behind a trade that the venue opened on other terms.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Departure {
     /// Ordered terms.
     pub ordered: OrderTerms,
-    /// Pair that the venue took, if it differs from the order.
+    /// Symbol that the venue traded, if it differs from the order.
     pub symbol: Option<VenueSymbol>,
 }
 
@@ -124,12 +124,11 @@ pub struct CorrectedResult {
 }
 
 /// An intent and its results.
-/// The rarely read reason and venue id are stored in the book ([`TradeBook::reason`],
-/// [`TradeBook::venue_id`]) to keep rows small.
+/// To keep rows small, the book stores the rarely used [reason](TradeBook::reason) and [venue id](TradeBook::venue_id).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntentRow {
     /// Approved terms of the order.
-    /// Direction and stake are those of the venue if it took others, see [`TradeBook::departure`].
+    /// If the venue accepted other terms, direction and stake are the venue's; see [`TradeBook::departure`].
     pub approved: OrderTerms,
     /// State of the intent.
     pub state: IntentState,
@@ -155,13 +154,13 @@ pub struct IntentRow {
     pub sequence: EventSequence,
     #[serde(skip)]
     pub(crate) reason: ReasonKey,
-    /// 1-based index into the venue ids of the book.
+    /// 1-based index into the book's venue ids.
     #[serde(skip)]
     pub(crate) venue_id: Option<NonZeroU32>,
 }
 
 /// All intents in order, and the number of refusals by rule name.
-/// It accepts and ignores the same updates as the Session: a reply counts once, and a finished intent never
+/// Accepts and ignores the same updates as the Session: only the first reply counts, and a finished intent never
 /// changes.
 #[derive(Clone, Debug, Default)]
 pub struct TradeBook {
@@ -201,7 +200,7 @@ impl IntentRow {
         }
     }
 
-    /// Returns whether the intent is finished, so that it cannot change any more.
+    /// Returns whether the intent is finished and can no longer change.
     pub const fn is_over(&self) -> bool {
         match self.state {
             IntentState::InFlight | IntentState::InDoubt | IntentState::Open | IntentState::NotOpened => {
@@ -302,7 +301,7 @@ impl TradeBook {
     fn record_open(&mut self, approved: &Approved) {
         self.news += 1;
         let reason = self.reasons.put(approved.reason());
-        // Constructed in place: copying a row that was just written field by field stalls.
+        // Constructed in place: copying a row right after writing it field by field stalls.
         self.rows.extend(iter::once_with(|| IntentRow::decided(*approved.terms())));
         if let Some(row) = self.rows.last_mut() {
             (row.reason, row.sequence.decided) = (reason, self.news);
@@ -349,18 +348,18 @@ impl TradeBook {
         self.reasons.at(row.reason)
     }
 
-    /// Returns the number of updates of intents so far, which is that of the latest.
+    /// Returns the number of updates so far, which is also the number of the latest update.
     pub const fn news(&self) -> u32 {
         self.news
     }
 
-    /// Returns the venue's id of the trade of an intent of this book.
+    /// Returns the venue's trade id of an intent of this book.
     pub fn venue_id(&self, row: &IntentRow) -> Option<VenueId> {
         self.venue_ids.get(row.venue_id?.get() as usize - 1).copied()
     }
 
     /// Returns the number of refusals by name, for names that occurred.
-    /// Names are the rules of the engine, and `NoPrice`, `Rejected` and `NotSent` of the venue.
+    /// Names are rules of the engine, or `NoPrice`, `Rejected` and `NotSent` for refusals by the venue.
     pub fn refused(&self) -> BTreeMap<&'static str, u64> {
         let venue = [("NoPrice", self.no_price), ("Rejected", self.rejected), ("NotSent", self.not_sent)];
         self.refused.all().chain(venue).filter(|(_, count)| *count > 0).collect()
@@ -429,16 +428,16 @@ impl TradeBook {
         }
     }
 
-    /// Puts a rejected or unsent intent in doubt again. It stays in the count of rejections and
-    /// excluded from the evidence.
+    /// Puts a rejected or unsent intent in doubt again.
+    /// It still counts as a rejection and stays excluded from the evidence.
     fn record_reinstated(&mut self, intent: IntentId) {
         if let Some(row) = self.row_mut(intent).filter(|row| row.is_refused()) {
             (row.state, row.answered_at) = (IntentState::InDoubt, None);
         }
     }
 
-    /// Ends an intent without a trade and returns whether its refusal counts. Open trades are
-    /// ignored, since they have been answered already.
+    /// Ends an intent without a trade and returns whether its refusal counts.
+    /// Ignores open trades, which the venue has already accepted.
     fn end(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
         let unanswered =
             |row: &&mut IntentRow| matches!(row.state, IntentState::InFlight | IntentState::InDoubt);
@@ -469,8 +468,8 @@ impl TradeBook {
         self.rows.binary_search_by_key(&intent, |row| row.approved.intent()).ok()
     }
 
-    /// Returns the order of an intent if the venue took other terms.
-    /// The row of the intent has the terms that the venue took.
+    /// Returns the original order of an intent if the venue accepted other terms.
+    /// The row of the intent has the terms that the venue accepted.
     pub fn departure(&self, intent: IntentId) -> Option<&Departure> {
         self.departures.get(&intent)
     }
@@ -491,7 +490,7 @@ impl TradeBook {
         self.settled_by_person.contains(&intent)
     }
 
-    /// Returns the result booked before a correction, `None` without one.
+    /// Returns the result booked before a correction, `None` if it was never corrected.
     pub fn correction(&self, intent: IntentId) -> Option<CorrectedResult> {
         self.corrections.get(&intent).copied()
     }
@@ -505,7 +504,7 @@ impl TradeBook {
             && is_left_out_by_person
             && let Some(row) = self.row_mut(intent)
         {
-            // A result of the venue is evidence, unlike one of the operator.
+            // A result from the venue is evidence, unlike one reported by an operator.
             row.sequence.left_out = 0;
         }
         let first = self.corrections.get(&intent).map_or(booked, |first| (first.outcome, first.profit));

@@ -8,8 +8,8 @@ use candlewick_sdk::{
     Settlement, Signal, Strategy,
 };
 
-/// Fields are in the order of access. Those that a signal needs are adjacent, because many bots do
-/// not all fit into the nearest cache.
+/// Fields are ordered by access.
+/// Those needed for a signal are adjacent, because many bots do not all fit into the L1 cache.
 #[repr(C)]
 pub(crate) struct Bot {
     pub(crate) stake: Stake,
@@ -56,19 +56,19 @@ impl Bot {
         }
     }
 
-    /// Returns whether a stake above its bounds restarts the ladder at once. A ladder that
-    /// continues with the next candle is instead given up by time.
+    /// Returns whether a stake outside its bounds restarts the ladder at once.
+    /// A ladder that continues with the next candle is given up later, when that candle has passed.
     pub(crate) fn restarts_ladder(&self) -> bool {
         self.if_refused == IfRefused::Reset && self.reentry.is_none()
     }
 
-    /// Returns how many of the last `candles` the warm-up needs, `None` if there are too few.
+    /// Returns how many of the last `candles` the warm-up needs, `None` if there are not enough.
     pub(crate) fn history(&self, candles: &[Candle]) -> Option<usize> {
         self.longer.history(self.strategy.warmup(), candles)
     }
 
-    /// Shows candles to the strategy up to the first signal after [warm-up](Self::is_warm). Returns
-    /// the number of candles shown.
+    /// Passes candles to the strategy up to the first signal after [warm-up](Self::is_warm).
+    /// Returns the number of candles passed.
     #[inline]
     pub(crate) fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         let enters_again = self.is_reentry_due();
@@ -85,8 +85,8 @@ impl Bot {
         shown
     }
 
-    /// Shows candles to the strategy until there are `most` answers and returns the number of
-    /// candles shown. Answers during [warm-up](Self::is_warm) do not count.
+    /// Passes candles to the strategy until it has given `most` answers, and returns the number of candles
+    /// passed. Answers during [warm-up](Self::is_warm) do not count.
     #[inline]
     pub(crate) fn on_candles_ahead(
         &mut self,
@@ -107,8 +107,8 @@ impl Bot {
         shown
     }
 
-    /// Shows candles to the strategy without acting on its signals. Returns the number of
-    /// suppressed signals after [warm-up](Self::is_warm).
+    /// Passes candles to the strategy and suppresses its signals.
+    /// Returns the number of suppressed signals after [warm-up](Self::is_warm).
     pub(crate) fn on_candles_suppressed(&mut self, candles: &[Candle]) -> u64 {
         let (mut rest, mut suppressed) = (candles, 0);
         let mut signal = None;
@@ -121,9 +121,9 @@ impl Bot {
         suppressed + self.strategy.on_candles(rest, rest.len(), &mut signal).suppressed
     }
 
-    /// Shows the candles after a trade to the warm strategy. Signals on the first `suppress`
-    /// candles are suppressed; then the strategy sees the settlement. Returns the number of candles
-    /// up to the next signal and the number of suppressed signals.
+    /// Passes the candles after a trade to the warm strategy.
+    /// Suppresses signals on the first `suppress` candles, then passes the settlement. Returns the number of candles up
+    /// to the next signal and the number of suppressed signals.
     #[inline]
     pub(crate) fn on_candles_after(
         &mut self,
@@ -164,8 +164,8 @@ impl Bot {
         if self.has_missed_level(at) { self.stake.first(context) } else { self.stake.next(context) }
     }
 
-    /// Returns whether the bot stakes by an edge that is no longer held: the lower bound of its win rate covers
-    /// all trades and remains above break-even long after a good stretch.
+    /// Returns whether the bot's stakes rely on an edge that has since been lost.
+    /// The lower bound of the win rate covers all trades, so it can stay above break-even long after an edge is lost.
     #[inline]
     pub(crate) fn has_lost_edge(&self) -> bool {
         self.stake.is_by_edge() && self.verdict.edge() == Edge::NoLongerHeld
@@ -216,7 +216,7 @@ impl Bot {
         }
     }
 
-    /// Shows a single candle, because longer candles are interleaved with the bot's own.
+    /// Passes a single candle, because longer candles are interleaved with the bot's own.
     fn on_candle_with_longer(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         *signal = None;
         let Some(candle) = candles.first() else { return 0 };

@@ -1,4 +1,4 @@
-//! Verdict on one bot with its present parameters and code.
+//! Verdict on one bot with its current parameters and code.
 
 use crate::{BotId, Edge, IntentId, IntentRow, Judge, Judgement, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
@@ -6,13 +6,13 @@ use candlewick_statistics::{EdgeTest, EdgeTestPlan, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The test of a bot's edge over its intents. Any change that makes it another bot resets the accounts to 1.
+/// The test of a bot's edge over its intents. A change of the bot's identity resets the accounts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BotVerdict {
     judge: Judge,
     edge: Edge,
-    /// Everything that determines the trades: settings, strategy version and plan. `None` before
-    /// the first run.
+    /// Everything that determines the trades: settings, strategy version and plan.
+    /// `None` before the first run.
     identity: Option<Value>,
     since: IntentId,
     is_left: bool,
@@ -29,7 +29,7 @@ impl BotVerdict {
         }
     }
 
-    /// Builds the verdict after a run that began with it, from the bot's rows.
+    /// Builds the verdict from the bot's rows after a run that began with this verdict.
     pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: EdgeTestPlan) -> Self {
         let judge = Judge::after(rows, plan);
         let edge = to_edge(&judge);
@@ -48,7 +48,7 @@ impl BotVerdict {
         self.judge.set_watch_trades(watch_trades);
     }
 
-    /// Returns the accounts and the watch that follows a shown edge.
+    /// Returns the judge: the accounts and the monitor that starts once an edge is shown.
     pub const fn judge(&self) -> &Judge {
         &self.judge
     }
@@ -63,7 +63,7 @@ impl BotVerdict {
         self.edge
     }
 
-    /// Returns the first intent that may count. Earlier ones belong to other parameters or other code.
+    /// Returns the first intent that may count. Earlier intents belong to other parameters or code.
     pub const fn first_intent(&self) -> IntentId {
         self.since
     }

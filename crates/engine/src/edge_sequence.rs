@@ -1,4 +1,4 @@
-//! Confidence sequences of edge and win rate, over trades in the order in which they became known.
+//! Confidence sequences of edge and win rate. Trades count in the order in which they became known.
 
 use crate::judge::{UNSEEN_PAYOUT_FRACTION, UpdateKind, in_order};
 use crate::{IntentId, IntentRow, JudgedTrade, to_trade_outcome};
@@ -6,19 +6,19 @@ use candlewick_sdk::{Outcome, Payout};
 use candlewick_statistics::{ConfidenceSequence, OpenTrade};
 use std::collections::BTreeMap;
 
-/// The part of an intent's row that the edge needs.
-/// It takes a few bytes, so it can be stored for many intents without their rows.
+/// The part of an intent's row that the edge sequence needs.
+/// It takes a few bytes, so many can be stored without the full rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeRow {
     intent: IntentId,
-    /// Update numbers of the decision and of the end in the book, 0 if not ended.
+    /// Update numbers of decision and end in the book. The end is 0 if the intent has not ended.
     decided: u32,
     ended: u32,
     outcome: Option<Outcome>,
     payout: Option<Payout>,
 }
 
-/// A confidence sequence that follows a book event by event. It needs no rows of finished trades.
+/// A confidence sequence that follows a book event by event, without the rows of finished trades.
 #[derive(Clone, Debug, Default)]
 pub struct RunningEdge {
     sequence: ConfidenceSequence,
@@ -46,12 +46,12 @@ impl EdgeRow {
         }
     }
 
-    /// Returns the update number of the decision in its book.
+    /// Returns the update number of the decision in the book.
     pub const fn decided(&self) -> u32 {
         self.decided
     }
 
-    /// Returns the payout of a win as far as it is known.
+    /// Returns the payout of a win, `None` if unknown.
     pub const fn payout(&self) -> Option<Payout> {
         self.payout
     }
@@ -63,7 +63,7 @@ impl EdgeRow {
 }
 
 impl RunningEdge {
-    /// Builds the sequence from everything known of these intents of a book.
+    /// Builds the sequence from all updates of these intents of a book.
     pub fn after(rows: &[EdgeRow]) -> Self {
         let mut running = Self::default();
         running.take(rows, (0, u32::MAX));
@@ -71,7 +71,7 @@ impl RunningEdge {
     }
 
     /// Adds the updates numbered `[from, before)` of these intents.
-    /// Updates added earlier must have smaller numbers.
+    /// All previously added updates must have smaller numbers.
     pub fn take(&mut self, rows: &[EdgeRow], (from, before): (u32, u32)) {
         let is_asked = |number: u32| number > 0 && from <= number && number < before;
         let decisions = rows.iter().map(|row| (row.decided, UpdateKind::Decided, row));
@@ -92,7 +92,7 @@ impl RunningEdge {
         self.take_step(Step::Decided(intent));
     }
 
-    /// Records an update of an intent that its book has already recorded.
+    /// Records an update of an intent. The book must have recorded the update first.
     pub fn on_update(&mut self, row: &IntentRow) {
         if row.sequence.ended() > 0 {
             self.on_end(&EdgeRow::from_row(row));
@@ -123,7 +123,7 @@ impl RunningEdge {
         }
     }
 
-    /// Replaces the outcome of a settled trade, as if the right one had come first.
+    /// Replaces the outcome of a settled trade, as if the corrected one had come first.
     pub fn correct(&mut self, intent: IntentId, right: Outcome) {
         let mut steps = std::mem::take(&mut self.steps);
         for step in &mut steps {
@@ -146,7 +146,7 @@ impl RunningEdge {
     }
 }
 
-/// Builds the sequence of intents in the order in which the Session saw them.
+/// Builds the sequence of intents in the order in which the Session saw their updates.
 /// The order is that of [`judge`](crate::judge).
 pub fn edge_sequence<'a>(rows: impl IntoIterator<Item = &'a IntentRow>) -> ConfidenceSequence {
     trades_edge_sequence(&rows.into_iter().map(JudgedTrade::from_row).collect::<Vec<_>>())
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn trades_count_in_the_order_of_their_updates() {
         let outcome = |place: i64| if place % 4 == 0 { Outcome::Lost } else { Outcome::Won };
-        // Each ends after the next has opened, and one never ends.
+        // Each trade ends after the next one has opened, and one never ends.
         let mut trades: Vec<JudgedTrade> = (0..120)
             .map(|place| trade(place * 60, Some((place * 60 + 90, outcome(place))), Some(85)))
             .collect();

@@ -1,8 +1,8 @@
 //! Canonical bytes of journal entries, designed for cheap hashing.
 //!
-//! Tags, little-endian numbers, enums by the order of their variants, and each reason text only at its first occurrence. The
-//! fields common to all trades form a single piece, because each appended piece costs at least as much as its bytes. Any
-//! change of this encoding changes every `journal_hash`, so the header's `format` must change with it.
+//! Entries consist of tags, little-endian numbers, and enums by variant order. Each reason text is written only once.
+//! The fields common to all trades form a single piece, because appending a piece costs at least as much as its bytes.
+//! Any change to this encoding changes every `journal_hash`, so the header's `format` must change too.
 
 use crate::reasons::ReasonShapes;
 use crate::{
@@ -261,7 +261,7 @@ fn encode_judgement(judgement: &Judgement, out: &mut Vec<u8>) {
     put_number(judgement.trades, out);
     put_float(judgement.account_for, out);
     put_float(judgement.account_against, out);
-    // A single bot has all of alpha.
+    // A single bot has the whole alpha.
     if judgement.weight != 1.0 {
         put_float(judgement.weight, out);
     }
@@ -300,7 +300,7 @@ impl<const N: usize> Piece<N> {
         Self { bytes: [0; N], length: 0 }
     }
 
-    /// Offsets are known at compile time, so the bounds check is optimised away.
+    /// Offsets are known at compile time, so the compiler removes the bounds check.
     #[allow(clippy::inline_always, reason = "a call would copy the piece for each of its fields")]
     #[inline(always)]
     fn put<const M: usize>(&mut self, field: [u8; M]) -> &mut Self {
@@ -320,7 +320,7 @@ fn time_bytes(time: Millis) -> [u8; 8] {
     time.get().to_le_bytes()
 }
 
-/// Encodes `None` as zeros. A flag bit tells it from a time of zero.
+/// Encodes `None` as zeros. A flag bit distinguishes it from a time of zero.
 #[inline]
 fn optional_time_bytes(time: Option<Millis>) -> [u8; 8] {
     time.map_or([0; 8], time_bytes)
@@ -353,8 +353,8 @@ fn encode_outside_signal(signal: &OutsideSignal, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a LEB128 number: seven bits per byte, lowest first, the eighth set while more follow.
-/// Usually one byte.
+/// Writes a LEB128 number: seven bits per byte, lowest first.
+/// The eighth bit is set if more bytes follow.
 #[inline]
 fn put_number(number: u64, out: &mut Vec<u8>) {
     let mut rest = number;

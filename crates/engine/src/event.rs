@@ -8,13 +8,13 @@ use std::fmt::{self, Display};
 /// Id that the venue gives to a trade.
 pub type VenueId = Text<63>;
 
-/// A fact with its time.
+/// A fact and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Venue time of the fact. Decisions carry this time.
     pub at: Millis,
     /// Venue time of arrival, equal to `at` in a backtest.
-    /// Lateness and staleness are the difference between the two.
+    /// Lateness and staleness are computed from the difference between the two times.
     pub received: Millis,
     /// Kind of the event, with its data.
     #[serde(flatten)]
@@ -31,10 +31,10 @@ pub enum EventKind {
         series: SeriesId,
         /// Closed candle.
         candle: Candle,
-        /// Origin, which decides whether the candle may lead to trades.
+        /// Origin of the candle, which decides whether its signals may be traded.
         origin: Origin,
     },
-    /// Request for a trade of a bot from outside the program.
+    /// Trade request for a bot from outside the program.
     OutsideSignal(OutsideSignal),
     /// Latest price of a symbol, rounded to the price grid.
     Price {
@@ -43,29 +43,29 @@ pub enum EventKind {
         /// Latest price.
         price: Price,
     },
-    /// Acceptance of an intent by the venue, or more details of an accepted trade.
+    /// Acceptance of an intent by the venue, or more details about an accepted trade.
     Opened(Opened),
-    /// Rejection of an intent by the venue. It frees the stake.
+    /// Rejection of an intent by the venue. Releases the stake.
     Rejected {
         /// Rejected intent.
         intent: IntentId,
         /// Reason for the rejection.
         rejection: Rejection,
     },
-    /// Request that was never sent. It frees the stake.
+    /// Failure to send a request. Releases the stake.
     NotSent {
         /// Intent of the request.
         intent: IntentId,
     },
-    /// Loss of the reply to a request: only a lookup at the venue can tell its result.
+    /// Loss of the reply to a request. Only a lookup at the venue can tell the result.
     InDoubt {
         /// Intent in doubt.
         intent: IntentId,
     },
-    /// Match of a trade at the venue with an intent in doubt or marked as not opened. The intent is open.
+    /// Match of a trade at the venue with an intent in doubt or marked as not opened. Opens the intent.
     Adopted(Opened),
     /// Absence of a trade for an intent in doubt.
-    /// Its stake stays reserved for now, because a trade may yet appear.
+    /// The stake stays reserved for now, because the trade may still appear.
     NotOpened {
         /// Intent without a trade.
         intent: IntentId,
@@ -73,8 +73,8 @@ pub enum EventKind {
         reserved_until: Millis,
     },
     /// Trade at the venue with the terms of an intent that was rejected or not sent.
-    /// The intent is in doubt again and its stake is reserved. The event carries the terms, because a Session
-    /// forgets such intents.
+    /// Puts the intent in doubt again and reserves its stake. A Session forgets such intents, so the event carries the
+    /// terms.
     Reinstated(OrderTerms),
     /// Final outcome of a trade.
     Settled(Settled),
@@ -87,7 +87,7 @@ pub enum EventKind {
         /// Net profit.
         profit: Money,
     },
-    /// Correction of a settled result. Two later readings of the venue agree on another one.
+    /// Correction of a settled result, after two later readings of the venue agreed on another result.
     Correction {
         /// Intent of the trade.
         intent: IntentId,
@@ -96,46 +96,46 @@ pub enum EventKind {
         /// Corrected net profit.
         profit: Money,
     },
-    /// Second trade of a single request. Its stake is at risk as well.
+    /// Duplicate trade opened for a single request. Its stake is also at risk.
     SecondTrade(SecondTrade),
-    /// End of a second trade of a request.
+    /// Settlement of a duplicate trade.
     SecondTradeSettled {
         /// Intent of the request.
         intent: IntentId,
-        /// Venue's id of the second trade.
+        /// Venue's id of the duplicate trade.
         venue_id: VenueId,
         /// Net profit.
         profit: Money,
     },
-    /// Deposit, or withdrawal if negative, that no trade explains.
+    /// Deposit, or withdrawal if negative, that trades do not explain.
     Deposit {
         /// Amount; negative for a withdrawal.
         amount: Money,
     },
     /// Difference between the wallet and the trades. A shortage counts as a loss.
     WalletDifference {
-        /// Wallet minus explained balance: negative for a shortage, 0 once the difference is gone.
+        /// Wallet balance minus expected balance: negative for a shortage, 0 once the difference is resolved.
         amount: Money,
     },
-    /// Reading of the wallet. It only audits: decisions use the ledger.
+    /// Reading of the wallet. It is only for auditing: decisions use the ledger.
     Balance {
         /// Balance of the wallet.
         amount: Money,
     },
-    /// Comparison of the local clock with that of the venue.
+    /// Comparison of the local clock with the venue's clock.
     Skew {
         /// Local time minus venue time.
         offset: Millis,
     },
-    /// Order of the operator or of the program itself.
+    /// Command from the operator or from the program itself.
     Control {
-        /// Given order.
+        /// The command.
         control: Control,
     },
 }
 
 impl EventKind {
-    /// Returns the intent that the event is about, `None` if it is about none.
+    /// Returns the intent that the event is about, `None` if there is none.
     pub const fn intent(&self) -> Option<IntentId> {
         match self {
             Self::Opened(opened) | Self::Adopted(opened) => Some(opened.intent),
@@ -165,19 +165,19 @@ impl EventKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// A candle that has just closed. A signal on it may be traded.
+    /// A candle that has just closed. Its signals may be traded.
     Live,
     /// A candle fetched later, for warm-up or after an outage.
-    /// Strategies see it, but no trade is opened on it.
+    /// Strategies see it, but its signals are not traded.
     Backfill,
 }
 
-/// An accepted trade. Fields that the reply omitted are `None` and may follow in a later event.
+/// An accepted trade. Fields missing from the reply are `None` and may follow in a later event.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
     /// Accepted intent.
     pub intent: IntentId,
-    /// Venue's id of the trade. Simulators have none.
+    /// Venue's id of the trade, `None` in simulations.
     pub venue_id: Option<VenueId>,
     /// Open time.
     pub open_time: Option<Millis>,
@@ -187,23 +187,23 @@ pub struct Opened {
     pub close_time: Option<Millis>,
     /// Payout of a win.
     pub payout: Option<Payout>,
-    /// Terms that the venue took, if they differ from the order or earlier reports.
+    /// Terms that the venue accepted, if they differ from the order or earlier reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<VenueTerms>,
 }
 
-/// An extra trade at the venue that seems to come from the same request.
+/// A duplicate trade at the venue that seems to come from the same request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecondTrade {
     /// Intent of the request.
     pub intent: IntentId,
-    /// Venue's id of the second trade.
+    /// Venue's id of the duplicate trade.
     pub venue_id: VenueId,
-    /// Stake of the second trade.
+    /// Stake of the duplicate trade.
     pub stake: Money,
 }
 
-/// A settlement. Fields that the venue omitted are `None`.
+/// A settlement. Fields missing from the venue's report are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
     /// Settled intent.
@@ -225,7 +225,7 @@ pub struct Settled {
 }
 
 impl Settled {
-    /// Creates the settlement that an operator reports, without times and prices.
+    /// Creates a settlement reported by an operator, without times and prices.
     pub const fn by_operator(intent: IntentId, outcome: Outcome, profit: Money) -> Self {
         Self {
             intent,
@@ -240,7 +240,7 @@ impl Settled {
     }
 }
 
-/// Reason why the venue rejected an intent.
+/// Reason for a rejection by the venue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rejection {
@@ -248,10 +248,10 @@ pub enum Rejection {
     NoPrice,
     /// The wallet does not cover the stake.
     InsufficientBalance,
-    /// Any other reason in the venue's own words, without a pause.
-    /// Used by simulators and by journals of earlier versions.
+    /// Any other reason, in the venue's words. Does not start a pause.
+    /// Used by simulators and in journals of earlier versions.
     Other(Text<79>),
-    /// A refusal by a real venue. It starts a pause (rule `RefusedByVenue`).
+    /// A refusal by a real venue. Starts a pause (rule `RefusedByVenue`).
     Refused {
         /// Classified reason.
         reason: RefusalReason,
@@ -261,7 +261,7 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// Returns whether the wallet does not cover the stake.
+    /// Returns whether the reason is a balance that does not cover the stake.
     pub const fn is_for_balance(&self) -> bool {
         matches!(
             self,
@@ -284,15 +284,15 @@ impl Display for Rejection {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Edge {
-    /// Not enough trades yet.
+    /// Not decided yet: more trades are needed.
     #[default]
     Open,
-    /// An edge shown by the trades up to some moment.
+    /// The trades so far have shown an edge.
     Shown,
     /// An edge that is ruled out.
     Rejected,
-    /// An edge that was shown and is no longer supported at `delta` or more.
-    /// It ended, or it was smaller all along.
+    /// An edge that was shown but is no longer supported at `delta` or more.
+    /// Either it has ended, or it was smaller from the start.
     NoLongerHeld,
 }
 
@@ -303,7 +303,7 @@ impl Edge {
     }
 }
 
-/// Orders from outside the market.
+/// Commands from the operator or the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Control {
@@ -315,14 +315,14 @@ pub enum Control {
     Suspend,
     /// Ends a suspension.
     Continue,
-    /// Applies the reloaded limits from here on.
+    /// Applies the reloaded limits from this point on.
     Reload,
 }
 
-/// A pair in the notation of the venue.
+/// A trading pair in the venue's notation.
 pub type VenueSymbol = Text<31>;
 
-/// The terms that the venue took, if they differ from the order.
+/// The terms that the venue accepted, if they differ from the order.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VenueTerms {
     /// Pair, if it differs from the order.
@@ -335,26 +335,25 @@ pub struct VenueTerms {
 }
 
 impl VenueTerms {
-    /// Returns whether pair or direction differ from the order. The outcome is then no evidence
-    /// about the strategy.
+    /// Returns whether symbol or direction differ from the order.
+    /// The outcome is then not evidence about the strategy.
     pub(crate) fn is_another_bet(&self, direction: Direction) -> bool {
         self.symbol.is_some() || self.direction != direction
     }
 }
 
 /// The venue's reason for refusing an order.
-/// The number of a reason is hashed with each refusal and must never change. A new reason takes the next
-/// number.
+/// The number of a reason is hashed with each refusal and must never change. New reasons get the next free number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalReason {
     /// Any other reason.
     Other = 0,
-    /// The symbol cannot be traded at present.
+    /// The symbol cannot be traded at the moment.
     SymbolInactive = 1,
     /// The price of the symbol is outdated or missing.
     OutdatedPrice = 2,
-    /// Too many trades per minute, or in too short a time.
+    /// Too many trades per minute or other short period.
     TradesPerMinute = 3,
     /// Too many trades per day.
     TradesPerDay = 4,
@@ -385,7 +384,7 @@ impl RefusalReason {
         Self::AccountRestricted,
     ];
 
-    /// Returns whether the reason applies to all symbols of the account.
+    /// Returns whether the reason applies to the whole account rather than one symbol.
     pub const fn concerns_account(self) -> bool {
         matches!(
             self,
@@ -420,13 +419,13 @@ impl fmt::Display for RefusalReason {
     }
 }
 
-/// A halt of all opens that has not been lifted.
+/// A halt of all opens that is still in force.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Halt {
-    /// Venue time of the order or finding, `None` if the journal does not have it.
+    /// Venue time of the halt, `None` if the journal does not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Millis>,
-    /// The operator's words or the program's finding, empty if there are none.
+    /// Reason given by the operator or the program, empty if there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
@@ -435,15 +434,15 @@ impl Halt {
     /// Prefix of the alarm that stores the reason in the journal.
     pub const PREFIX: &'static str = "halted: ";
 
-    /// Parses the halt of an alarm noted at `at`, `None` for other alarms.
+    /// Parses a halt from the text of an alarm noted at `at`, `None` for other alarms.
     pub fn from_alarm(alarm: &str, at: Millis) -> Option<Self> {
         let reason = alarm.strip_prefix(Self::PREFIX)?;
         Some(Self { at: Some(at), reason: reason.to_owned() })
     }
 
-    /// Parses the halt of a journal note, `None` for other notes.
+    /// Parses a halt from a journal note, `None` for other notes.
     pub fn from_note(body: &str, at: Millis) -> Option<Self> {
-        // Most notes are long and about something else.
+        // Skip the many long notes about other topics.
         let note = Some(body).filter(|body| body.starts_with("{\"alarm\":"))?;
         let note: serde_json::Value = serde_json::from_str(note).ok()?;
         Self::from_alarm(note.get("alarm")?.as_str()?, at)

@@ -21,14 +21,14 @@ pub(crate) struct Intent {
     pub(crate) direction: Direction,
     pub(crate) stake: Money,
     pub(crate) decision_time: Millis,
-    /// Close time implied by the expiry, counted from the decision.
+    /// Close time according to the expiry, counted from the decision.
     pub(crate) nominal_close: Millis,
     pub(crate) stage: Stage,
     pub(crate) payout_known: bool,
 }
 
-/// All unfinished intents in order. They are few, so most lookups are scans; only what the rules
-/// read at every signal is counted.
+/// All unfinished intents in order.
+/// There are few of them, so most lookups are linear scans. Only the counts needed at every signal are cached.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Intents {
     pub(crate) unfinished: Vec<Intent>,
@@ -38,7 +38,7 @@ pub(crate) struct Intents {
     pub(crate) next: IntentId,
 }
 
-/// An intent without a trade at the venue. A trade may still appear.
+/// An intent without a known trade at the venue. A trade may still appear.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct UnopenedIntent {
     intent: Intent,
@@ -124,7 +124,7 @@ impl Intents {
         Some(before)
     }
 
-    /// Marks an intent as in doubt. Open trades have been answered and stay open.
+    /// Marks an intent as in doubt. Open trades stay open, since they have already been accepted.
     pub(crate) fn doubt(&mut self, id: IntentId) {
         let unanswered = |intent: &&mut Intent| intent.id == id && intent.stage == Stage::InFlight;
         if let Some(intent) = self.unfinished.iter_mut().find(unanswered) {
@@ -135,8 +135,8 @@ impl Intents {
         }
     }
 
-    /// Removes an intent without a trade. `None` if it is not unfinished, or is an open trade,
-    /// which stays until it settles.
+    /// Removes an intent without a trade.
+    /// Returns `None` if it is unknown or finished, or if it is an open trade, which stays until it settles.
     pub(crate) fn refuse(&mut self, id: IntentId) -> Option<Intent> {
         self.take(|intent| intent.id == id && intent.stage != Stage::Open)
     }
@@ -145,7 +145,7 @@ impl Intents {
         self.take(|intent| intent.id == id)
     }
 
-    /// Gives up an intent in doubt. It no longer blocks its symbol, but its stake stays reserved.
+    /// Gives up an intent in doubt. Its symbol is no longer blocked, but its stake stays reserved.
     pub(crate) fn give_up(&mut self, id: IntentId, reserved_until: Millis) -> Option<Intent> {
         let intent = self.take(|intent| intent.id == id && intent.stage == Stage::InDoubt)?;
         self.unopened.push(UnopenedIntent { intent, reserved_until, is_reserved: true });
@@ -269,7 +269,7 @@ impl Intents {
     fn take(&mut self, is_it: impl Fn(&Intent) -> bool) -> Option<Intent> {
         let position = self.unfinished.iter().position(is_it)?;
         let list = &mut self.unfinished;
-        // Fast path: usually it is the last intent, and removing another is a call.
+        // Fast path: usually it is the last intent, and `remove` is a function call.
         let intent = if position + 1 == list.len() { list.pop()? } else { list.remove(position) };
         if let Some(counts) = self.counts.get_mut(intent.symbol.index()) {
             counts.remove(&intent);
@@ -284,7 +284,7 @@ impl Intents {
         self.counts[place].add(intent);
     }
 
-    /// Grows the counts. An earlier run may have traded symbols that no bot trades now.
+    /// Extends the counts, because an earlier run may have traded symbols that no bot trades now.
     #[cold]
     fn make_room(&mut self, symbols: usize) {
         self.counts.resize(symbols, IntentCounts::NONE);
@@ -304,7 +304,7 @@ impl Intents {
 pub(crate) struct IntentCounts {
     by_direction: [u32; 2],
     by_stage: [u32; 3],
-    /// Latest nominal close of any intent so far, `Millis::MAX` (unknown) after a restore.
+    /// Latest nominal close of any intent so far. `Millis::MAX` (unknown) after a restore.
     #[serde(skip, default = "end_of_time")]
     latest_close: Millis,
 }
@@ -331,7 +331,7 @@ impl IntentCounts {
         self.by_stage[stage as usize]
     }
 
-    /// Returns `false` only if no intent can have its nominal close at this time.
+    /// Returns `false` only if no intent has its nominal close at this time. `true` is not certain.
     #[inline]
     pub(crate) fn may_close_at(&self, moment: Millis) -> bool {
         moment <= self.latest_close

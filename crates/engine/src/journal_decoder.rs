@@ -1,8 +1,8 @@
 //! Decoding of journal entries of earlier runs.
 //!
-//! A restart folds them into a new Session ([`Session::recall`](crate::Session::recall)). Ledger,
-//! limits, ladders and doubts are restored, while strategies start fresh and see no entries. A
-//! replay feeds the events of one run to a Session and compares its answers with the recorded ones.
+//! A restart folds the entries into a new Session ([`Session::recall`](crate::Session::recall)). This restores ledger,
+//! limits, ladders and doubts; strategies start fresh and see no entries. A replay feeds the events of one run to a
+//! Session and compares its actions with the recorded ones.
 
 use crate::{Approved, BotId, Event, EventKind, Header, IntentId, Renumbering, Session, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, ReasonTemplate, Symbol};
@@ -21,19 +21,19 @@ pub enum Recorded {
     Open(Approved),
     /// A rejected signal, which changed nothing.
     Refuse,
-    /// Begin of a day.
+    /// Start of a new day.
     DayOpened {
         /// Start of the day.
         start: Millis,
     },
-    /// A verdict. It follows again from the trades, so it is not decoded.
+    /// A verdict. Not decoded, because it is recomputed from the trades.
     Verdict,
 }
 
-/// Errors of decoding an entry.
+/// Errors when decoding an entry.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
-    /// The entry does not have the format that this program writes.
+    /// The entry is not in this program's format.
     #[error("this is not an entry of a journal")]
     InvalidEntry(#[from] serde_json::Error),
     /// The header does not name its bots.
@@ -70,7 +70,7 @@ enum RecordedAction {
     Verdict {},
 }
 
-/// Reason as recorded in a journal, with `null` for numbers that are not finite.
+/// Reason as recorded in a journal, with `null` for non-finite numbers.
 struct RecordedReason {
     words: ReasonWords,
     numbers: Vec<f64>,
@@ -83,17 +83,16 @@ struct ReasonWords {
 }
 
 impl JournalDecoder {
-    /// Creates a decoder for a replay, where the run has the bots of the Session.
+    /// Creates a decoder for a replay of a run with the same bots as the Session.
     pub fn for_replay(session: &Session) -> Self {
         let bots = (0..session.bots().len()).filter_map(BotId::new).collect();
         let symbols = (0..session.symbols().len()).filter_map(SymbolId::new).collect();
         Self { bots, symbols, templates: BTreeMap::new() }
     }
 
-    /// Creates a decoder for the run with this header and begins it in the Session.
-    /// See [`Session::begin_run`]. Former bots get numbers after the Session's own. Their trades still count
-    /// in the ledger and in their verdicts. Fails with [`DecodeError::NoBots`] if the header does not name
-    /// its bots.
+    /// Creates a decoder for the run with this header and begins the run in the Session.
+    /// See [`Session::begin_run`]. Removed bots get numbers after the Session's own, because their trades still count
+    /// in the ledger and in their verdicts. Fails with [`DecodeError::NoBots`] if the header does not name its bots.
     pub fn for_run(header: &Header, session: &mut Session) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]
         struct Bot {
@@ -114,7 +113,7 @@ impl JournalDecoder {
         Ok(Self { bots, symbols, templates: BTreeMap::new() })
     }
 
-    /// Returns the decoder for a Session with other numbers.
+    /// Returns the decoder for a Session with different numbers.
     #[must_use]
     pub fn with_numbers(&self, numbers: &Renumbering) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Verdict on an edge: notional accounts that bet on each trade in the order of the updates.
+//! Edge verdicts: notional accounts that bet on each trade, in the order of the updates.
 
 use crate::{EventSequence, IntentId, IntentRow, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
@@ -9,17 +9,16 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::iter;
 
-/// Payout assumed until one is seen on the symbol. It is high, so the bet is small. Trades may pay more.
+/// Payout assumed for a symbol before its first known payout. It is high, so that bets are small.
 pub(crate) const UNSEEN_PAYOUT_FRACTION: f64 = 0.92;
 
 const TYPICAL_OPEN_TRADES: usize = 16;
 
 /// A running verdict over the decisions, replies and settlements of intents.
 ///
-/// The accounts bet at the decision, on the latest payout of the symbol known by then. Later
-/// information, the reply included, may depend on the trade itself. A trade counts whatever it pays
-/// ([`EdgeTest::on_settled_paying`]). An intent that never became a trade does not count. A trade
-/// whose end is unknown counts as lost.
+/// The accounts bet at the decision, using the latest known payout of the symbol. Later information, including the
+/// reply, may depend on the trade itself. A trade counts whatever it pays ([`EdgeTest::on_settled_paying`]). An intent
+/// that never became a trade does not count. A trade with an unknown end counts as lost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Judge {
     test: EdgeTest,
@@ -34,14 +33,14 @@ struct PlacedBet {
     intent: IntentId,
     symbol: SymbolId,
     stake: NotionalStake,
-    /// Payout of the reply, before it the payout bet on.
+    /// Payout stated in the reply; before the reply, the payout used for the bet.
     payout_fraction: f64,
 }
 
 impl Judge {
-    /// Builds the verdict after a run, from its rows in the order of their book.
-    /// It buffers only the updates of pending trades. A list of all updates would take longer to write and
-    /// sort than everything else.
+    /// Builds the verdict after a run from its rows, in the order of the book.
+    /// It buffers only updates of pending trades, because collecting and sorting all updates would dominate the run
+    /// time.
     pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> Self {
         let mut judge = Self::new(test);
         let mut waiting: VecDeque<PendingUpdate> = VecDeque::with_capacity(TYPICAL_OPEN_TRADES);
@@ -98,7 +97,7 @@ impl Judge {
     }
 
     /// Returns the decision time from which a shown edge is no longer supported.
-    /// It ended, or it was smaller all along. `None` before the watch raises an alarm.
+    /// Either it ended, or it was smaller from the start. `None` until the monitor raises an alarm.
     pub fn no_longer_held_since(&self) -> Option<Millis> {
         self.watch.as_ref()?.no_longer_held_since()
     }
@@ -106,7 +105,7 @@ impl Judge {
     /// Records the approval of an intent.
     pub fn on_decided(&mut self, intent: IntentId, symbol: SymbolId, at: Millis) {
         let payout_fraction = self.last_payout(symbol).map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
-        // A payout of zero proves nothing.
+        // A trade with a payout of zero is not evidence.
         if let Ok(stake) = self.test.on_open(payout_fraction) {
             self.open.extend(iter::once_with(|| PlacedBet { intent, symbol, stake, payout_fraction }));
             if self.test.is_final() {
@@ -125,7 +124,7 @@ impl Judge {
         }
     }
 
-    /// Records the payout in the venue's reply, which also applies to the symbol.
+    /// Records the payout stated in the venue's reply, which also becomes the symbol's latest payout.
     pub fn on_answered(&mut self, intent: IntentId, symbol: SymbolId, payout: Payout) {
         if let Some(open) = self.open.iter_mut().find(|open| open.intent == intent) {
             open.payout_fraction = payout.to_fraction();
@@ -145,11 +144,11 @@ impl Judge {
         self.on_settled(intent, Outcome::Cancelled, None);
     }
 
-    /// Records the end of a trade, with the payout of a win if it is reported again.
-    /// Otherwise the payout of the reply counts. Unknown and already ended trades are ignored.
+    /// Records the end of a trade, with the payout of a win if the venue reports it again.
+    /// If `payout` is `None`, the payout of the reply counts. Ignores unknown and already ended trades.
     pub fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
         let Some(place) = self.open.iter().position(|open| open.intent == intent) else { return };
-        // Fast path: usually it is the only one, and removing one from a list is a call.
+        // Fast path: usually it is the only one, and `remove` is a function call.
         let is_last = place + 1 == self.open.len();
         let taken = if is_last { self.open.pop() } else { Some(self.open.remove(place)) };
         let Some(PlacedBet { symbol, stake, payout_fraction, .. }) = taken else { return };
@@ -184,7 +183,7 @@ impl Judge {
 /// A trade or failed intent, as input of a verdict computed afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JudgedTrade {
-    /// Traded symbol, to which payouts belong.
+    /// Traded symbol. Payouts are tracked per symbol.
     pub symbol: SymbolId,
     /// Time of the decision.
     pub decided: Millis,
@@ -192,14 +191,14 @@ pub struct JudgedTrade {
     pub answered: Option<Millis>,
     /// Payout of a win.
     pub payout: Option<Payout>,
-    /// Time at which the end became known, and the outcome. An intent that never became a trade is cancelled.
+    /// Outcome and the time at which it became known. Intents that never became a trade count as cancelled.
     pub ended: Option<(Millis, Outcome)>,
-    /// Order of its updates in its book, `None` for trades from another source.
-    /// It covers all trades of the book and takes precedence over times.
+    /// Order of the trade's updates in its book, `None` for trades from another source.
+    /// It must be set for all trades of the book, and takes precedence over times.
     pub sequence: Option<EventSequence>,
 }
 
-/// Kinds of updates. At equal times settlements come first, since decisions already know them.
+/// Kinds of updates. At equal times, settlements come first, because decisions depend on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum UpdateKind {
     Ended,
@@ -214,17 +213,17 @@ struct PendingUpdate {
     trade: JudgedTrade,
 }
 
-/// An update: order in its book, time, kind, and index of the trade.
+/// An update: number in its book, time, kind, and index of the trade.
 pub(crate) type TimelineEntry = (Option<u32>, Millis, UpdateKind, usize);
 
-/// Computes the verdict from rows, in the order in which the Session saw them.
+/// Computes the verdict from rows, in the order in which the Session saw their updates.
 /// It equals the verdict of the Session. `test` is a plan, or a test with a share of alpha.
 pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> EdgeTest {
     Judge::after(rows, test).test
 }
 
-/// Computes the verdict like [`judge`], of trades from any source.
-/// Without a recorded order, a trade counts at its decision and its end when it became known.
+/// Computes the verdict like [`judge`], for trades from any source.
+/// Without recorded update numbers, a trade counts at its decision time and at the time its end became known.
 pub fn judge_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> EdgeTest {
     evaluate_trades(trades, test).test
 }
@@ -245,8 +244,8 @@ impl JudgedTrade {
     }
 
     /// Builds the trade of a row.
-    /// A failed intent stays cancelled even if a trade turns up later, because its end may have been known by
-    /// then.
+    /// A failed intent stays cancelled even if a trade appears later, because its result may have been known by the
+    /// time it appeared.
     pub fn from_row(row: &IntentRow) -> Self {
         let (decided, sequence) = (row.approved.decision_time(), row.sequence);
         let ended = if sequence.left_out > 0 {
@@ -259,7 +258,7 @@ impl JudgedTrade {
     }
 }
 
-/// Sorts three lists that are each nearly sorted, which makes the sort fast.
+/// Returns all updates in order. Three nearly sorted lists are joined first, which makes the sort fast.
 pub(crate) fn in_order(trades: &[JudgedTrade]) -> Vec<TimelineEntry> {
     let mut known = Vec::with_capacity(trades.len() * 3);
     let trades = || trades.iter().enumerate();
@@ -268,7 +267,7 @@ pub(crate) fn in_order(trades: &[JudgedTrade]) -> Vec<TimelineEntry> {
     }));
     known.extend(trades().filter_map(|(place, trade)| {
         let order = trade.sequence.map(|sequence| sequence.answered);
-        // A rejection has no payout and no update number of its own.
+        // A rejection has neither a payout nor its own update number.
         let answered = trade.answered.filter(|_| order != Some(0))?;
         Some((order, answered, UpdateKind::Answered, place))
     }));
@@ -290,19 +289,19 @@ pub const fn to_trade_outcome(outcome: Outcome) -> TradeOutcome {
     }
 }
 
-/// An edge shown by some trades. The verdict is final, but later trades may still contradict it.
+/// An edge shown by some trades. The verdict is final, but later trades may contradict it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgeDetection {
-    /// Time at which the end of the deciding trade became known.
+    /// Time at which the outcome of the deciding trade became known.
     pub at: Millis,
-    /// Number of trades won, lost or drawn by then, the deciding one included.
+    /// Number of trades won, lost or drawn up to the deciding one (inclusive).
     pub after_trades: u64,
-    /// Trades that ended later, in that order.
+    /// Trades that ended after the deciding one, in that order.
     pub since: Vec<JudgedTrade>,
 }
 
 impl EdgeDetection {
-    /// Finds the trade with which a fresh `test` shows an edge, `None` if none.
+    /// Finds the trade at which a fresh `test` shows an edge, `None` if there is none.
     pub fn find(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Option<Self> {
         let known = in_order(trades);
         let mut judge = Judge::new(test);
@@ -321,7 +320,7 @@ impl EdgeDetection {
     }
 }
 
-/// Change detection over the trades decided after *edge shown*, for the end of an edge of `delta` or more.
+/// Detects the end of an edge of `delta` or more, over trades decided after *edge shown*.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct EdgeWatch {
     detector: ChangeDetector,
@@ -340,7 +339,7 @@ impl EdgeWatch {
         }
     }
 
-    /// Records the end of a trade. Trades opened before the watch began are ignored.
+    /// Records the end of a trade. Ignores trades opened before the watch began.
     fn on_settled(&mut self, intent: IntentId, outcome: TradeOutcome, payout_fraction: f64) {
         let Some(place) = self.open.iter().position(|(open, _)| *open == intent) else { return };
         let (_, stake) = self.open.swap_remove(place);

@@ -1,4 +1,4 @@
-//! Rows of a book outside it: stored, put back, pruned and filled up.
+//! Storing, restoring, pruning and copying the rows of a book.
 
 use crate::refusal_count::RefusalCount;
 use crate::{
@@ -7,12 +7,12 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
-/// A row with all data of its book about the intent.
+/// A row and everything else that the book stores about its intent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredRow {
     row: IntentRow,
     text: String,
-    /// Numbers of the reason, `None` for one that is not finite.
+    /// Numbers of the reason, `None` for non-finite values.
     numbers: Vec<(String, Option<f64>)>,
     venue_id: Option<VenueId>,
     ordered: Option<Departure>,
@@ -21,7 +21,7 @@ pub struct StoredRow {
     corrected: Option<CorrectedResult>,
 }
 
-/// Counts of a book in addition to its rows.
+/// Counts of a book that its rows do not contain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BookTotals {
     refused: Vec<u64>,
@@ -37,7 +37,7 @@ impl StoredRow {
         &self.row
     }
 
-    /// Returns the row with the numbers of another Session.
+    /// Returns the row renumbered for another Session.
     #[must_use]
     pub fn with_numbers(self, numbers: &Renumbering) -> Self {
         let ordered = self.ordered.map(|ordered| ordered.with_numbers(numbers));
@@ -49,7 +49,7 @@ impl StoredRow {
         self.by_person
     }
 
-    /// Returns whether the venue took other terms than ordered.
+    /// Returns whether the venue accepted other terms than ordered.
     pub const fn is_departure(&self) -> bool {
         self.ordered.is_some()
     }
@@ -66,7 +66,7 @@ impl StoredRow {
 }
 
 impl TradeBook {
-    /// Returns the row of an intent with all data of the book about the intent.
+    /// Returns the row of an intent with everything else that the book stores about it.
     pub fn stored_row(&self, intent: IntentId) -> Option<StoredRow> {
         let row = self.row(intent)?;
         let reason = self.reason(row);
@@ -82,8 +82,8 @@ impl TradeBook {
         })
     }
 
-    /// Puts a row back: over the existing row of its intent, else at the end.
-    /// Returns whether the row fits, since intents are numbered without gaps.
+    /// Restores a row: replaces the existing row of its intent, or appends it.
+    /// Returns `false` if the row does not fit, because intents are numbered without gaps.
     pub fn restore_row(&mut self, kept: StoredRow, decoder: &mut JournalDecoder) -> bool {
         let StoredRow { row, text, numbers, venue_id, ordered, by_person, corrected } = kept;
         let intent = row.approved.intent();
@@ -118,7 +118,7 @@ impl TradeBook {
         }
     }
 
-    /// Continues from stored counts. Returns `false` if they do not fit the rules.
+    /// Continues from stored counts. Returns `false` if they do not match the rules.
     pub fn count_from(&mut self, totals: BookTotals) -> bool {
         let BookTotals { refused, no_price, rejected, not_sent, news } = totals;
         let Some(refused) = RefusalCount::from_totals(refused) else { return false };
@@ -132,8 +132,8 @@ impl TradeBook {
         u32::try_from(self.venue_ids.len()).ok().and_then(NonZeroU32::new)
     }
 
-    /// Drops rows for which `is_kept` is false and returns their number.
-    /// Everything known of their intents is dropped as well. The counts remain.
+    /// Drops rows for which `is_kept` returns false, and returns the number of dropped rows.
+    /// All other data about the dropped intents is dropped as well. The counts remain.
     pub fn retain_rows(&mut self, mut is_kept: impl FnMut(&IntentRow) -> bool) -> usize {
         let before = self.rows.len();
         // Rebuilt, because rows refer to reasons and venue ids by index.
@@ -145,8 +145,8 @@ impl TradeBook {
         before - self.rows.len()
     }
 
-    /// Returns the book with its dropped rows from `first` on, copied from `whole`.
-    /// `whole` is another book of the same intents. Rows after the last one of this book are not added.
+    /// Returns the book with its dropped rows from `first` on restored from `whole`.
+    /// `whole` is another book with the same intents. Rows after the last row of this book are not added.
     #[must_use]
     pub fn with_restored_rows(&self, whole: &Self, first: IntentId) -> Self {
         let last = self.rows.last().map(|row| row.approved.intent());
@@ -164,15 +164,15 @@ impl TradeBook {
         filled
     }
 
-    /// Restarts the counts for a run with this first intent.
-    /// Later replies of the venue to intents of earlier runs are not counted.
+    /// Restarts the counts for a run whose first intent is `first`.
+    /// Later replies to intents of earlier runs are not counted.
     pub fn count_from_intent(&mut self, first: IntentId) {
         self.refused = RefusalCount::default();
         (self.no_price, self.rejected, self.not_sent) = (0, 0, 0);
         self.counted_from = Some(first);
     }
 
-    /// Returns the book from this intent on. That is the book of one run after earlier runs were recalled.
+    /// Returns the part of the book from this intent on, which is the book of the run that began with it.
     #[must_use]
     pub fn from_intent(mut self, first: IntentId) -> Self {
         self.rows.retain(|row| row.approved.intent() >= first);
@@ -184,7 +184,7 @@ impl TradeBook {
         Self { refused, no_price, rejected, not_sent, counted_from, news, ..Self::default() }
     }
 
-    /// Appends a row of another book, where its intent has the number `there`.
+    /// Appends a row of another book, in which its intent has the number `there`.
     pub(crate) fn copy_row(&mut self, book: &Self, there: IntentId, row: IntentRow) {
         let intent = row.approved.intent();
         let reason = self.reasons.put(&book.reason(&row));

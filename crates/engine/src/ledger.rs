@@ -1,4 +1,4 @@
-//! Ledger of a Session: free balance, open stakes, result of the day, peak and loss streak.
+//! Ledger of a Session: free balance, open stakes, daily result, peak and loss streak.
 
 use crate::settings::is_default;
 use crate::to_trade_outcome;
@@ -6,7 +6,7 @@ use candlewick_sdk::{Millis, Money, Outcome};
 use candlewick_statistics::Streaks;
 use serde::{Deserialize, Serialize};
 
-/// The Session's own exact account of the wallet. It is folded from events and never read from the venue.
+/// The Session's own exact account of the wallet. It is folded from events, never read from the venue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     free: Money,
@@ -44,12 +44,12 @@ impl Ledger {
         self.free
     }
 
-    /// Returns wallet minus explained balance: negative for a shortage, usually zero.
+    /// Returns the wallet balance minus the expected balance: negative for a shortage, usually zero.
     pub const fn difference(&self) -> Money {
         self.difference
     }
 
-    /// Returns the amount that the wallet lacks, zero for a surplus.
+    /// Returns the amount missing from the wallet, zero for a surplus.
     #[inline]
     pub fn shortage(&self) -> Money {
         (-self.difference).max(Money::ZERO)
@@ -77,17 +77,17 @@ impl Ledger {
     }
 
     /// Returns the current number of consecutive losses over all bots.
-    /// Draws and cancellations neither add to a streak nor end it.
+    /// Draws and cancellations neither extend nor end a streak.
     pub const fn loss_streak(&self) -> u32 {
         self.losses
     }
 
-    /// Returns the profit settled since the day began.
+    /// Returns the profit settled since the start of the day.
     pub const fn day_profit(&self) -> Money {
         self.day_profit
     }
 
-    /// Returns the profit of the day minus the shortage that arose since it began.
+    /// Returns the profit of the day minus the shortage that arose since the day began.
     #[inline]
     pub fn day_result(&self) -> Money {
         self.day_profit - self.shortage_of_day()
@@ -149,7 +149,7 @@ impl Ledger {
         self.peak = self.peak.max(self.covered_equity());
     }
 
-    /// Books money that no trade explains. Neither profit nor loss, so day and peak move with it.
+    /// Books money that trades do not explain. It is neither profit nor loss, so day and peak shift.
     pub(crate) fn deposit(&mut self, amount: Money) {
         self.free += amount;
         self.day_equity += amount;
@@ -166,13 +166,13 @@ impl Ledger {
 
     pub(crate) fn record_difference(&mut self, amount: Money) {
         self.difference = amount;
-        // A shortage that arises again counts again.
+        // A shortage that arises again counts as a new loss.
         self.shortage_before = self.shortage_before.min(self.shortage());
         self.peak = self.peak.max(self.covered_equity());
     }
 
-    /// Accepts the difference on a resume, because the operator has seen it. A shortage that arose
-    /// today remains a loss of the day.
+    /// Accepts the difference on a resume, because the operator has seen it.
+    /// A shortage that arose today still counts as a loss of the day.
     fn accept_difference(&mut self) {
         self.day_profit -= self.shortage_of_day();
         self.day_equity += self.difference.max(Money::ZERO);

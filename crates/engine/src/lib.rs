@@ -1,9 +1,9 @@
 //! The deterministic Session: events in, actions out.
 //!
-//! [`Session::handle`] contains all trading logic. It turns [`Event`]s into [`Action`]s, never
-//! reads the clock, a price or the wallet, and does no I/O. Backtests, live runs and paper runs are
-//! drivers of this one function, and a journal is the list of its events. Only an [`Approved`]
-//! trade can be opened, and only [`risk`](crate::Rule) can create one.
+//! [`Session::handle`] contains all trading logic. It turns [`Event`]s into [`Action`]s, and never reads the clock, a
+//! price or the wallet. It does no I/O. Backtests, live runs and paper runs are drivers of this function, and a journal
+//! is the list of its events. Only an [`Approved`] trade can be opened, and only the risk rules ([`Rule`]) can approve
+//! a trade.
 #![warn(missing_docs)]
 
 mod action;

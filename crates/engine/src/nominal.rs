@@ -1,8 +1,8 @@
-//! Nominal close of an expiry, counted from the time of the order and without any latency.
+//! Nominal close time of an expiry, counted from the order time without latency.
 
 use candlewick_sdk::{ExpirationType, Expiry, Millis};
 
-/// Within this span before a candle's end, a `CANDLE_CLOSE` of 60 s or more means the next candle.
+/// A `CANDLE_CLOSE` of 60 s or more closes with the next candle if at most this is left of its own.
 const CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(crate) fn nominal_close(expiry: Expiry, at: Millis) -> Millis {

@@ -1,4 +1,4 @@
-//! Signals from outside the program, and the recent ones that a Session knows.
+//! Signals from outside the program, and recent signals that a Session remembers.
 
 use crate::{BotId, Renumbering};
 use candlewick_sdk::{Direction, Expiry, Millis, Reason, ReasonTemplate, Text};
@@ -15,9 +15,9 @@ pub type SignalReason = Text<47>;
 const MAX_SIGNALS: usize = 4_096;
 const MAX_REASONS: usize = 64;
 
-/// A request for a trade from outside the program.
-/// It is subject to the same rules as a strategy's own signal, lateness included. The event's `at` is the
-/// time of the signal, or of its arrival if it has none.
+/// A trade request from outside the program.
+/// It is subject to the same rules as a strategy's own signal, including the lateness rule. The event's `at` is the
+/// signal's time, or its arrival time if it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutsideSignal {
     /// Bot that trades the signal.
@@ -26,15 +26,15 @@ pub struct OutsideSignal {
     pub direction: Direction,
     /// Source of the signal.
     pub source: SignalSource,
-    /// Id of the signal. A second one with this id and source is dropped.
+    /// Id of the signal. Further signals with the same id and source are dropped.
     pub id: SignalId,
-    /// Venue time after which the signal is late, if earlier than by the rule.
+    /// Venue time after which the signal is late, if earlier than the rule's limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Millis>,
-    /// Expiry that overrides that of the bot.
+    /// Expiry that overrides the bot's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expiry: Option<Expiry>,
-    /// Reason of the sender, may be empty.
+    /// Reason given by the sender, may be empty.
     #[serde(default = "empty_reason", skip_serializing_if = "Text::is_empty")]
     pub reason: SignalReason,
 }
@@ -72,8 +72,8 @@ impl KnownSignals {
         true
     }
 
-    /// Returns the reason to display for a trade on the signal. Beyond `MAX_REASONS` texts only the
-    /// source is named, so a sender that puts a price into each text cannot use up memory.
+    /// Returns the displayed reason of a trade on the signal. Beyond `MAX_REASONS` texts it only names the
+    /// source, so that a sender with a price in each text cannot exhaust memory.
     pub(crate) fn build_reason(&mut self, signal: &OutsideSignal) -> Reason {
         let text = if signal.reason.is_empty() {
             format!("signal from {}", signal.source)

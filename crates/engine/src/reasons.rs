@@ -10,12 +10,12 @@ pub(crate) struct Reasons {
     numbers: Vec<f64>,
 }
 
-/// First reason of each distinct text. Its numbers are meaningless.
+/// First reason with each distinct text. The numbers in it are meaningless.
 #[derive(Clone, Debug)]
 pub(crate) struct ReasonShapes {
     shapes: Vec<Reason>,
-    /// Cache of the latest reasons and their shapes, by the address of their text. The sequence of
-    /// shapes is unpredictable, so a linear search would mispredict every second branch.
+    /// Cache of the latest reasons and their shapes, keyed by the address of the text.
+    /// The sequence of shapes is unpredictable, so a linear search would mispredict every second branch.
     latest: Vec<(Reason, u32)>,
 }
 
@@ -38,7 +38,7 @@ impl Reasons {
     #[inline]
     pub(crate) fn put(&mut self, reason: &Reason) -> ReasonKey {
         let place = ReasonKey { shape: self.shapes.put(reason), numbers: self.numbers.len() as u32 };
-        // A copy of unknown length is a call.
+        // Copying a slice of unknown length is a function call.
         let end = self.numbers.len() + reason.values().len();
         self.numbers.extend_from_slice(reason.padded_values());
         self.numbers.truncate(end);

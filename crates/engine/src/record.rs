@@ -20,7 +20,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Current version of the journal format. Increment it with every change of the hashed bytes.
+    /// Current version of the journal format. Increment it whenever the hashed bytes change.
     pub const FORMAT: u32 = 4;
     /// First format with [`Action::Verdict`] entries.
     pub const VERDICTS_FORMAT: u32 = 3;
@@ -49,17 +49,17 @@ pub enum Interest {
 
 /// A receiver of entries in order, such as a file or a hash.
 pub trait Recorder {
-    /// Returns the entries it needs. It must ignore all others.
+    /// Returns the entries that the recorder needs. It must ignore all others.
     fn interest(&self) -> Interest {
         Interest::Everything
     }
 
-    /// Records the next entry. After an error the driver opens no more trades.
+    /// Records the next entry. After an error, the driver opens no more trades.
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()>;
 }
 
-/// Size of the hashed blocks in bytes. Whole, aligned blocks are hashed many chunks at a time. A
-/// block that is longer would shift all that follow, which are then hashed chunk by chunk.
+/// Size of the hashed blocks in bytes. Whole, aligned blocks are hashed many chunks at a time. A longer
+/// block would misalign all following ones, which are then hashed chunk by chunk.
 const BLOCK: usize = 64 * 1_024;
 
 /// A blake3 hash over the canonical bytes of all entries except candles. Candles are covered by `data_hash`.

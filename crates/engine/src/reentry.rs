@@ -1,7 +1,7 @@
 //! Ladders that continue with the next candle.
 //!
-//! After a trade that was not won, the bot enters again in the same direction without waiting for a
-//! signal of its strategy.
+//! After a trade that was not won, the bot enters again in the same direction. It does not wait for a signal from its
+//! strategy.
 
 use candlewick_sdk::{Direction, Expiry, Millis, Reason, Signal};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub(crate) struct Reentry {
     expiry: Option<Expiry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     due: Option<DueEntry>,
-    /// Whether the entry's candle has closed. Not stored, since candles do not affect a fold of earlier runs.
+    /// Whether the entry's candle has closed. Not stored, because a fold of earlier runs sees no candles.
     #[serde(skip)]
     has_passed: bool,
 }
@@ -46,8 +46,8 @@ impl Reentry {
         self.due.is_some() && !self.has_passed
     }
 
-    /// Returns when the entry is missed: its candle has closed without an approved trade. It depends only on
-    /// time, so a fold of earlier runs, which sees no candles, gets the same result.
+    /// Returns the time from which the entry is missed: its candle has closed without an approved trade.
+    /// It depends only on time, so a fold of earlier runs gets the same result without candles.
     pub(crate) fn missed_from(&self, interval: Millis) -> Option<Millis> {
         let DueEntry { since, .. } = self.due?;
         let closed = since.floor_to(interval);
@@ -55,8 +55,8 @@ impl Reentry {
         Some(own + Millis::new(1))
     }
 
-    /// Returns the entry if this is the first close after the end of the previous trade became known, less
-    /// than one interval later. On a later candle the ladder waits for a signal instead.
+    /// Returns the entry on the first close after the end of the previous trade became known, if within one
+    /// interval. After a later candle, the ladder waits for a signal instead.
     pub(crate) fn on_close(&mut self, close: Millis, interval: Millis) -> Option<Signal> {
         let due = self.due.filter(|due| close >= due.since && !self.has_passed)?;
         self.has_passed = true;
@@ -73,7 +73,7 @@ mod tests {
 
     const MINUTE: Millis = Millis::MINUTE;
 
-    /// Checks at which of these 1m closes, in seconds, a bot enters again after a trade that ended at 100 s.
+    /// Checks at which of these 1m closes (in seconds) a bot enters again after a trade ended at 100 s.
     fn check(level: u32, closes: &[i64], expected: Option<i64>) {
         let mut reentry = Reentry::default();
         reentry.on_ended(Direction::Sell, Millis::from_seconds(100), level);

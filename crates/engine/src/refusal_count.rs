@@ -3,7 +3,7 @@
 use crate::{Control, IntentId, Rule, TradeBook};
 use std::collections::BTreeMap;
 
-/// Number of rules in earlier versions whose snapshots can be read. Their totals have this length.
+/// Number of rules, and so the length of the totals, in the oldest readable snapshots.
 const FIRST_RULES: usize = 35;
 
 type Counts = [u64; Rule::ALL.len()];
@@ -13,8 +13,8 @@ pub(crate) struct RefusalCount {
     all: Counts,
     recent: Counts,
     since: Option<IntentId>,
-    /// Refusals while the program itself suspends opens. They are not recent ones, because a run
-    /// that ends on request suspends too, which is not a halt.
+    /// Refusals while the program itself suspends opens.
+    /// They do not count as recent, because a run that stops on request also suspends opens without a halt.
     suspended: Option<u64>,
 }
 
@@ -39,8 +39,8 @@ impl RefusalCount {
         }
     }
 
-    /// Records a suspension or its end. If a run already suspended is suspended again at its end,
-    /// the earlier suspension counts as a halt.
+    /// Records a suspension or its end.
+    /// If opens are suspended again while already suspended, the earlier suspension counts as a halt.
     pub(crate) fn record_control(&mut self, control: Control) {
         match control {
             Control::Suspend => {
@@ -52,15 +52,15 @@ impl RefusalCount {
         }
     }
 
-    /// Adds the counts of a later run with renumbered intents. `its_last` is the last intent of
-    /// that run by its own number, `last` that of both.
+    /// Adds the counts of a later run with renumbered intents. `its_last` is the number of its last intent
+    /// within that run, `last` the number of the last intent of both runs together.
     pub(crate) fn append(&mut self, later: &Self, its_last: Option<IntentId>, last: Option<IntentId>) {
         let sums = self.all.iter_mut().zip(later.all);
         sums.for_each(|(count, more)| *count += more);
         if its_last.is_some() || self.since != last {
             (self.recent, self.since) = (Self::default().recent, last);
         }
-        // Refusals before the last intent of the later run also precede the last intent of both.
+        // Refusals since the last intent of the later run are also refusals since the last intent overall.
         if later.since == its_last {
             let sums = self.recent.iter_mut().zip(later.recent);
             sums.for_each(|(count, more)| *count += more);
@@ -68,8 +68,7 @@ impl RefusalCount {
         self.suspended = later.suspended;
     }
 
-    /// Returns the totals by rule number. Rules after [`FIRST_RULES`] are included only up to the
-    /// last one used.
+    /// Returns the totals by rule number, without trailing zeros after the first [`FIRST_RULES`].
     pub(crate) fn totals(&self) -> Vec<u64> {
         let later = &self.all[FIRST_RULES..];
         let used = later.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
@@ -94,7 +93,7 @@ impl RefusalCount {
 }
 
 impl TradeBook {
-    /// Returns the number of refusals by rule since the last intent. Only rules that occurred are included.
+    /// Returns the number of refusals by rule since the last intent. Rules without refusals are omitted.
     pub fn refused_since_last(&self) -> BTreeMap<&'static str, u64> {
         self.refused.counts_after(self.last_intent()).filter(|(_, count)| *count > 0).collect()
     }
@@ -178,7 +177,7 @@ mod tests {
     #[test]
     fn refusals_of_a_later_run_before_its_last_trade_do_not_count_after_it() {
         let [first, second, third, fourth] = [1, 2, 3, 4].map(|number| Some(IntentId::new(number)));
-        // First run: intent 1, a halt. Second run: a pause, intent 1, a cooldown, intent 2. Together intents 1 to 3.
+        // First run: intent 1, a halt. Second run: a pause, intent 1, a cooldown, intent 2. Combined: intents 1 to 3.
         let (mut all, mut later) = (RefusalCount::default(), RefusalCount::default());
         all.record(Rule::Halted, first);
         later.record(Rule::Pause, None);
@@ -189,8 +188,8 @@ mod tests {
         let mut later = RefusalCount::default();
         later.record(Rule::Halted, first);
         all.append(&later, first, fourth);
+        // A fourth run has only refusals, which follow intent 4.
         assert_eq!(list(all.counts_after(fourth)), [("Halted", 1)]);
-        // A fourth run with refusals only continues after intent 4.
         let mut later = RefusalCount::default();
         later.record(Rule::Pause, None);
         all.append(&later, None, fourth);

@@ -1,4 +1,4 @@
-//! Settings reloaded during a run: their changes and the note in the journal.
+//! Settings reloaded during a run: the changes and their journal note.
 
 use crate::RiskSettings;
 use candlewick_sdk::Millis;
@@ -34,7 +34,7 @@ impl Display for ReloadedBy {
 pub struct SettingChange {
     /// Key, such as `risk.max_open_trades`.
     pub key: String,
-    /// Previous value, null if it was not set.
+    /// Previous value, null if unset.
     pub from: Value,
     /// New value.
     pub to: Value,
@@ -67,12 +67,12 @@ pub struct ReloadNote {
     pub reloaded: Reloaded,
     /// New limits.
     pub risk: RiskSettings,
-    /// New settings of polling and timeouts.
+    /// New polling and timeout settings.
     pub runtime: Value,
 }
 
 impl ReloadNote {
-    /// Creates the note of settings that replace `before`. `before` is an object with `risk` and `runtime`.
+    /// Creates a note for settings that replace `before`, an object with `risk` and `runtime`.
     pub fn new(
         (at, by): (Millis, ReloadedBy),
         risk: RiskSettings,
@@ -92,7 +92,7 @@ impl ReloadNote {
 
     /// Parses a note, `None` if it is not about a reload.
     pub fn parse(body: &str) -> Result<Option<Self>, serde_json::Error> {
-        // Most notes are not about a reload.
+        // Skip notes about other topics.
         if !body.contains("\"reloaded\"") {
             return Ok(None);
         }
@@ -131,7 +131,7 @@ fn compare(key: String, from: &Value, to: &Value, changes: &mut Vec<SettingChang
     }
 }
 
-/// Indexes a list of tables by name, `None` unless all names are unique and in order of first mention.
+/// Indexes a list of tables by name, `None` if it is empty or a name is missing or repeated.
 fn by_name(list: &[Value]) -> Option<serde_json::Map<String, Value>> {
     let named = list.iter().map(|item| Some((item.get("name")?.as_str()?.to_owned(), item.clone())));
     let named: serde_json::Map<String, Value> = named.collect::<Option<_>>()?;

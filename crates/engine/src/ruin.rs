@@ -1,4 +1,4 @@
-//! Risk of ruin of the configured stakes, checked before the first trade.
+//! Risk of ruin with the configured stakes, checked before the first trade.
 
 use crate::risk::Limits;
 use crate::ruin_limits::{StakeList, describe_unsimulated, least_payout, percent, wallet_limits};
@@ -11,53 +11,53 @@ use candlewick_statistics::{
 };
 use std::fmt::Write as _;
 
-/// Minimum number of decided trades for a lower bound of the win rate. With fewer, it would only
-/// reflect how few there are.
+/// Minimum number of decided trades for a lower bound of the win rate.
+/// With fewer trades, the bound would mainly reflect the sample size.
 const MIN_TRADES: usize = 200;
 
-/// One-sided confidence 95 %, expressed as a two-sided interval of 90 %.
+/// One-sided confidence of 95 %, expressed as a two-sided interval of 90 %.
 const CONFIDENCE: f64 = 0.90;
 
 /// Prior knowledge about a bot's trades.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TradeRecord {
-    /// Payout of a win, as last seen or as assumed.
+    /// Payout of a win, last known or assumed.
     pub payout: Payout,
-    /// Lower confidence bound of the win rate, `None` with few trades. It is anytime-valid.
+    /// Lower confidence bound of the win rate, `None` if there are too few trades. It is anytime-valid.
     pub lower_bound: Option<f64>,
 }
 
-/// The stakes of a bot for a ruin calculation with the whole balance.
+/// The stakes of a bot, for a ruin calculation with the whole balance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StakeRuin {
     /// Name of the bot.
     pub bot: String,
-    /// Sequence of the stakes.
+    /// Sequence of stakes.
     pub plan: StakePlan,
-    /// Ruin question at the break-even rate of the payout.
+    /// Ruin question at the break-even win rate of the payout.
     pub question: RuinQuestion,
-    /// Lower bound of the win rate, `None` with too few trades.
+    /// Lower bound of the win rate, `None` if there are too few trades.
     pub lower_bound: Option<f64>,
-    /// Limits of its trades.
+    /// Limits of the bot's trades.
     pub limits: WalletLimits,
 }
 
-/// Messages about the ruin of all stakes before the first trade.
+/// Messages about the risk of ruin of all stakes, shown before the first trade.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuinReport {
     /// One line per ladder.
     pub ladders: Vec<String>,
-    /// One line per other stake, shared by bots with the same stake.
+    /// One line per other stake. Bots with the same stake share a line.
     pub stakes: Vec<String>,
-    /// Number of bots whose balance is more likely than not to halve.
-    /// Bots with ladders are not counted. The limits of the bots apply.
+    /// Number of bots that are more likely than not to lose half the balance.
+    /// Bots with ladders are not counted. The per-bot limits apply.
     pub halved: usize,
     /// Reason to refuse the stakes, with a suggested change.
     pub refusal: Option<String>,
 }
 
 impl TradeRecord {
-    /// Creates a record with only an assumed payout.
+    /// Creates a record that only has an assumed payout.
     pub const fn assumed(payout: Payout) -> Self {
         Self { payout, lower_bound: None }
     }
@@ -72,7 +72,7 @@ impl TradeRecord {
 }
 
 impl StakeRuin {
-    /// Builds the stakes of all bots at a balance. `records` are in the order of the bots.
+    /// Builds the stakes of all bots at a balance. `records` are in bot order.
     pub fn for_bots(
         settings: &SessionSettings,
         balance: Money,
@@ -124,7 +124,7 @@ impl StakeRuin {
                     let fraction = fraction / f64::from(together);
                     StakePlan::Kelly { fraction, believed_win_probability, step }
                 } else {
-                    // The bot stakes the minimum until its lower bound is above break-even. What follows is unknown.
+                    // The bot stakes the minimum until its lower bound is above break-even. Later stakes are unknown.
                     if record.lower_bound.is_none() {
                         horizon_trades = horizon_trades.min(kelly_floor_trades.max(1));
                     }
@@ -148,7 +148,7 @@ impl StakeRuin {
         Ok(Self { bot: bot.name.clone(), plan, question, lower_bound, limits })
     }
 
-    /// Returns whether stakes depend on previous trades. The ruin limit applies to such stakes.
+    /// Returns whether stakes depend on previous trades. The ruin limit only applies to such stakes.
     pub const fn is_ladder(&self) -> bool {
         match self.plan {
             StakePlan::Martingale { .. } | StakePlan::Soros { .. } => true,
@@ -156,8 +156,8 @@ impl StakeRuin {
         }
     }
 
-    /// Returns why no trade is possible, if the first stake is below the minimum.
-    /// This is not ruin. It never applies to Kelly stakes, since the bot sizes them with the minimum in mind.
+    /// Describes why no trade is possible if the first stake is below the minimum.
+    /// This is not ruin. It never applies to Kelly stakes, which are at least the minimum.
     pub fn describe_below_minimum(&self, scale: MoneyScale) -> Result<Option<String>, StatisticsError> {
         if matches!(self.plan, StakePlan::Kelly { .. }) {
             return Ok(None);
@@ -178,16 +178,15 @@ impl StakeRuin {
         ruin(&RuinQuestion { win_probability, ..self.question }, &self.plan).map(|ruin| ruin.probability())
     }
 
-    /// Returns the win rate of the ruin limit: the lower of break-even and lower bound.
+    /// Returns the win rate that the ruin limit uses: the lower of break-even and lower bound.
     pub fn decisive_rate(&self) -> f64 {
         self.lower_bound
             .map_or(self.question.win_probability, |bound| bound.min(self.question.win_probability))
     }
 }
 
-/// Checks the combined ruin probability of all ladders against the limit.
-/// Each ladder counts at the worse of break-even rate and lower bound. The limit is
-/// `risk.max_ruin_probability`.
+/// Checks the combined ruin probability of all ladders against `risk.max_ruin_probability`.
+/// Each ladder is evaluated at the lower of its break-even rate and its lower bound.
 pub fn check_ruin(
     settings: &SessionSettings,
     balance: Money,
@@ -329,7 +328,7 @@ mod tests {
         TradeRecord { lower_bound, ..TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap()) }
     }
 
-    /// Checks ladders with 70.00 each, at a payout of 100 % and so a break-even of 50 %.
+    /// Checks ladders at a balance of 70.00 each and a payout of 100 %, so break-even is at 50 %.
     fn check(stakes: &[StakeSettings], limit: f64, record: TradeRecord) -> RuinReport {
         let settings = settings(stakes, |risk| risk.max_ruin_probability = limit);
         check_ruin(&settings, Money::from_minor(7_000), &vec![record; stakes.len()]).unwrap()
@@ -437,7 +436,7 @@ mod tests {
 
     #[test]
     fn soros_stays_within_max_stake() {
-        // Stakes at a payout of 100 %: 10, 20, 40. Two wins, 25 % of three even trades, lead to the third.
+        // Stakes at a payout of 100 %: 10, 20, 40. Two wins (25 % of three even trades) lead to the third stake.
         let report = |if_refused, cap_stakes| {
             let settings = settings(&[soros(2, if_refused)], |risk| {
                 risk.ruin_horizon_trades = 3;

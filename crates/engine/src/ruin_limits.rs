@@ -1,4 +1,4 @@
-//! Ruin under the limits of a run, and its description.
+//! Risk of ruin under the limits of a run, and its description.
 
 use crate::risk::{BotLimitSettings, RiskSettings, SessionSpan};
 use crate::{BotSettings, IfRefused, SessionSettings, StakeRuin, StakeSettings};
@@ -49,7 +49,7 @@ pub(crate) fn wallet_limits(bot: &BotSettings, settings: &SessionSettings) -> Wa
         }
     }
     let streaks = [risk.max_loss_streak, own.max_loss_streak].into_iter().filter(|most| *most > 0);
-    // Other stakes never change, so the checks at the start already compared them with the limit.
+    // Other stakes never change, so the checks at startup have already compared them with the limit.
     let may_outgrow = matches!(
         bot.stake,
         StakeSettings::Share { .. } | StakeSettings::Soros { .. } | StakeSettings::Kelly { .. }
@@ -90,8 +90,8 @@ pub(crate) fn least_payout(known: Payout, bot: &BotSettings, settings: &SessionS
     Payout::from_parts((least * 1e4).round() as u32).map_or(known, |least| known.max(least))
 }
 
-/// Names the settings that only skip trades, whatever their outcome. They do not affect the ruin
-/// probability within a number of trades.
+/// Names the settings that only skip trades, independently of their outcomes.
+/// They do not affect the ruin probability within a given number of trades.
 pub(crate) fn describe_unsimulated(bot: &BotSettings, risk: &RiskSettings) -> Option<String> {
     let has_own = risk.min_payout_percent_by_symbol.contains_key(bot.symbol.as_str());
     let is_chosen = risk.best_payout_of.iter().any(|name| name == bot.symbol.as_str());
@@ -171,9 +171,9 @@ impl StakeList {
 const MAX_SIMULATED_TRADES: u64 = 1_000_000;
 const MIN_RUNS: u64 = 200;
 const SEED: u64 = 1;
-/// Share of simulated runs with a halved balance from which the operator is warned.
+/// Share of simulated runs with a halved balance at which the operator is warned.
 const HALVED_WARNING_SHARE: f64 = 0.5;
-/// Probability below which 0.00 % would be shown.
+/// Probability below which 0.00 % would be displayed.
 const MIN_SHOWN_PROBABILITY: f64 = 0.000_05;
 const MAX_SHOWN_LEVELS: usize = 8;
 
@@ -289,7 +289,7 @@ mod tests {
         CooldownScope, PauseCause, PauseScope, PauseSettings, RuinReport, TradeRecord, check_ruin, testing,
     };
 
-    /// Stakes of 10 from 70, at a payout of 100 % and so at even odds, over 40 trades.
+    /// Stakes of 10 with a balance of 70, at a payout of 100 % and even odds, over 40 trades.
     fn settings(change: impl Fn(&mut RiskSettings)) -> SessionSettings {
         let free = |risk: &mut RiskSettings| {
             (risk.ruin_horizon_trades, risk.max_drawdown_percent) = (40, 0.0);
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn loss_limit_of_the_run_stops_trading_before_ruin() {
-        // Three steps down within 39, before the last trade: P(X <= 18) + P(X <= 17) of 39 coins, 63.58 %.
+        // Three steps down within 39 trades, before the last one: P(X <= 18) + P(X <= 17) of 39 coins, 63.58 %.
         let stopped = line(|risk| risk.session.loss_limit = Decimal::from(30));
         assert_eq!(percent_behind(&stopped, ": ruined in "), 0.0, "{stopped}");
         let ended = percent_behind(&stopped, "stopped for good in ");
@@ -344,14 +344,14 @@ mod tests {
 
     #[test]
     fn profit_target_of_the_run_is_not_counted_as_stopped() {
-        // Three steps up within 40, from a balance above 40 losses: 63.58 %, like three steps down.
+        // Three steps up within 40, with a balance above 40 losses: 63.58 %, like three steps down.
         let line = line_with(settings(|risk| risk.session.profit_target = Decimal::from(30)), 1_000);
         assert_eq!(percent_behind(&line, "stopped for good in "), 0.0, "{line}");
         let reached = percent_behind(&line, "profit target of the run reached in ");
         assert!((reached - 63.58).abs() < 1.0, "{line}");
     }
 
-    /// With a stake of half the balance, L halves it, and so does WLL: 62.5 % of three even trades.
+    /// With a stake of half the balance, L halves the balance, and so does WLL: 62.5 % of three trades.
     #[test]
     fn share_of_the_balance_is_described_with_its_halving_probability() {
         let with = |drawdown| {
@@ -375,7 +375,7 @@ mod tests {
         let ruined = percent_behind(&day, ": ruined in ");
         assert!((ruined - 26.82).abs() < 0.8, "{day}");
         assert_eq!(percent_behind(&day, "stopped for good in "), 0.0, "{day}");
-        // Below a balance of 50, a fifth does not cover a stake of 10.
+        // Below a balance of 50, 20 % of it does not cover a stake of 10.
         let share = line(|risk| risk.daily_loss_limit_percent = 20.0);
         assert_eq!(percent_behind(&share, ": ruined in "), 0.0, "{share}");
         assert!(percent_behind(&share, "stopped for good in ") > 26.82, "{share}");

@@ -62,7 +62,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates a Session of these bots, with their strategies in the same order.
+    /// Creates a Session of these bots. `strategies` are in bot order.
     pub fn new(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -> Result<Self, EngineError> {
         let scale = settings.money_scale;
         let balance = settings.exact_balance()?;
@@ -151,7 +151,7 @@ impl Session {
         }
     }
 
-    /// Handles everything but candles. Separate, to keep the code path of candles short.
+    /// Handles all events except candles. Separate, to keep the code path of candles short.
     #[inline(never)]
     fn on_other(&mut self, event: &Event, actions: &mut Vec<Action>) {
         match &event.kind {
@@ -201,7 +201,7 @@ impl Session {
     }
 
     /// Returns the intents without a known trade whose stakes are reserved.
-    /// They are in doubt, or marked as not opened.
+    /// These intents are in doubt or marked as not opened.
     pub fn reserved(&self) -> impl Iterator<Item = IntentId> {
         self.intents.reserved()
     }
@@ -211,7 +211,7 @@ impl Session {
         &self.ledger
     }
 
-    /// Returns the decimals of the money.
+    /// Returns the number of decimals of money amounts.
     pub const fn money_scale(&self) -> MoneyScale {
         self.money_scale
     }
@@ -336,7 +336,7 @@ impl Session {
         let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = *proposal;
         let times = (decision_time, nominal_close);
         self.intents.push(Intent::sent((id, bot, symbol), (direction, stake), times));
-        // Before the stake is reserved, because a ladder is rounded with the balance free at the decision.
+        // Before the stake is reserved, because ladder rounding uses the free balance at the decision.
         self.count_trade(proposal, id, probe);
         self.ledger.reserve(stake);
     }
@@ -358,20 +358,20 @@ impl Session {
         }
     }
 
-    /// Returns the delay from a bot's decision to its order, the `entry_delay_s`.
+    /// Returns the bot's `entry_delay_s`, the delay from a decision to its order.
     #[inline]
     pub fn entry_delay(&self, bot: BotId) -> Millis {
         self.bots.get(bot.index()).map_or(Millis::ZERO, |bot| bot.entry_delay)
     }
 
-    /// Returns when an approved trade is ordered: decision time plus delay.
+    /// Returns the time at which an approved trade is ordered: decision time plus entry delay.
     #[inline]
     pub fn departure(&self, terms: &OrderTerms) -> Millis {
         terms.decision_time() + self.entry_delay(terms.bot())
     }
 
     /// Returns the latest time to send the order of an approved trade.
-    /// After it the signal is late, whatever delayed the order.
+    /// After that, the signal is late, whatever the cause of the delay.
     pub fn latest_departure(&self, approved: &Approved) -> Millis {
         let bot = self.bots.get(approved.bot().index());
         bot.map_or(Millis::MAX, |bot| {
@@ -379,7 +379,7 @@ impl Session {
         })
     }
 
-    /// Returns the order of the series for candles of the same time.
+    /// Returns the order in which series with candles of the same time are processed.
     /// Shorter intervals come first, then the order of first appearance.
     pub fn series_order(&self) -> Vec<SeriesId> {
         let mut order: Vec<SeriesId> = (0..self.series.len()).filter_map(SeriesId::new).collect();
@@ -387,7 +387,7 @@ impl Session {
         order
     }
 
-    /// Returns the number of longer candles not built because of missing shorter ones.
+    /// Returns the number of longer candles not built because shorter ones were missing.
     pub fn longer_not_built(&self) -> u64 {
         self.bots.iter().map(|bot| bot.longer.not_built()).sum()
     }
@@ -397,21 +397,21 @@ impl Session {
         self.bots.iter().map(|bot| bot.longer.staleness()).collect()
     }
 
-    /// Returns the longest warm-up of the series' bots, in candles.
+    /// Returns the longest warm-up of any bot on the series, in candles.
     pub fn warmup(&self, series: SeriesId) -> usize {
         let bots = self.listeners.get(series.index()).into_iter().flatten();
         bots.map(|bot| self.bots[bot.index()].strategy.warmup()).max().unwrap_or(0)
     }
 
-    /// Returns how many of the last `candles` the bots of a series need.
-    /// They are shown before the start. The number exceeds the warm-up if candles are missing inside longer
-    /// ones. `None` if there are too few.
+    /// Returns how many of the last `candles` the bots of a series need before the start.
+    /// The number exceeds the warm-up if candles inside longer candles are missing. `None` if there are not enough
+    /// candles.
     pub fn history(&self, series: SeriesId, candles: &[Candle]) -> Option<usize> {
         let mut bots = self.listeners.get(series.index()).into_iter().flatten();
         bots.try_fold(0, |most, bot| Some(self.bots[bot.index()].history(candles)?.max(most)))
     }
 
-    /// Returns the second trades that are not known to be settled.
+    /// Returns the duplicate trades that are not yet known to be settled.
     pub fn second_trades(&self) -> &[SecondTrade] {
         &self.second_trades
     }
@@ -496,5 +496,5 @@ impl Moment {
     }
 }
 
-/// The interval whose longer candles were stale most often, `None` if none was.
+/// The interval of the longer candles that were stale most often, `None` if there were none.
 pub type LongerStaleness = Option<(Interval, Staleness)>;

@@ -24,7 +24,7 @@ pub struct BotSettings {
     pub interval: Interval,
     /// Name of the strategy, such as `rsi-reversal`, or `rules`.
     pub strategy: String,
-    /// Duration of the trades as `MM:SS`, such as `01:00`, or as `H:MM:SS`, such as `2:00:00`. Also accepted as `duration`.
+    /// Duration of the trades as `MM:SS` or `H:MM:SS`, such as `01:00` or `2:00:00`. Alias: `duration`.
     #[schemars(with = "String")]
     pub close_type: CloseType,
     /// Expiration type: `TIME_FIXED`, `CANDLE_CLOSE` or `NEXT_CANDLE`. Not sent if omitted.
@@ -40,26 +40,25 @@ pub struct BotSettings {
     /// Delay from the decision to the order, in whole seconds, such as `5`. The default is 0.
     #[serde(default, skip_serializing_if = "is_default")]
     pub entry_delay_s: i64,
-    /// Venue-specific keys. The engine records them without reading them, and the configuration checks which are
-    /// allowed.
+    /// Venue-specific keys. The engine only records them; the configuration checks which keys are allowed.
     #[serde(flatten)]
     #[schemars(skip)]
     pub venue: BTreeMap<String, Value>,
 }
 
-/// All settings of a Session, except for the strategies themselves.
+/// All settings of a Session, except the strategies themselves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionSettings {
-    /// Decimals of the wallet.
+    /// Number of decimals in the wallet's currency.
     pub money_scale: MoneyScale,
     /// Initial balance.
     pub balance: Decimal,
-    /// Risk rules before every open.
+    /// Risk rules checked before every open.
     pub risk: RiskSettings,
-    /// Bots in order.
+    /// Bots, in order.
     pub bots: Vec<BotSettings>,
-    /// Minimum coverage of a longer candle by a bot's candles, in percent.
-    /// It refers to the candle's open-market time. `None`, as in earlier journals, requires the whole length.
+    /// Minimum percentage of a longer candle that the bot's own candles must cover.
+    /// Only time with an open market counts. `None`, as in earlier journals, requires the whole length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longer_share_percent: Option<f64>,
 }
@@ -97,16 +96,15 @@ impl SessionSettings {
         Ok(())
     }
 
-    /// Returns the blake3 hash of the settings that the fold of a journal depends on.
-    /// Settings with the same fingerprint (in hexadecimal) lead to the same fold. Limits that only affect
-    /// future opens are not included, and neither are strategies and their parameters: the header of each run
-    /// has them.
+    /// Returns the blake3 hash (in hexadecimal) of the settings that affect a journal fold.
+    /// Settings with the same fingerprint lead to the same fold. Excludes limits that only affect future opens. Also
+    /// excludes strategies and their parameters, which the header of each run contains.
     pub fn fingerprint(&self) -> Result<String, serde_json::Error> {
         let bots = self.bots.iter().cloned().map(BotSettings::without_strategy);
         Self { bots: bots.collect(), ..self.clone() }.earlier_fingerprint()
     }
 
-    /// Returns the fingerprint of earlier versions, which included all bot settings.
+    /// Returns the fingerprint used by earlier versions, which included all bot settings.
     pub fn earlier_fingerprint(&self) -> Result<String, serde_json::Error> {
         let own = &self.risk;
         let by_symbol = own.min_payout_percent_by_symbol.iter();
@@ -142,7 +140,7 @@ impl SessionSettings {
     }
 }
 
-/// Errors of creating a Session from its settings.
+/// Errors when creating a Session from its settings.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// Invalid value of a setting.
@@ -177,7 +175,7 @@ impl BotSettings {
         Series { symbol: self.symbol, interval: self.interval }
     }
 
-    /// Returns the context with which the strategy is built.
+    /// Returns the context for building the strategy.
     pub fn context(&self, longer_share_percent: Option<f64>) -> BotContext {
         BotContext {
             bot: self.name.clone(),
@@ -189,7 +187,7 @@ impl BotSettings {
     }
 
     /// Returns the delay from a decision to its order.
-    /// Fails for a delay that is negative, or not shorter than the bot's interval.
+    /// Fails if the delay is negative or not shorter than the bot's interval.
     pub fn entry_delay(&self) -> Result<Millis, String> {
         let seconds = self.entry_delay_s;
         if seconds < 0 {
@@ -225,7 +223,7 @@ impl EngineError {
     }
 }
 
-/// Returns whether a value is the default and is omitted when serialized.
+/// Returns whether a value is the default and can be omitted when serializing.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

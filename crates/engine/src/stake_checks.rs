@@ -1,19 +1,19 @@
 //! Checks of stakes against the limits before the first trade.
 //!
-//! All levels of all ladders that may run at once must fit the limits, a Kelly stake needs a
-//! limit on the trades that share it, and a run that could never trade is not started.
+//! All levels of all ladders that may run at once must fit the limits. A Kelly stake needs a limit on the number of
+//! open trades. A run that could never trade does not start.
 
 use crate::risk::{AmountOrPercent, Limits, RiskSettings};
 use crate::stake::{LadderCost, Stake, StakeContext};
 use crate::{BotSettings, EngineError, SessionSettings, StakeSettings};
 use candlewick_sdk::{Money, MoneyScale};
 
-/// A notice about a bot's ladder before the first trade.
+/// A notice about a bot's ladder, shown before the first trade.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LadderNotice {
     /// Name of the bot.
     pub bot: String,
-    /// Cost of all levels, in the decimals of the wallet.
+    /// Cost of all levels, with the decimals of the wallet.
     pub cost: String,
     /// Largest stake of the ladder.
     pub largest: String,
@@ -23,24 +23,24 @@ pub struct LadderNotice {
     pub day: Option<LadderInDay>,
 }
 
-/// A daily loss limit and the part of the limit that one full ladder leaves.
-/// Once the day has lost more than that, another ladder no longer fits.
+/// A daily loss limit and how much of it one full ladder leaves.
+/// Once the day's loss exceeds this remainder, another full ladder no longer fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LadderInDay {
-    /// Limit as its setting and amount.
+    /// The limit's setting and amount.
     pub limit: String,
-    /// Cost of a full ladder, in the decimals of the wallet.
+    /// Cost of a full ladder, with the decimals of the wallet.
     pub cost: String,
-    /// Maximum loss of the day before the ladder.
+    /// Maximum loss of the day before the ladder starts.
     pub room: String,
     /// Whether only the losses of this bot count.
     pub is_own: bool,
 }
 
 /// Checks the stakes of all bots against the limits, at a start or reload.
-/// The full cost of all ladders must fit balance, daily loss limit, drawdown limit and largest stake. The
-/// first stake of each bot must be possible ([`check_first_stakes`]). Open trades must be limited if a bot
-/// stakes by Kelly. The error has the figures if they do not fit.
+/// The full cost of all ladders must fit balance, daily loss limit, drawdown limit and largest stake. The first stake
+/// of each bot must be possible ([`check_first_stakes`]). A bot with Kelly stakes needs a limit on open trades. Errors
+/// contain the figures.
 pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
@@ -54,7 +54,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         if !limits.cap_stakes {
             check_largest(cost, (key, balance), (&limits, scale))?;
         }
-        // Trades that are open at once may all be on the same level.
+        // Trades that are open at the same time may all be on the same level.
         let at_once = max_concurrent_trades(bot, &limits);
         let whole = cost.total.times(at_once);
         check_bot_limits(&bot.name, cost.total, balance, (&limits, scale))?;
@@ -123,12 +123,12 @@ fn check_kelly(bot: &BotSettings, limits: &Limits) -> Result<(), EngineError> {
     ))
 }
 
-/// Returns the maximum number of open trades of a bot: one per candle until the first has ended,
-/// capped by the limits. Signals with a longer expiry of their own may exceed it.
+/// Returns the maximum number of open trades of a bot: one per candle until the first trade has ended,
+/// capped by the limits. Signals with their own longer expiry may exceed it.
 pub(crate) fn max_concurrent_trades(bot: &BotSettings, limits: &Limits) -> i64 {
     let delay = bot.entry_delay().unwrap_or_default();
     let lasts = bot.expiry().close_type.duration() + delay;
-    // The last order is sent as the first trade closes, before its settlement is known.
+    // The last order is sent when the first trade closes, before its settlement is known.
     let asked = lasts.get() / bot.interval.length().get().max(1) + 1;
     let most = limits.max_open_for(&bot.name).and_then(|most| i64::try_from(most).ok());
     most.map_or(asked, |most| asked.min(most)).max(1)
@@ -215,9 +215,9 @@ fn check_bot_limits(
     Ok(())
 }
 
-/// Checks the first stake of each bot against the limits on stakes.
-/// A limit that is broken only at the configured balance is returned as a notice, because a live run uses the
-/// balance of its wallet. Fails with the figures if no trade of a bot could be opened at any balance.
+/// Checks the first stake of each bot against the stake limits.
+/// A violation that depends on the configured balance is returned as a notice, because a live run uses the wallet's
+/// balance. Fails with the figures if a bot could not trade at any balance.
 pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
@@ -298,7 +298,7 @@ fn broken_bot_limit(
     ];
     bounds.into_iter().find_map(|(key, amount, bound)| {
         let bound = bound.filter(|bound| stake > *bound)?;
-        // The amount holds at any balance, a percentage at this one.
+        // The amount applies at any balance, a percentage only at this one.
         let amount = scale.exact(amount).ok().filter(|amount| amount.is_positive() && stake > *amount);
         let key = if amount.is_some() { key.to_owned() } else { format!("{key}_percent") };
         let limit = format!("risk.bots.{bot}.{key}");
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn each_concurrent_trade_costs_a_full_ladder() {
-        // 1 + 2 + 4 = 7 each: five more trades on 1m candles may follow before the end of a 5 min trade is known.
+        // 1 + 2 + 4 = 7 each. On 1m candles, five more trades may follow before the end of a 5 min trade is known.
         for (lasts, delay, keys, expected) in [
             ("05:00", 0, json!({}), Ok(("42.00", false))),
             ("01:00", 0, json!({}), Ok(("14.00", false))),
@@ -379,7 +379,7 @@ mod tests {
     #[test]
     fn rejects_ladders_above_a_limit_with_their_figures() {
         let by = |key| Some([key, "70.00", "69.00"]);
-        // 1 + 2 + 4 = 7 times the amount, the largest 4 times.
+        // 1 + 2 + 4 = 7 times the amount. The largest stake is 4 times the amount.
         for (bots, amount, keys, expected) in [
             (1, 10, json!({}), None),
             (2, 10, json!({}), Some(["risk.daily_loss_limit:", "140.00", "100.00"])),

@@ -10,11 +10,11 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, MoneyScale, Payout};
 
 /// Returns a notice for each bot that probes unknown payouts at the minimum stake.
-/// Only bots with a rule that needs to know the payout do so.
+/// Only bots with a rule that depends on the payout do this.
 pub fn payout_probe_notices(settings: &SessionSettings) -> Vec<String> {
     let RiskSettings { min_stake, payout_max_age_s, .. } = settings.risk;
     let words = |bot: &BotSettings| {
-        // A ladder that begins with the minimum stake has larger ones, and a share depends on the balance.
+        // A ladder that starts at the minimum stake has larger levels, and a share depends on the balance.
         let stakes_more = match bot.stake {
             StakeSettings::Martingale { levels, factor, .. } => levels > 1 && factor > 1.0,
             StakeSettings::Soros { .. } | StakeSettings::Share { .. } | StakeSettings::Kelly { .. } => true,
@@ -39,14 +39,14 @@ pub fn payout_probe_notices(settings: &SessionSettings) -> Vec<String> {
     settings.bots.iter().filter_map(words).collect()
 }
 
-/// Returns a notice for each bot with payout probes in a run, with their number.
+/// Returns a notice with the number of payout probes for each bot that made any in a run.
 pub fn payout_probe_counts(settings: &SessionSettings, book: &TradeBook) -> Vec<String> {
     let words = |(index, bot): (usize, &BotSettings)| {
         let exact = |amount| settings.money_scale.exact(amount).ok();
         let of_share = || {
             let is_share =
                 matches!(bot.stake, StakeSettings::Share { .. }) && needs_payout(bot, &settings.risk);
-            // A share of the balance is above the minimum stake, unless hardly anything is left.
+            // A share of the balance is above the minimum stake unless hardly any balance is left.
             is_share
                 .then(|| exact(settings.risk.min_stake))
                 .flatten()
@@ -68,7 +68,7 @@ pub fn payout_probe_counts(settings: &SessionSettings, book: &TradeBook) -> Vec<
     settings.bots.iter().enumerate().filter_map(words).collect()
 }
 
-/// Returns the smallest stake of the bot's own rule, `None` if a payout probe would not stake less.
+/// Returns the smallest stake of the bot's rule, `None` if a payout probe would not stake less.
 fn least_stake(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
     let amount = match bot.stake {
         StakeSettings::Fixed { amount }
@@ -91,8 +91,8 @@ fn money(settings: &SessionSettings, amount: Decimal) -> String {
     format!("{amount:.*}", settings.money_scale.decimals() as usize)
 }
 
-/// Describes each stake that may outgrow `max_stake` at the payouts of the symbols.
-/// `records` are in the order of the bots.
+/// Describes each stake that may exceed `max_stake` at the payouts of the symbols.
+/// `records` are in bot order.
 pub fn outgrown_stakes(
     settings: &SessionSettings,
     records: &[TradeRecord],
@@ -169,9 +169,8 @@ fn describe_share(
 
 const MAX_NAMED_LEVELS: usize = 4;
 
-/// Describes the ladders whose upper levels win too little to recover the losses.
-/// Each text names the levels and the result of a win on each. Payouts are those of `records`, in the order
-/// of the bots.
+/// Describes the ladders whose upper levels do not win enough to recover the losses.
+/// Each text names the levels and the result of a win on each. `records` contain the payouts, in bot order.
 pub fn unprofitable_levels(
     settings: &SessionSettings,
     records: &[TradeRecord],
@@ -262,7 +261,7 @@ mod tests {
     fn names_the_win_after_which_a_soros_stake_is_above_max_stake() {
         let soros = |wins, if_refused| StakeSettings::Soros { amount: Decimal::TEN, wins, if_refused };
         let wait = |wins| soros(wins, IfRefused::Wait);
-        // At payout 80: 10.00, 18.00, 32.40.
+        // At a payout of 80 %: 10.00, 18.00, 32.40.
         let words = "after 2 wins in a row at a payout of 80 % its stake of 32.40 is above";
         assert!(outgrown(wait(3), 20, |_| {}).contains(words));
         assert!(outgrown(wait(2), 17, |_| {}).contains("after a win at a payout of 80 % its stake of 18.00"));
@@ -290,7 +289,7 @@ mod tests {
         unprofitable_levels(&settings, &[TradeRecord::assumed(payout)]).unwrap()
     }
 
-    /// By hand: 10, 15, 22.50 win 8.50, 12.75 and 19.125 (half to even: 19.12), after losses of 0, 10 and 25.
+    /// Hand-computed: 10, 15, 22.50 win 8.50, 12.75 and 19.12, after losses of 0, 10 and 25.
     #[test]
     fn names_levels_whose_win_does_not_recover_the_losses() {
         let expected = "bot \"b\": at a payout of 85 % a win on level 3 leaves -5.88, because factor = 1.5 does not \

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Recorded latencies from decision to arrival at the venue, in milliseconds by symbol.
+/// Latencies from decision to arrival at the venue, recorded by symbol in milliseconds.
 ///
 /// Each order draws one of its symbol's latencies with equal probability. The draw depends only on the seed and the
-/// order number, so a repeated run has the same latencies. A symbol without latencies draws from all of them.
+/// order number, so repeated runs have the same latencies. A symbol without latencies draws from those of all symbols.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedLatency {
@@ -40,7 +40,7 @@ impl RecordedLatency {
     pub(crate) fn draw(&self, symbol: Symbol, number: u64) -> Millis {
         let own = self.samples_ms.get(&symbol).filter(|own| !own.is_empty());
         let count = own.map_or_else(|| self.all().count(), Vec::len);
-        // The high half of a product spreads 64 bits evenly over any count.
+        // The high half of the product distributes 64 bits evenly over any count.
         let place = ((u128::from(mix(self.seed, number)) * count as u128) >> 64) as usize;
         let drawn = match own {
             Some(own) => own.get(place).copied(),
@@ -60,8 +60,8 @@ impl RecordedLatency {
     }
 }
 
-/// Mixes seed and number into 64 bits that are unrelated to those of neighbouring numbers.
-/// Finalizer of `SplitMix64`: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+/// Mixes seed and number into 64 bits, which are unrelated for neighbouring numbers.
+/// `SplitMix64` finalizer: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
 const fn mix(seed: u64, number: u64) -> u64 {
     let mut bits = seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -107,10 +107,10 @@ mod tests {
 
     #[test]
     fn mix_matches_splitmix64() {
-        // The first three numbers of the reference generator from state 0.
+        // The first three outputs of the reference generator, starting from state 0.
         let expected = [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f];
         assert_eq!([1, 2, 3].map(|number| mix(0, number)), expected);
-        // The seed is added by XOR, before anything is mixed: the first state and the second.
+        // The seed is combined by XOR before any mixing. Checks the first and the second state.
         assert_eq!(mix(0x9e37_79b9_7f4a_7c15 ^ 0x3c6e_f372_fe94_f82a, 1), expected[1]);
     }
 

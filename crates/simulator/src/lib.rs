@@ -1,8 +1,8 @@
-//! A fixed-time venue in memory: opens, the price path, settlement, one wallet.
+//! An in-memory fixed-time venue: order acceptance, price path, settlement and a wallet.
 //!
-//! The [`Simulator`] answers orders from stored candles by the venue's rules. It uses no I/O, clock or random
-//! numbers, so the same orders over the same candles and settings give the same events. It is used by backtests, by
-//! paper trading with live prices, and by the sandbox over HTTP.
+//! The [`Simulator`] answers orders from stored candles by the rules of the venue. It uses no I/O, clock or random
+//! numbers, so the same orders, candles and settings give the same events. Backtests, paper trading with live prices
+//! and the HTTP sandbox use it.
 //!
 //! [`Simulator::submit`] computes the [`Moments`] of an order (open and close time), gets both prices from the
 //! [`PricePath`], and queues the [`Answer`] and the [`SettledTrade`] for the times at which they become known.

@@ -1,4 +1,4 @@
-//! The candles of a symbol, the expiries that they can price, and the stretches where they cannot.
+//! The candles of a symbol, the expiries they can price, and the periods in which they cannot.
 
 use crate::SimulatorError;
 use crate::track::Track;
@@ -8,7 +8,7 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub struct Market {
     pub prices: CandleSeries,
-    /// Finer candles of the same symbol. At any moment, the finest series with a candle gives the price.
+    /// Finer candles of the same symbol. At any time, the finest series with a candle determines the price.
     pub detail: Vec<CandleSeries>,
 }
 
@@ -36,9 +36,9 @@ impl Market {
     }
 }
 
-/// Checks that the market has candles fine enough for this expiry somewhere.
-/// [`coarse_stretches`](crate::coarse_stretches) returns the stretches where they are missing. The caller may
-/// run a shorter expiry anyway (`--allow-coarse`); it is priced inside a single candle.
+/// Checks that at least part of the market has candles fine enough for this expiry.
+/// [`coarse_stretches`](crate::coarse_stretches) returns the periods without such candles. The caller may allow a
+/// shorter expiry (`--allow-coarse`), which is then priced inside a single candle.
 pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorError> {
     let interval = market.finest_interval();
     if expiry.close_type.duration() < interval.length() {
@@ -48,9 +48,9 @@ pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorErro
     Ok(())
 }
 
-/// Returns the stretches without candles fine enough for this expiry, in ascending order.
-/// Empty if the price series itself is fine enough. A trade priced in such a stretch is decided inside a
-/// single candle and proves nothing.
+/// Returns the periods without candles fine enough for this expiry, in ascending order.
+/// Empty if the price series itself is fine enough. A trade priced in such a period is decided inside a single candle
+/// and is not evidence.
 pub fn coarse_stretches(expiry: Expiry, market: &Market) -> Vec<Range<Millis>> {
     let is_fine = |interval: Interval| interval.length() <= expiry.close_type.duration();
     if is_fine(market.prices.interval()) {

@@ -1,4 +1,4 @@
-//! Open time, close time and pricing moments of a trade, and its longest lifetime.
+//! Open time, close time and pricing times of a trade, and its maximum duration.
 
 use crate::SimulationSettings;
 use crate::path::PriceMoment;
@@ -7,7 +7,7 @@ use candlewick_sdk::{ExpirationType, Expiry, Millis};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moments {
-    /// Open time, never before the arrival.
+    /// Open time, never before the arrival of the order.
     pub open_time: Millis,
     /// Close time, always after the open.
     pub close_time: Millis,
@@ -16,13 +16,13 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Returns the moments of an order that arrives at `arrival` (`observed: expiry`).
+    /// Returns the open, close and pricing times of an order arriving at `arrival` (`observed: expiry`).
     ///
-    /// - `TIME_FIXED d` opens at the arrival, or at the end of its second, and closes `d` later.
-    /// - `CANDLE_CLOSE d` opens likewise and closes at the end of the aligned candle of length `d` that contains
-    ///   the open, or one candle later if at most the cut-off is left.
-    /// - `NEXT_CANDLE d` opens with the first aligned candle of length `d` that begins strictly after the
-    ///   arrival and closes at its end; the open is not rounded.
+    /// - `TIME_FIXED d` opens at the arrival, or at the end of the second of arrival, and closes `d` later.
+    /// - `CANDLE_CLOSE d` opens in the same way. It closes at the end of the aligned candle of length `d` that contains
+    ///   the open, or one candle later if at most the cutoff is left.
+    /// - `NEXT_CANDLE d` opens with the first aligned candle of length `d` that begins strictly after the arrival, and
+    ///   closes at its end. The open time is not rounded.
     #[allow(
         clippy::inline_always,
         reason = "a call would read an order's expiry in other pieces than it was written in"
@@ -47,7 +47,7 @@ impl Moments {
             ExpirationType::NextCandle => {
                 let open_time = arrival.floor_to(duration) + duration;
                 let close_time = open_time + duration;
-                // Rounding does not affect the entry at the candle's open.
+                // Rounding does not affect entries at a candle's open.
                 let exit = exit_moment(close_time, rounding);
                 Self { open_time, close_time, entry: PriceMoment::Entry(open_time), exit }
             }
@@ -77,15 +77,15 @@ fn exit_moment(close_time: Millis, rounding: OpenRounding) -> PriceMoment {
     }
 }
 
-/// Returns the whole second that prices `time` on a venue with one price per second: the last millisecond has
-/// the price at the end of its second.
+/// Returns the whole second that prices `time` on a venue with one price per second.
+/// The last millisecond of a second gets the price at the end of that second.
 fn whole_second(time: Millis) -> Millis {
     (time + Millis::new(1)).floor_to(Millis::SECOND)
 }
 
 impl SimulationSettings {
     /// Returns the longest possible time from a decision to its known settlement.
-    /// Covers any latency and any arrival time within a candle.
+    /// It covers any latency and any arrival time within a candle.
     pub fn longest_trade(&self, expiry: Expiry) -> Millis {
         let recorded =
             self.recorded_latency.iter().flat_map(|recorded| recorded.samples_ms.values().flatten());
@@ -96,7 +96,7 @@ impl SimulationSettings {
             ExpirationType::CandleClose => duration + self.cutoff_of(duration).min(duration),
             ExpirationType::NextCandle => duration + duration,
         };
-        // An open is rounded up within its second.
+        // Open times are rounded up within their second.
         latency + Millis::SECOND + open + self.settle_delay_ms
     }
 }
@@ -125,7 +125,7 @@ mod tests {
         Moments::new(expiry(kind, seconds), at(arrival), &settings)
     }
 
-    /// `expected` has open and close relative to the start of a minute.
+    /// `expected` is the open and close time relative to the start of a minute.
     fn check(kind: ExpirationType, seconds: i64, arrival: i64, rounding: OpenRounding, expected: (i64, i64)) {
         let made = moments(kind, seconds, arrival, rounding);
         let offsets = (made.open_time.get() - START, made.close_time.get() - START);
@@ -207,7 +207,7 @@ mod tests {
         };
         let usual = SimulationSettings::default();
         let measured = SimulationSettings { recorded_latency: Some(recorded), ..usual.clone() };
-        // Latency 2 s, rounding 1 s and delay 4 s, plus a minute, plus the cutoff or another minute.
+        // Latency 2 s, rounding 1 s and settle delay 4 s, plus a minute, plus the cutoff or another minute.
         for (settings, kind, expected) in [
             (&usual, KINDS[0], 67_000),
             (&usual, KINDS[1], 67_000),

@@ -9,7 +9,7 @@ pub struct Order {
     pub direction: Direction,
     pub stake: Money,
     pub expiry: Expiry,
-    /// Decision time; the order arrives one latency later.
+    /// Decision time. The order arrives one latency later.
     pub time: Millis,
 }
 
@@ -22,7 +22,7 @@ pub struct Answer {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AnswerKind {
-    /// A trade, whose stake leaves the wallet when the answer is due.
+    /// The trade is open. Its stake leaves the wallet when the answer is due.
     Opened(Opening),
     Refused(Refusal),
 }
@@ -30,8 +30,8 @@ pub enum AnswerKind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Opening {
     pub open_time: Millis,
-    /// Entry price, `None` if it is not known yet.
-    /// A `NEXT_CANDLE` is accepted before its candle opens and sets the price. Entries at or after the end of
+    /// Entry price, `None` if not known yet.
+    /// A `NEXT_CANDLE` order is accepted before the candle that sets its price opens. Entries at or after the end of
     /// the data have no price either.
     pub open_price: Option<f64>,
     pub close_time: Millis,
@@ -41,7 +41,7 @@ pub struct Opening {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     NoPrice,
-    /// The wallet does not cover the stake at arrival, or the stake is not positive.
+    /// The wallet does not cover the stake at the order's arrival, or the stake is not positive.
     InsufficientBalance,
     UnknownSymbol,
 }

@@ -11,9 +11,9 @@ use crate::settings::{DrawRule, SimulationSettings};
 use candlewick_sdk::{Direction, ExpirationType, Millis, Money, Outcome, Payout, compare_prices};
 use std::cmp::Ordering;
 
-/// Returns the outcome of two prices.
-/// A BUY wins if the close price is above the open price, a SELL if it is below. Prices equal by
-/// [`compare_prices`] are a draw, or a loss with [`DrawRule::Loss`].
+/// Returns the outcome of a trade with these open and close prices.
+/// A BUY wins if the close price is above the open price, a SELL if it is below. Prices that [`compare_prices`]
+/// considers equal are a draw, or a loss with [`DrawRule::Loss`].
 #[inline]
 pub fn outcome_of(direction: Direction, open_price: f64, close_price: f64, draw: DrawRule) -> Outcome {
     match (compare_prices(close_price, open_price), direction, draw) {
@@ -36,13 +36,13 @@ pub fn profit_of(outcome: Outcome, stake: Money, payout: Payout) -> Money {
 pub(crate) enum OrderOutcome {
     Refused(Refusal),
     Settles(Opening, SettledTrade),
-    /// A trade that the data never settles.
-    /// Its entry is at or after the end of the data, or its exit after it.
+    /// A trade that never settles, because the data ends first.
+    /// Its entry is at or after the end of the data, or its exit is after the end.
     StaysOpen(Opening),
 }
 
-/// An order that the wallet covers, with both of its prices. Settlements are computed separately, so that an
-/// outcome is not written in pieces and then copied (docs/performance.md).
+/// An order covered by the wallet, with both prices. Settlements are computed separately, so that an
+/// outcome is not written field by field and then copied (docs/performance.md).
 pub(crate) struct QuotedOrder<'a> {
     order: &'a Order,
     settings: &'a SimulationSettings,
@@ -62,7 +62,7 @@ impl<'a> QuotedOrder<'a> {
         let Moments { open_time, close_time, entry, exit } = Moments::new(order.expiry, arrival, settings);
         let (entry, exit) = (path.quote(entry), path.quote(exit));
         let open_price = match (order.expiry.expiration_type, entry) {
-            // Accepted at its arrival; its price is fixed when its candle opens.
+            // The order is accepted at its arrival, and its price is set when its candle opens.
             (ExpirationType::NextCandle, _) | (_, Quote::Beyond | Quote::Gap) => None,
             (_, Quote::Price(priced)) => Some(opened_at(priced, order.direction)),
         };
@@ -83,7 +83,7 @@ impl<'a> QuotedOrder<'a> {
         }
     }
 
-    /// Returns the settled trade; a missing price cancels it.
+    /// Returns the settled trade, which is cancelled if a price is missing.
     #[inline(always)]
     pub(crate) fn settled(&self) -> OrderOutcome {
         let Self { order, settings, opening, .. } = *self;
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn equal_prices_refund_or_lose_even_with_rounding_errors() {
-        // 1.34902 + (1.34908 - 1.34902) * 18 / 60, computed in binary fractions.
+        // 1.34902 + (1.34908 - 1.34902) * 18 / 60, computed in binary floating point.
         let (open, close) = (1.349_038_000_000_000_2, 1.349_038);
         for (open, close) in [(open, close), (close, open), (1.5, 1.5)] {
             check(Buy, (open, close), Refund, (Outcome::Draw, 0));

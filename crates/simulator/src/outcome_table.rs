@@ -11,10 +11,9 @@ use candlewick_sdk::{
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Outcomes of orders of one expiry at the closes of a series, for both directions.
-/// Stores one byte per candle, computed on first use. Threads share a table; it does not matter which of them
-/// computes an outcome. A [`Simulator`](crate::Simulator) [with a table](crate::Simulator::with_outcomes)
-/// looks outcomes up.
+/// Outcomes of orders with one expiry at the closes of a series, for both directions.
+/// Stores one byte per candle, computed on first use. Threads can share a table, because any thread computes the same
+/// outcome. A [`Simulator`](crate::Simulator) with a [table](crate::Simulator::with_outcomes) looks up outcomes in it.
 pub struct OutcomeTable {
     path: PricePath,
     settings: SimulationSettings,
@@ -33,7 +32,7 @@ pub(crate) struct TableTrade {
     pub(crate) known_at: Millis,
 }
 
-/// Three bits of a table's byte; 0 means not computed yet.
+/// Kind of outcome, packed into three bits of a table byte; 0 means not yet computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Kind {
@@ -48,7 +47,7 @@ enum Kind {
 const BITS: u32 = 3;
 const MASK: u8 = 0b111;
 
-/// Decodes three bits. A lookup instead of a branch; see docs/performance.md.
+/// Decodes three bits by lookup instead of branches; see docs/performance.md.
 const KINDS: [Option<Kind>; 8] = {
     use Kind::{Cancelled, Draw, Lost, NoPrice, StaysOpen, Won};
     [None, Some(Won), Some(Lost), Some(Draw), Some(Cancelled), Some(StaysOpen), Some(NoPrice), None]
@@ -61,7 +60,7 @@ const OUTCOMES: [Option<Outcome>; 8] = {
 
 impl OutcomeTable {
     /// Creates the table for orders decided on `candles` and priced by `market`.
-    /// `None` if the latency of an order depends on its number, because runs then do not share outcomes.
+    /// `None` if the latency of an order depends on its number, because then outcomes differ between runs.
     pub fn new(
         settings: &SimulationSettings,
         market: Market,
@@ -116,7 +115,7 @@ impl OutcomeTable {
     }
 
     /// Returns the trade of an order decided at the close of this candle.
-    /// `None` if it does not settle. `close` must be the close of `candle`.
+    /// `None` if the trade does not settle. `close` must be the close time of `candle`.
     #[inline]
     pub(crate) fn trade(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<TableTrade> {
         let outcome = self.kind((candle, close), direction)?.outcome()?;
@@ -200,8 +199,8 @@ impl Kind {
     }
 }
 
-/// Returns the offsets of open and close for a fixed duration.
-/// `None` unless all closes share the same sub-second part.
+/// Returns the offsets of open and close time for a fixed duration.
+/// `None` unless all candle closes share the same sub-second part.
 fn steady(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings) -> Option<(Millis, Millis)> {
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => {}
@@ -247,7 +246,7 @@ mod tests {
                 let order = Order { number: 7, direction, time, ..first_order(&table, 1_000) };
                 let mut own = Simulator::new(settings.clone(), balance, vec![market()]).unwrap();
                 own.submit(&order);
-                // No market, so only the table can provide outcomes.
+                // Without a market, only the table can provide outcomes.
                 let mut other = venue(settings, balance, &table);
                 let answer = other.submit(&order);
                 check_at_once(settings, (&table, index, &order), (&answer, &mut other.clone()));
@@ -353,7 +352,7 @@ mod tests {
             let directions = [Direction::Buy, Direction::Sell];
             directions.map(|direction| table.trade((0, Millis::MINUTE), direction).map(|trade| trade.outcome))
         };
-        // The second minute goes down from 101.75 to 100.75.
+        // The second minute falls from 101.75 to 100.75.
         assert_eq!(ask(), [Some(Outcome::Lost), Some(Outcome::Won)]);
         assert_eq!(table.outcomes[0].load(Ordering::Relaxed), Kind::Lost as u8 | (Kind::Won as u8) << BITS);
         table.outcomes[0].store(Kind::Won as u8 | (Kind::Draw as u8) << BITS, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Price path: the price of a symbol at any moment, derived from its candles.
+//! Price path: the price of a symbol at any time, derived from its candles.
 
 use crate::settings::{PathKind, SimulationSettings};
 use crate::track::{Boundary, Slot, Track};
@@ -7,21 +7,21 @@ use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Symbol};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriceMoment {
-    /// Entry: on a boundary, the open of the candle that opens there.
+    /// Entry. On a boundary, takes the open of the candle that opens there.
     Entry(Millis),
-    /// Entry at a whole second: on a boundary, the close of the candle that ends there.
-    /// This is the same as for an exit.
+    /// Entry at a whole second. On a boundary, takes the close of the candle that ends there.
+    /// This is the same rule as for an exit.
     SecondEntry(Millis),
-    /// Exit: on a boundary, the close of the candle that ends there, never the open of the next.
+    /// Exit. On a boundary, takes the close of the candle that ends there, never the next open.
     Exit(Millis),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PathPrice {
     Price(f64),
-    /// No candle covers the moment, and no earlier close fills the gap.
+    /// No candle covers the time, and no earlier close fills the gap.
     Gap,
-    /// Outside the data: an entry at or after its end, or an exit after it.
+    /// Outside the data: an entry at or after its end, or an exit after its end.
     Beyond,
 }
 
@@ -32,21 +32,21 @@ pub(crate) enum Quote {
     Beyond,
 }
 
-/// A price, and the shift by which stress moves it against a trade (0 without stress).
+/// A price, and the amount by which stress shifts it against a trade (0 without stress).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ShiftedPrice {
     pub(crate) price: f64,
     pub(crate) shift: f64,
 }
 
-/// Price path of one symbol: a pure function from a moment to a price.
+/// Price path of one symbol: a pure function from a time to a price.
 ///
-/// A moment on a boundary between two candles takes the price that its [`PriceMoment`] selects. Strictly
-/// inside a candle the price is `open + (close - open) * (x - open_time) / interval`, evaluated in that order
-/// and rounded to the symbol's tick if one is set, or the candle's open ([`PathKind::Open`]). The finest
-/// candle that covers the moment counts: one of a detail series, otherwise one of the price series. If no
-/// series has a candle, the last close of the price series fills the gap, for at most `max_gap_intervals`
-/// consecutive missing candles. The data ends with the last of all series.
+/// On a boundary between two candles, the [`PriceMoment`] selects which candle sets the price. Strictly inside a
+/// candle, the price is `open + (close - open) * (x - open_time) / interval`, evaluated in that order and rounded to
+/// the symbol's tick if set, or the candle's open ([`PathKind::Open`]). The finest candle that covers the time is used:
+/// from a detail series if possible, otherwise from the price series. If no series has a candle, the last close of the
+/// price series fills gaps of at most `max_gap_intervals` missing candles. The data ends with the last candle of any
+/// series.
 #[derive(Clone, Debug)]
 pub struct PricePath {
     symbol: Symbol,
@@ -166,7 +166,7 @@ impl Layer {
 }
 
 /// Price shift of one series: `k x (high - low) x sqrt(max(L, 1 s) / interval)`.
-/// `high` and `low` are those of the candle that gives the price, `L` is the order latency.
+/// `high` and `low` are those of the candle that sets the price, and `L` is the order latency.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Stress {
     k: f64,
@@ -189,7 +189,7 @@ impl Stress {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tick {
     size: f64,
-    /// Number of steps in 1.0, `None` if it is not an integer.
+    /// Number of ticks in 1.0, `None` if it is not an integer.
     steps_per_one: Option<f64>,
 }
 
@@ -203,9 +203,9 @@ impl Tick {
         Some(Self { size, steps_per_one })
     }
 
-    /// Rounds to the nearest multiple of the step, halves up.
-    /// If 1.0 is an integer number of steps, one division gives bit for bit the number that the price's decimal
-    /// text parses to (123,457 steps of 0.00001 are 1.23457), so that a draw against a close is recognized.
+    /// Rounds to the nearest multiple of the tick, halves up.
+    /// If 1.0 is a whole number of ticks, a single division gives exactly the number that the decimal text parses to
+    /// (123,457 ticks of 0.00001 are 1.23457), so that a price equal to a close counts as a draw.
     #[inline]
     fn round(self, price: f64) -> f64 {
         match self.steps_per_one {
@@ -236,7 +236,7 @@ mod tests {
         CandleSeries::new(series, rows.iter().map(candle).collect::<Vec<_>>()).unwrap()
     }
 
-    /// Two minutes, a hole of two, two minutes more: the data ends at 360,000.
+    /// Two minutes, a gap of two, and two more minutes. The data ends at 360,000.
     fn minutes() -> CandleSeries {
         series("1m", &[(0, 10.0, 16.0), (1, 16.5, 14.5), (4, 20.0, 26.0), (5, 25.0, 25.0)])
     }
@@ -299,7 +299,7 @@ mod tests {
         check(&path, Entry, 120_000, Gap);
         check(&path, Exit, 120_001, Gap);
         check(&path, Entry, 239_999, Gap);
-        // The candle that would end here is missing, and the one that opens here does not replace it.
+        // The candle that would end here is missing. The candle that opens here does not replace it.
         check(&path, Exit, 240_000, Gap);
         check(&path, SecondEntry, 240_000, Gap);
     }
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn detail_has_priority_over_the_price_series() {
-        // 30 s candles from 30,000 to 90,000, none from there to 150,000, one in the price series' hole.
+        // 30 s candles from 30,000 to 90,000, none until 150,000, and one in the gap of the price series.
         let detail = series("30s", &[(1, 100.0, 106.0), (2, 107.0, 101.0), (5, 50.0, 56.0)]);
         let path = path(Some(detail), &SimulationSettings::default());
         check(&path, Entry, 15_000, Price(11.5));
@@ -354,7 +354,7 @@ mod tests {
 
     #[test]
     fn finest_detail_series_with_a_candle_gives_the_price() {
-        // Half a minute of 10 s candles, a minute and a half of 30 s candles, given in the wrong order.
+        // Half a minute of 10 s candles and a minute and a half of 30 s candles, given in the wrong order.
         let tens = series("10s", &[(3, 200.0, 201.0), (4, 202.0, 203.0), (5, 204.0, 205.0)]);
         let thirties = series("30s", &[(1, 100.0, 106.0), (2, 107.0, 101.0), (3, 102.0, 105.0)]);
         let path = path([thirties, tens], &SimulationSettings::default());
@@ -400,12 +400,12 @@ mod tests {
 
     #[test]
     fn shift_depends_on_range_and_latency() {
-        // The range is 4; 15 s of 60 s is a quarter, whose root is one half: 0.5 x 4 x 0.5 = 1.
+        // The range is 4, and 15 s is a quarter of 60 s, with a square root of one half: 0.5 x 4 x 0.5 = 1.
         check_shift(0.5, 15_000, 1.0);
         check_shift(1.0, 15_000, 2.0);
         check_shift(0.5, 60_000, 2.0);
         check_shift(0.0, 15_000, 0.0);
-        // A latency below a second counts as one.
+        // A latency below one second counts as one second.
         check_shift(0.5, 0, 2.0 * (1_000.0_f64 / 60_000.0).sqrt());
         check_shift(0.5, 999, 2.0 * (1_000.0_f64 / 60_000.0).sqrt());
     }

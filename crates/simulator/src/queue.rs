@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 const INITIAL_CAPACITY: usize = 256;
 
 /// Items ordered by due time, then by order number.
-/// Orders arrive and close nearly in submission order, so an item is almost always appended at the end.
+/// Orders arrive and close almost in submission order, so most items are appended at the end.
 #[derive(Clone, Debug)]
 pub(crate) struct DueQueue<T> {
     entries: VecDeque<Entry<T>>,

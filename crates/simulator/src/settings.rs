@@ -1,4 +1,4 @@
-//! Settings of the simulated venue: the `[simulation]` section, and errors of settings and markets.
+//! The `[simulation]` section: settings of the simulated venue, and errors of settings and markets.
 
 use crate::RecordedLatency;
 use crate::path::Tick;
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Simulated venue: opening, pricing and settlement of trades. The defaults match the venue.
+/// Simulated venue: opening, pricing and settling trades. The defaults match the real venue.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct SimulationSettings {
@@ -21,16 +21,16 @@ pub struct SimulationSettings {
     /// Latency from the decision to the order's arrival at the venue, in milliseconds.
     #[schemars(with = "i64", range(min = 0))]
     pub latency_ms: Millis,
-    /// Latencies recorded by a live session. Each order draws one of them. If omitted, `latency_ms` applies.
+    /// Latencies recorded by a live session. Each order draws one of them. `latency_ms` applies if omitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_latency: Option<RecordedLatency>,
-    /// Rounding of an order's open time.
+    /// Rounding of a trade's open time.
     pub open_rounding: OpenRounding,
     /// Delay from the close of a trade until its settlement is known, in milliseconds.
     #[schemars(with = "i64", range(min = 0))]
     pub settle_delay_ms: Millis,
-    /// Cutoff of `CANDLE_CLOSE` trades, in milliseconds. With this much or less left of its candle, a trade closes
-    /// with the next one. The default is 30,000 for durations of at least 60 s, otherwise 0.
+    /// Cutoff of `CANDLE_CLOSE` trades, in milliseconds. A trade with this much or less left of its candle
+    /// closes with the next candle. The default is 30,000 for durations of at least 60 s, otherwise 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<i64>", range(min = 0))]
     pub candle_close_cutoff_ms: Option<Millis>,
@@ -40,8 +40,9 @@ pub struct SimulationSettings {
     pub draw: DrawRule,
     /// Maximum number of consecutive missing candles that the last close replaces.
     pub max_gap_intervals: u32,
-    /// Stress factor `k`. It shifts entry and exit against the trade by
-    /// `k x (high - low) x sqrt(max(latency, 1 s) / interval)` of their candle. 0 disables it, 0.5 is typical.
+    /// Stress factor `k`.
+    /// It shifts entry and exit prices against the trade by `k x (high - low) x sqrt(max(latency, 1 s) / interval)`,
+    /// using the candle that sets the price. 0 disables it, 0.5 is typical.
     #[schemars(range(min = 0.0))]
     pub stress: f64,
     /// Tick size of each symbol. Interpolated prices are rounded to it.
@@ -49,11 +50,11 @@ pub struct SimulationSettings {
     pub ticks: BTreeMap<Symbol, f64>,
 }
 
-/// Rounding of an order's open time.
+/// Rounding of a trade's open time.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum OpenRounding {
-    /// Open at the end of the second of arrival (`observed: expiry`), with prices of whole seconds.
+    /// Open at the end of the second of arrival (`observed: expiry`), with one price per whole second.
     #[default]
     SecondEnd,
     /// Open at the millisecond of arrival.
@@ -64,10 +65,10 @@ pub enum OpenRounding {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum PathKind {
-    /// Linear interpolation from open to close.
+    /// Linear interpolation between open and close.
     #[default]
     Linear,
-    /// Open of the candle until its close.
+    /// The candle's open, until the candle closes.
     Open,
 }
 
@@ -164,12 +165,12 @@ fn invalid(key: String, value: String, allowed: &'static str) -> SimulatorError 
     SimulatorError::ChangeSetting { key, value, allowed }
 }
 
-/// Invalid settings, markets or expiries. Declined orders are replies, not errors ([`crate::Refusal`]).
+/// Invalid settings, markets or expiries. Declined orders are answers, not errors ([`crate::Refusal`]).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimulatorError {
     #[error("[simulation] {key} = {value}: use {allowed}")]
     ChangeSetting { key: String, value: String, allowed: &'static str },
-    /// A payout given as a fraction of the stake instead of a percentage.
+    /// The payout looks like a fraction of the stake instead of a percentage.
     #[error("[simulation] payout_percent = {percent}: payouts are in percent; did you mean {meant}?")]
     PayoutAsShare { percent: f64, meant: f64 },
     #[error("the initial balance of {} minor units is negative; use 0 or more", balance.minor())]

@@ -1,4 +1,4 @@
-//! The simulated venue: takes orders, returns answers and settlements, and keeps one wallet.
+//! The simulated venue: accepts orders, returns answers and settlements, and manages one wallet.
 #![allow(
     clippy::inline_always,
     reason = "an outcome is written into its queue directly: see docs/performance.md"
@@ -15,18 +15,18 @@ use std::sync::Arc;
 
 /// An in-memory venue for fixed-time trades.
 ///
-/// It knows all candles from the start, so it computes the whole outcome of an order on submission. Each part
-/// becomes an event when it becomes known: the answer at the arrival, the settlement after the settle delay.
-/// The caller controls the time: it submits orders in chronological order, and pops every event due before
-/// `t` before it submits an order of time `t`. The wallet changes as events are popped: a stake leaves with
-/// its answer and returns with its settlement.
+/// It has all candles from the start, so it computes the whole outcome of an order on submission. Each part is returned
+/// as an event when it becomes known: the answer at the arrival, the settlement after the settle delay. The caller
+/// controls the time: it submits orders in chronological order, and pops every event due before `t` before it submits
+/// an order of time `t`. Popping events changes the wallet: a stake leaves with its answer and returns with its
+/// settlement.
 #[derive(Clone, Debug)]
 pub struct Simulator {
     settings: SimulationSettings,
     paths: Vec<PricePath>,
     tables: Vec<Arc<OutcomeTable>>,
     state: VenueState,
-    /// Cached profits of the last immediately settled stake, by outcome. The next stake is usually the same.
+    /// Profits of the last immediately settled stake by outcome. Usually, the next stake is equal.
     last_profits: (Money, [Money; 4]),
 }
 
@@ -102,8 +102,8 @@ impl Simulator {
     }
 
     /// Looks up outcomes in these tables.
-    /// They must be of one symbol and built from the same settings and candles. Orders of another symbol or
-    /// expiry, or at another moment, are still priced by the markets. Tables store no prices, so answers and
+    /// All tables must be of one symbol and use the same settings and candles as the venue. Other orders (another
+    /// symbol, expiry or decision time) are still priced by the markets. Tables store no prices, so answers and
     /// settlements from a table have none.
     #[must_use]
     pub fn with_outcomes(mut self, tables: Vec<Arc<OutcomeTable>>) -> Self {
@@ -113,8 +113,8 @@ impl Simulator {
     }
 
     /// Submits an order at its decision time and returns the answer that arrives later.
-    /// The answer and, for a trade, its settlement are queued as events. A trade with an entry at or after
-    /// the end of the data, or an exit after it, never settles and stays in [`unsettled`](Self::unsettled).
+    /// The answer and, for a trade, its settlement are queued as events. A trade with an entry at or after the end of
+    /// the data, or an exit after it, never settles and stays in [`unsettled`](Self::unsettled).
     pub fn submit(&mut self, order: &Order) -> Answer {
         let at = order.time + self.settings.latency_of(order.symbol, order.number);
         if !self.tables.is_empty()
@@ -136,8 +136,8 @@ impl Simulator {
         }
     }
 
-    /// Submits an order whose outcome is in a table; a no-op for any other order.
-    /// Separate from computed outcomes, so that each of those is written only once, into its queue.
+    /// Submits an order whose outcome is in a table. A no-op for other orders.
+    /// Separate from computed outcomes, so that each computed outcome is written directly into its queue.
     #[inline(never)]
     fn submit_precomputed(&mut self, order: &Order, at: Millis) -> Option<Answer> {
         let outcome = self.tables.iter().find_map(|table| table.outcome_of(order))?;
@@ -147,9 +147,9 @@ impl Simulator {
     }
 
     /// Submits an order and settles it immediately, without events.
-    /// The result is that of [`submit`](Self::submit) and all that follows. A no-op that returns `None` if
-    /// other orders are in flight, if the wallet does not cover the stake, or if no
-    /// [table](Self::with_outcomes) has a settlement for it.
+    /// The result equals [`submit`](Self::submit) followed by popping its events. A no-op that returns `None` if other
+    /// orders are in flight, if the wallet does not cover the stake, or if no [table](Self::with_outcomes) has a
+    /// settlement for the order.
     #[inline(always)]
     pub fn settle_immediately(&mut self, order: &OrderAtClose) -> Option<ImmediateSettlement> {
         let OrderAtClose { candle, time, direction, expiry, stake } = *order;
@@ -207,15 +207,15 @@ impl Simulator {
         self.state.wallet.balance
     }
 
-    /// Returns the stakes that left the wallet and have not returned.
-    /// Once all events are popped, these are the stakes of unsettled trades: `balance() + open_stakes()` is
-    /// the balance with those returned.
+    /// Returns the stakes that have left the wallet and not returned.
+    /// Once all events are popped, these are the stakes of unsettled trades. `balance() + open_stakes()` is then the
+    /// balance with those stakes refunded.
     #[inline]
     pub fn open_stakes(&self) -> Money {
         self.state.wallet.staked
     }
 
-    /// Returns the price of a symbol, read as an exit and without stress. An unknown symbol is a gap.
+    /// Returns the price of a symbol, priced as an exit without stress. Unknown symbols are a gap.
     pub fn price_at(&self, symbol: Symbol, at: Millis) -> PathPrice {
         self.path_of(symbol).map_or(PathPrice::Gap, |path| path.price(PriceMoment::Exit(at)))
     }
@@ -261,8 +261,8 @@ impl VenueState {
         self.answers.push(answer.at, answer.number, || PendingAnswer { answer, stake });
     }
 
-    /// Returns whether the wallet will cover a stake at an arrival.
-    /// Settlements known by then have returned, and earlier accepted orders have taken their stakes.
+    /// Returns whether the wallet will cover a stake when an order arrives at `at`.
+    /// Takes into account settlements known by that time and the stakes of earlier accepted orders.
     fn covers(&self, stake: Money, at: Millis) -> bool {
         let free = self.wallet.free();
         let returned = || self.settlements.due_by(at).map(|due| due.stake + due.trade.profit).sum::<Money>();
@@ -287,7 +287,7 @@ impl Wallet {
         self.balance - self.promised
     }
 
-    /// Reserves the stake of an accepted order in flight. It stays in the balance until the answer is due.
+    /// Reserves the stake of an accepted order in flight. The balance includes it until the answer is due.
     fn promise(&mut self, stake: Money) {
         self.promised += stake;
     }
@@ -298,7 +298,7 @@ impl Wallet {
         self.staked += stake;
     }
 
-    /// Books a stake that left and returned with its profit, with no event in between.
+    /// Books a stake that left and returned with its profit, without events.
     fn book_settled(&mut self, profit: Money) {
         self.balance += profit;
     }

@@ -1,4 +1,4 @@
-//! Candle lookup by time: direct in a gapless series, otherwise by a search over the gaps.
+//! Candle lookup by time: a direct index in gapless series, otherwise a search over the gaps.
 
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis};
 use std::ops::Range;
@@ -13,7 +13,7 @@ pub(crate) enum Slot<'a> {
     Filled(&'a Candle),
     Missing {
         last: &'a Candle,
-        /// Number of consecutive missing candles up to and including this slot.
+        /// Number of consecutive missing candles, up to and including this slot.
         intervals: i64,
     },
     Before,
@@ -23,7 +23,7 @@ pub(crate) enum Slot<'a> {
 pub(crate) struct Track {
     series: CandleSeries,
     interval: Millis,
-    /// Gapless runs in ascending order; never empty, as a series is not.
+    /// Gapless runs in ascending order. Never empty, because a series is never empty.
     runs: Vec<Run>,
 }
 
@@ -78,7 +78,7 @@ impl Track {
     }
 }
 
-/// Finds every gap by bisection: a stretch whose length matches its number of candles has none.
+/// Finds every gap by bisection. A range whose length matches its number of candles has no gap.
 fn cut_at_gaps(candles: &[Candle], first: usize, interval: Millis, runs: &mut Vec<Run>) {
     let [head, .., tail] = candles else { return };
     let steps = candles.len() - 1;
@@ -111,7 +111,7 @@ mod tests {
         Track::new(CandleSeries::new(series, slots.iter().map(candle).collect::<Vec<_>>()).unwrap())
     }
 
-    /// Returns the slot of the candle, or the number of consecutive missing ones (0 before the first candle).
+    /// Returns the candle's slot, or the number of consecutive missing candles (0 before the first).
     fn place(track: &Track, offset: i64, boundary: Boundary) -> Result<i64, i64> {
         match track.slot_at(Millis::MINUTE * FIRST + Millis::new(offset), boundary) {
             Slot::Filled(candle) => Ok(candle.time().get() / 60_000 - FIRST),

@@ -1,4 +1,4 @@
-//! Properties for random orders and candles.
+//! Properties that hold for random orders and candles.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of a test are tests")]
 

@@ -1,4 +1,4 @@
-//! Duration of the ruin calculation, which must not delay a start that checks its ladders.
+//! Duration of the ruin calculation, which runs at startup for ladders and must not delay it.
 
 use candlewick_statistics::{MAX_MONEY, RuinQuestion, StakePlan, ruin};
 use criterion::{Criterion, criterion_group, criterion_main};

@@ -1,4 +1,4 @@
-//! Cost of a verdict per trade, which a backtest pays for each trade.
+//! Cost of a verdict per trade, which a backtest pays for each of its trades.
 
 use candlewick_statistics::{EdgeTest, EdgeTestPlan, TradeOutcome};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 const TRADES: u32 = 1_000;
 
-/// Wins 54 of 100 at payout 85, so that no verdict falls within so many.
+/// Wins 54 of 100 at payout 85, so that no verdict is reached within the benchmarked trades.
 const fn outcome(trade: u32) -> TradeOutcome {
     if trade * 37 % 100 < 54 { TradeOutcome::Won } else { TradeOutcome::Lost }
 }

@@ -1,5 +1,5 @@
-//! Holds the chains of ruin against trials, many of them; it fails when one is farther from its trials than three standard
-//! errors and the error that the chain states.
+//! Compares computed ruin probabilities with many simulated paths.
+//! Fails if one differs by more than three standard errors plus its stated error.
 //!
 //! `cargo run --release -p candlewick-statistics --example ruin_trials [PATHS]`
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
@@ -10,7 +10,7 @@ use candlewick_statistics::{
 
 const SEED: u64 = 20_261_121;
 const THREADS: u64 = 2;
-/// Ruin is compared within each of these numbers of trades: how probable it is, and when it comes.
+/// Numbers of trades at which probability and time of ruin are compared.
 const HORIZONS: [u32; 3] = [100, 300, 1_000];
 /// Maximum probability of ruin at the required balance.
 const MAX_RUIN: f64 = 0.05;
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut strangers, mut farthest, mut seed) = (Vec::new(), 0.0_f64, SEED);
     let mut compare = |name: &str, wins: &str, question: &RuinQuestion, plan: &StakePlan| {
         let chain = ruin(question, plan)?;
-        // No two comparisons are made by the same chance.
+        // Every comparison uses different random numbers.
         seed += THREADS;
         let trials = on_threads((question, plan), seed, paths)?;
         let probability = chain.probability();
@@ -77,7 +77,7 @@ const fn question(balance: u64, win_probability: f64, horizon_trades: u32) -> Ru
     }
 }
 
-/// Each thread has a seed of its own.
+/// Runs the simulation on several threads, each with its own seed.
 fn on_threads(
     (question, plan): (&RuinQuestion, &StakePlan),
     seed: u64,

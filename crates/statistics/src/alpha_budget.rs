@@ -1,4 +1,4 @@
-//! Alpha budget: one error rate for many bots and all their restarts.
+//! Alpha budget: one error rate shared by many bots and all their restarts.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -6,26 +6,26 @@ use std::collections::BTreeMap;
 /// Allocation of one alpha to the bots of a journal.
 ///
 /// A bot's edge is shown when its account reaches `1 / (alpha x weight)`
-/// ([`EdgeTest::set_weight`](crate::EdgeTest::set_weight)). The worth of an account is its minimum so far
-/// ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)), at most 1.
-/// - The first run splits 1 evenly. With several bots, one more part goes to all their trades together.
+/// ([`EdgeTest::set_weight`](crate::EdgeTest::set_weight)). The worth of an account is its minimum so far, capped at 1
+/// ([`EdgeTest::edge_account_minimum`](crate::EdgeTest::edge_account_minimum)).
+/// - The first run splits 1 evenly. With several bots, one more share goes to the pool of all their trades.
 /// - A bot that continues, or returns unchanged, keeps its weight.
-/// - A bot that restarts has its old weight times its old worth.
-/// - A new bot replaces the most valuable absent one, as if that had restarted. If none is absent,
-///   each of the `n` bots of the run keeps `n / (n + k)` of its weight with `k` new ones, and the worth of the
-///   rest is split evenly among the new ones.
-/// - All trades together are judged as long as no bot is new or restarts.
+/// - The weight of a bot that restarts is multiplied by its account's worth.
+/// - A new bot replaces the most valuable absent one, as if that bot had restarted. If none is absent, each of the `n`
+///   bots of the run keeps `n / (n + k)` of its weight with `k` new ones, and the worth of the rest is split evenly
+///   among the new bots.
+/// - The pool of all trades is judged as long as no bot is new or restarts.
 ///
-/// # Proof that at most alpha of all journals ever show a false edge
-/// *Edge shown* is false if no trade of the start had a mean return above 0, given all known at its open.
-/// Give each start a second account that stops betting at its first trade with an edge. Let `Z` be the sum of
-/// `weight x second account` over the continuing starts, open stakes counted as lost. It starts at 1, its
-/// trades add at most 0 to its mean, and no rule above increases it: a transfer is at most `weight x worth`,
-/// and the worth is at most the second account. A start without an edge is shown only if `Z` has reached
-/// `1 / alpha` (Ville's inequality), whatever the bots copy and whenever they are restarted.
+/// # Proof that at most a fraction alpha of all journals ever shows a false edge
+/// *Edge shown* is false if no trade since the start of the verdict had a mean return above 0, given everything known
+/// at its open. Give each start a second account that stops betting at its first trade with an edge. Let `Z` be the sum
+/// of `weight x second account` over the continuing starts, with open stakes counted as lost. It begins at 1, trades
+/// never increase its mean, and no rule above increases it: a transfer is at most `weight x worth`, and the worth is at
+/// most the second account. A start without an edge is only shown if `Z` has reached `1 / alpha` (Ville's inequality),
+/// whatever the bots copy and whenever they restart.
 ///
-/// If the worth were the *current* account, losses won back with an edge could be risked again without one,
-/// and the rate would have no bound. *No edge* has an error rate per bot instead.
+/// If the worth were the *current* account, losses won back with an edge could be risked again without one, and the
+/// rate would be unbounded. The error rate of *no edge* is per bot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AlphaBudget {
     weights: BTreeMap<String, f64>,
@@ -35,7 +35,7 @@ pub struct AlphaBudget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetedBot<'a> {
     pub name: &'a str,
-    /// Whether it differs from the earlier bot of the same name.
+    /// Whether the bot differs from the earlier bot of the same name.
     pub begins_anew: bool,
 }
 
@@ -47,7 +47,7 @@ impl AlphaBudget {
         Self { weights: names.into_iter().map(|name| (name.to_owned(), part)).collect(), whole }
     }
 
-    /// Returns the share of each bot in a first run, and of all their trades if there are several bots.
+    /// Returns the share of each bot in a first run, and of the pool if there are several bots.
     pub const fn first_run_share(bots: usize) -> f64 {
         if bots > 1 { 1.0 / (bots + 1) as f64 } else { 1.0 }
     }
@@ -56,12 +56,12 @@ impl AlphaBudget {
         self.weights.get(bot).copied()
     }
 
-    /// Returns the weight of all trades together, 0 if these are not judged.
+    /// Returns the weight of the pool of all trades, 0 if the pool is not judged.
     pub const fn whole(&self) -> f64 {
         self.whole
     }
 
-    /// Starts a run; `worth` returns the minimum that a known bot's account ever had.
+    /// Starts a run. `worth` returns the minimum of the account of a known bot, capped at 1.
     pub fn begin_run(&mut self, bots: &[BudgetedBot<'_>], worth: impl Fn(&str) -> f64) {
         if self.weights.is_empty() {
             *self = Self::for_first_run(bots.iter().map(|bot| bot.name));
@@ -147,7 +147,7 @@ mod tests {
         check(&budget, &[("a", 0.4)], 0.0);
         budget.begin_run(&[on("a")], |_| 0.1);
         check(&budget, &[("a", 0.4)], 0.0);
-        // A bot with another name counts as a restart.
+        // A bot with a new name counts as a restart of the absent one.
         budget.begin_run(&[on("b")], |_| 0.5);
         check(&budget, &[("b", 0.2)], 0.0);
     }
@@ -167,13 +167,13 @@ mod tests {
     #[test]
     fn additional_bots_take_a_part_of_the_others_worth() {
         let mut budget = AlphaBudget::for_first_run(["a"]);
-        // Two thirds of a place worth 0.6 go to two new ones.
+        // Two thirds of a weight worth 0.6 go to two new bots.
         budget.begin_run(&[on("a"), on("b"), on("c")], |_| 0.6);
         check(&budget, &[("a", 1.0 / 3.0), ("b", 0.2), ("c", 0.2)], 0.0);
     }
 
-    /// Of each name whether it takes part in a run, and as another bot; its account without an edge, and then
-    /// with one if there is one: the least and the last.
+    /// For each name: whether it takes part in a run, whether it is changed, its account's minimum without
+    /// an edge, and then its minimum and last value with an edge, if it gets one.
     type Change = [(bool, bool, f64, Option<(f64, f64)>); 5];
 
     fn change() -> impl Strategy<Value = Change> {
@@ -186,7 +186,7 @@ mod tests {
     struct Start {
         account: f64,
         least: f64,
-        /// Makes no bet from the first trade with an edge on.
+        /// The account that stops betting at its first trade with an edge.
         second: f64,
         has_edge: bool,
     }
@@ -203,8 +203,8 @@ mod tests {
     }
 
     proptest! {
-        /// `Z` as the proof has it: no run adds to it, whichever trades have an edge, and none of a run that changes nothing
-        /// changes anything.
+        /// `Z` as in the proof: no run increases it, whichever trades have an edge, and a run without changes
+        /// leaves it unchanged.
         #[test]
         fn no_change_of_bots_increases_the_total(changes in prop::collection::vec(change(), 1..40)) {
             let names = ["a", "b", "c", "d", "e"];

@@ -6,8 +6,8 @@ use std::f64::consts::TAU;
 
 /// Returns `P(X = k)` for `X` binomial over `n` trades, for `0 <= k <= n` and `0 < p < 1`.
 ///
-/// The relative error is below 1e-11 up to 10^9 trades and down to results of 1e-300. Log-factorials would
-/// lose ten digits at ten million trades, so the logarithm is summed from Stirling errors and deviances.
+/// The relative error is below 1e-11 up to 10^9 trades and down to results of 1e-300. Log-factorials would lose ten
+/// digits at ten million trades, so the logarithm is the sum of Stirling errors and deviances.
 ///
 /// Source: C. Loader, *Fast and Accurate Computation of Binomial Probabilities* (2000).
 pub(crate) fn binomial_density(k: u64, n: u64, p: f64) -> f64 {
@@ -18,7 +18,7 @@ pub(crate) fn binomial_density(k: u64, n: u64, p: f64) -> f64 {
     if k == n {
         return (trades * p.ln()).exp();
     }
-    // k - n p, rounded once; the excess of the losses over n q is the same with the other sign.
+    // k - n p, rounded once. The excess of losses over n q is its negative.
     let excess = -trades.mul_add(p, -wins);
     let exponent = stirling_error(n)
         - stirling_error(k)
@@ -35,20 +35,20 @@ fn stirling_error(n: u64) -> f64 {
         let factorial: f64 = (2..=n).map(|factor| factor as f64).product();
         return factorial.ln() - (x + 0.5) * x.ln() + x - 0.5 * TAU.ln();
     }
-    // Stirling's series; its next term is below 1.1e-16 from n = 16.
+    // Stirling's series. The first omitted term is below 1.1e-16 from n = 16.
     let square = x * x;
     (1.0 / 12.0
         - (1.0 / 360.0 - (1.0 / 1260.0 - (1.0 / 1680.0 - 1.0 / 1188.0 / square) / square) / square) / square)
         / x
 }
 
-/// Computes `x ln(x / mean) + mean - x`, given also the exact `excess = x - mean`.
+/// Computes `x ln(x / mean) + mean - x`. `excess` is the exact `x - mean`.
 fn deviance(x: f64, mean: f64, excess: f64) -> f64 {
     if excess.abs() >= 0.1 * (x + mean) {
         return x * (x / mean).ln() - excess;
     }
-    // With v = excess / (x + mean), ln(x / mean) = 2 (v + v^3 / 3 + v^5 / 5 + ...), and the first term meets the
-    // excess in excess * v. The terms shrink at least a hundredfold, so twenty are more than enough.
+    // With v = excess / (x + mean), ln(x / mean) = 2 (v + v^3 / 3 + v^5 / 5 + ...). The first term combines with excess
+    // to excess * v. Terms shrink at least a hundredfold, so twenty are more than enough.
     let v = excess / (x + mean);
     let mut power = 2.0 * x * v;
     let mut sum = excess * v;
@@ -65,12 +65,12 @@ fn deviance(x: f64, mean: f64, excess: f64) -> f64 {
 
 /// Returns the exact one-sided binomial p-value `P(X >= won | decided, null)`.
 ///
-/// `null` is the win probability of each trade without an edge: its break-even rate. Trades must be
-/// independent and have one payout; see [`crate::poisson_binomial_p_value`] for several.
+/// `null` is the break-even rate, the win probability of each trade without an edge. Trades must be independent and
+/// have the same payout; see [`crate::poisson_binomial_p_value`] for several payouts.
 ///
-/// The tail is summed from the end nearer to `won` (Clopper and Pearson, Biometrika 26, 1934), so the relative
-/// error is below 1e-11 in both tails. Below 1e-300 the result underflows to 0. `statrs` stops its continued
-/// fraction after 140 terms: at ten million trades it returns 0.37 instead of one half.
+/// The tail is summed from the end nearer to `won` (Clopper and Pearson, Biometrika 26, 1934), so the relative error is
+/// below 1e-11 in both tails. Below 1e-300 the result underflows to 0. `statrs` truncates its continued fraction at 140
+/// terms: at ten million trades it returns 0.37 instead of 0.5.
 pub fn binomial_p_value(rate: WinRate, null: f64) -> Result<f64, StatisticsError> {
     let p = check_probability("probability of a win", null)?;
     let (k, n) = (rate.won(), rate.decided());
@@ -85,26 +85,26 @@ pub fn binomial_p_value(rate: WinRate, null: f64) -> Result<f64, StatisticsError
     })
 }
 
-/// Returns `P(X >= k)` for `k` above the mean, where each next term is smaller.
+/// Returns `P(X >= k)` for `k` above the mean, where each following term is smaller.
 fn upper_tail(k: u64, n: u64, p: f64) -> f64 {
     let odds = p / (1.0 - p);
     let ratios = (k..n).map(|i| (n - i) as f64 / (i + 1) as f64 * odds);
     (binomial_density(k, n, p) * sum_of_products(ratios)).min(1.0)
 }
 
-/// Returns `P(X <= k)` for `k` below the mean, where each previous term is smaller.
+/// Returns `P(X <= k)` for `k` below the mean, where each preceding term is smaller.
 fn lower_tail(k: u64, n: u64, p: f64) -> f64 {
     let odds = (1.0 - p) / p;
     let ratios = (1..=k).rev().map(|i| i as f64 / (n - i + 1) as f64 * odds);
     (binomial_density(k, n, p) * sum_of_products(ratios)).min(1.0)
 }
 
-/// Sums `1 + r1 + r1 r2 + r1 r2 r3 + ...` for decreasing ratios below 1 until terms no longer change it.
+/// Sums `1 + r1 + r1 r2 + r1 r2 r3 + ...` for decreasing ratios below 1, to full precision.
 fn sum_of_products(ratios: impl Iterator<Item = f64>) -> f64 {
     let (mut term, mut sum) = (1.0, 1.0);
     for ratio in ratios {
         term *= ratio;
-        // The ratios fall, so that all terms to come are below the geometric series that starts here.
+        // The ratios decrease, so the remaining terms are bounded by the geometric series that starts here.
         if term <= sum * (1.0 - ratio) * 1e-17 {
             break;
         }
@@ -113,10 +113,10 @@ fn sum_of_products(ratios: impl Iterator<Item = f64>) -> f64 {
     sum
 }
 
-/// Maximum number of trades of [`poisson_binomial_p_value`], whose time is quadratic.
+/// Maximum number of trades for [`poisson_binomial_p_value`], which takes quadratic time.
 pub const MAX_MIXED_TRADES: usize = 10_000;
 
-/// Returns the exact one-sided p-value `P(X >= won)` if trade `i` wins with probability `nulls[i]`.
+/// Returns the exact one-sided p-value `P(X >= won)`, where trade `i` wins with probability `nulls[i]`.
 ///
 /// The trades must be independent. With equal `nulls` it equals [`crate::binomial_p_value()`]. The recursion
 /// over trades adds only positive numbers, so small p-values keep their precision.
@@ -136,7 +136,7 @@ pub fn poisson_binomial_p_value(won: u64, nulls: &[f64]) -> Result<f64, Statisti
     for null in nulls {
         check_probability("probability of a win", *null)?;
     }
-    // `fewer[j]` is the probability of j wins so far, for j below `won`; `reached` is that of the rest.
+    // `fewer[j]` is the probability of j wins so far, for j below `won`. `reached` is the remaining probability.
     let mut fewer = vec![0.0; won as usize];
     let mut reached = match fewer.first_mut() {
         Some(none) => {
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn digits_are_kept_among_a_thousand_million_trades() {
-        // Each density is that of one win fewer, times (n - k) / (k + 1).
+        // Each density is the one for one win fewer, times (n - k) / (k + 1).
         let (n, half) = (1_000_000_000_u64, 500_000_000_u64);
         let ratio = |k: u64| (n - k) as f64 / (k + 1) as f64;
         for further in [300, 10_000] {
@@ -193,7 +193,7 @@ mod tests {
             let found = binomial_density(half + further, n, 0.5) / binomial_density(half, n, 0.5);
             assert_close(found, product, 1e-11, &format!("{further} from the mean"));
         }
-        // An odd number of trades with a fair coin: as many or more, or fewer.
+        // With an odd number of tosses of a fair coin, a majority of heads has probability 1/2.
         let rate = WinRate::new(500_000_000, 499_999_999).unwrap();
         assert_close(binomial_p_value(rate, 0.5).unwrap(), 0.5, 1e-11, "one half");
     }

@@ -10,17 +10,17 @@ pub struct PaidStake {
     pub payout_fraction: f64,
 }
 
-/// Returns the break-even win rate `p* = 1 / (1 + b)` of the payout fraction `b`. It solves `p b - (1 - p) =
-/// 0`, the expected return per unit of stake without draws.
+/// Returns the break-even win rate `p* = 1 / (1 + b)` of the payout fraction `b`.
+/// It solves `p b - (1 - p) = 0`, where the left side is the expected return per unit of stake without draws.
 pub fn break_even(payout_fraction: f64) -> Result<f64, StatisticsError> {
     check_payout(payout_fraction).map(|b| 1.0 / (1.0 + b))
 }
 
-/// Fixed-point scale for summing break-even rates: a power of two, so that each is exact.
+/// Fixed-point scale for summing break-even rates. A power of two keeps the scaling exact.
 const PARTS: f64 = (1_u64 << 60) as f64;
 
-/// Mean break-even win rate of trades with different payouts; compare a win rate with this. Each trade counts
-/// once, whatever its stake. The integer sum does not depend on the order of trades.
+/// Mean break-even win rate of trades with different payouts, to compare a win rate with.
+/// Each trade counts once, whatever its stake. The integer sum does not depend on the order of trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeanBreakEven {
     sum: u128,
@@ -47,13 +47,13 @@ impl MeanBreakEven {
 
 /// Returns the stake-weighted break-even win rate: `sum(stake) / sum(stake (1 + b))`.
 ///
-/// It is the break-even of the money staked. Compare a win rate with [`MeanBreakEven`] instead, and test it with
+/// This is the break-even of the money staked. Compare a win rate with [`MeanBreakEven`] instead, and test it with
 /// [`crate::poisson_binomial_p_value`], since each trade has its own break-even.
 pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
     if trades.is_empty() {
         return Err(StatisticsError::NoTrades);
     }
-    // Shares of the largest stake, so that no sum of finite stakes can overflow.
+    // As fractions of the largest stake, so that sums of finite stakes cannot overflow.
     let largest = trades.iter().map(|trade| trade.stake).fold(0.0, f64::max);
     let (mut staked, mut returned) = (0.0, 0.0);
     for &PaidStake { stake, payout_fraction } in trades {
@@ -66,15 +66,15 @@ pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
     Ok(staked / returned)
 }
 
-/// Returns the Kelly fraction `f = max(0, (p (1 + b) - 1) / b)` of the balance, `b` being the payout fraction.
+/// Returns the Kelly fraction `f = max(0, (p (1 + b) - 1) / b)` for the payout fraction `b`.
 ///
-/// It applies to a known `p` and one trade at a time; pass a lower bound of `p`, never the estimate.
+/// It assumes a known `p` and one trade at a time. Pass a lower bound of `p`, never the estimate.
 ///
 /// Source: J. L. Kelly, *A New Interpretation of Information Rate* (1956).
 pub fn kelly_fraction(win_probability: f64, payout_fraction: f64) -> Result<f64, StatisticsError> {
     let p = check_probability("win probability", win_probability)?;
     let b = check_payout(payout_fraction)?;
-    // The same as (p (1 + b) - 1) / b, in a form that cannot overflow.
+    // Equal to (p (1 + b) - 1) / b, in a form that cannot overflow.
     Ok((p - (1.0 - p) / b).max(0.0))
 }
 

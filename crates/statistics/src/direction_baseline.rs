@@ -1,4 +1,4 @@
-//! Test of trade directions against the same directions at other times.
+//! Test of trade directions against the same directions shifted in time.
 
 use crate::StatisticsError;
 use crate::simulation::Dice;
@@ -10,7 +10,7 @@ pub enum TradeSide {
     Sell,
 }
 
-/// A trade with its return per unit of stake in either direction.
+/// A trade with its return per unit of stake for either direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DirectedTrade {
     pub side: TradeSide,
@@ -18,22 +18,22 @@ pub struct DirectedTrade {
     pub sell_return: f64,
 }
 
-/// Mean returns per trade with the actual and with other directions.
+/// Mean returns per trade with the actual and with shifted directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DirectionBaseline {
     pub actual: f64,
     pub always_buy: f64,
     pub always_sell: f64,
     pub shifted: f64,
-    /// Probability of the actual mean or more with shifted directions. `None` if more than 95 % of trades go
-    /// one way or no symbol has two trades: shifting changes nothing.
+    /// Probability of at least the actual mean with shifted directions. `None` if more than 95 % of trades
+    /// have the same direction or no symbol has two trades, because shifting then changes nothing.
     pub p_value: Option<f64>,
 }
 
 /// Share of one direction above which shifting is meaningless.
 const MAX_ONE_SIDED: f64 = 0.95;
 
-/// Compares the directions of trades with the same directions at other times.
+/// Compares the directions of trades with the same directions shifted in time.
 ///
 /// In each run, the directions within each symbol are rotated by a random number of trades, which preserves
 /// serial dependence. `p = (1 + hits) / (1 + runs)`, where a hit is a run with at least the actual mean.
@@ -62,7 +62,7 @@ pub fn direction_baseline(
         let mut dice = Dice::new(seed, u64::from(run));
         let shifted: f64 = by_symbol.iter().map(|trades| shifted_sum(&mut dice, trades)).sum::<f64>() / count;
         sum_of_means += shifted;
-        // Rounding must not decide between equal means.
+        // Rounding errors must not decide between equal means.
         hits += u32::from(shifted >= actual - 1e-12);
     }
     Ok(DirectionBaseline {
@@ -77,7 +77,7 @@ pub fn direction_baseline(
 fn shifted_sum(dice: &mut Dice, trades: &[DirectedTrade]) -> f64 {
     let shift = if trades.len() > 1 { 1 + dice.below(trades.len() - 1) } else { 0 };
     let (first, last) = trades.split_at(shift);
-    // Two slices instead of modulo indexing, because this loop dominates the runtime.
+    // Two slices instead of modulo indexing, because this loop dominates the run time.
     let sides = last.iter().chain(first).map(|trade| trade.side);
     trades.iter().zip(sides).map(|(trade, side)| trade.returned(side)).sum()
 }
@@ -106,12 +106,12 @@ mod tests {
 
     #[test]
     fn baseline_agrees_with_hand_computation() {
-        // Directions B B S S on prices that go u u d d: right each time, and shifted by 1, 2, 3: 2, 0, 2 right.
+        // Directions B B S S on prices that move u u d d: all are correct. After shifts by 1, 2, 3: 2, 0, 2 correct.
         let trades = [trade(Buy, Buy), trade(Buy, Buy), trade(Sell, Sell), trade(Sell, Sell)];
         let found = direction_baseline(&[trades.to_vec()], 3_000, 1).unwrap();
         assert!((found.actual - 0.85).abs() < 1e-12);
         assert!((found.always_buy + 0.075).abs() < 1e-12 && (found.always_sell + 0.075).abs() < 1e-12);
-        // (2 + 0 + 2) right of 12: 4 x 0.85 - 8, over 12.
+        // (2 + 0 + 2) of 12 are correct: (4 x 0.85 - 8) / 12.
         assert!((found.shifted - (4.0 * 0.85 - 8.0) / 12.0).abs() < 0.03, "{}", found.shifted);
         assert_eq!(found.p_value, Some(1.0 / 3_001.0));
     }

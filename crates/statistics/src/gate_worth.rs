@@ -1,4 +1,4 @@
-//! Value of a trade gate, compared with all trades and with chance.
+//! Value of a trade gate, compared with taking all trades and with random gates.
 
 use crate::simulation::Dice;
 use crate::statistics_error::check_numbers;
@@ -8,7 +8,7 @@ use crate::{GateDecision, GateRule, StatisticsError, TradeGate, TradeOutcome};
 pub struct GatedTrade {
     /// Decision time, in any unit.
     pub decided: i64,
-    /// Time at which the result became known, in the same unit; decisions at the same time may use it.
+    /// Time at which the result became known, in the same unit. Later or simultaneous decisions may use it.
     pub known: i64,
     /// Day of the decision as any unique number, for gates that reset daily.
     pub day: i64,
@@ -16,30 +16,30 @@ pub struct GatedTrade {
     pub unit_return: f64,
 }
 
-/// Value of a gate; all means are returns per unit of stake and trade.
+/// Value of a gate. All means are returns per unit of stake and trade.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateWorth {
     pub trades: u64,
     pub real: u64,
     pub mean_of_all: f64,
     pub mean_of_real: Option<f64>,
-    /// Central 95 % range of the mean of as many randomly picked trades.
+    /// Central 95 % range of the mean of equally many randomly picked trades.
     pub random_95: Option<[f64; 2]>,
     pub random_means: Vec<f64>,
-    /// Probability that as many randomly picked trades do at least as well.
+    /// Probability that equally many randomly picked trades do at least as well.
     pub p_random: Option<f64>,
-    /// Probability that this gate does at least as well on the same results in random order. Exact for
-    /// independent trades.
+    /// Probability that this gate does at least as well on the same results in random order.
+    /// Exact for independent trades.
     pub p_shuffled: Option<f64>,
 }
 
-/// Compares a gate with random gates and with itself on shuffled results, by `draws` draws each.
+/// Compares a gate with random gates and with itself on shuffled results, with `draws` draws for each.
 ///
-/// A random gate has the same number of real trades. `p = (1 + hits) / (1 + draws)`. A shuffle without real
-/// trades counts as a hit.
+/// A random gate picks the same number of real trades. `p = (1 + hits) / (1 + draws)`. A shuffle in which the gate
+/// takes no real trades counts as a hit.
 ///
-/// Sources: Phipson and Smyth (2010); J. B. Miller and A. Sanjurjo, *Surprised by the Hot Hand Fallacy?* (2018):
-/// among few independent trades, those after losses win more often on average, hence the second p-value.
+/// Sources: Phipson and Smyth (2010); J. B. Miller and A. Sanjurjo, *Surprised by the Hot Hand Fallacy?* (2018). In a
+/// short sequence of independent trades, those after losses win more often on average, hence the second p-value.
 pub fn gate_worth(
     trades: &[GatedTrade],
     rule: GateRule,
@@ -72,10 +72,10 @@ pub fn gate_worth(
         for place in (1..count).rev() {
             returns.swap(place, dice.below(place + 1));
         }
-        // The start of a random order is a random sample.
+        // The first elements of a random permutation are a random sample.
         let random = returns[..real].iter().sum::<f64>() / real as f64;
         means.push(random);
-        // Rounding must not decide between equal means.
+        // Rounding errors must not decide between equal means.
         random_hits += u32::from(random >= mean - 1e-12);
         let shuffled = real_mean(&gate, (trades, &order), &returns);
         shuffled_hits += u32::from(shuffled.is_none_or(|(shuffled, _)| shuffled >= mean - 1e-12));
@@ -92,7 +92,8 @@ pub fn gate_worth(
 /// Index of the trade, and whether its result becomes known in this step.
 type Step = (usize, bool);
 
-/// Returns decisions and results in order of time: results first, but no trade ends before its decision.
+/// Returns decisions and results in chronological order.
+/// At equal times results come first, but never before their own decision.
 fn order_steps(trades: &[GatedTrade]) -> Vec<Step> {
     let mut steps: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * trades.len());
     for (place, trade) in trades.iter().enumerate() {

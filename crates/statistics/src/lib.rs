@@ -1,8 +1,8 @@
-//! Pure mathematics of the edge: break-even, intervals, tests.
+//! Mathematics of a trading edge: break-even, intervals, tests.
 //!
-//! A fixed-time trade wins `b` per unit of stake (80 % payout: `b = 0.8`) or loses the unit, so a coin toss loses
-//! money and the question is never "more than half?" but "more than [`break_even()`]?". Draws and cancellations
-//! return the stake and are not decided trades; exclude them from all counts.
+//! A fixed-time trade wins `b` per unit of stake (80 % payout: `b = 0.8`) or loses the unit. A 50 % win rate therefore
+//! loses money: compare a win rate with [`break_even()`]. Draws and cancellations return the stake and are not decided
+//! trades; exclude them from all counts.
 //!
 //! ```
 //! use candlewick_statistics::{WinRate, binomial_p_value, break_even, wilson_interval};
@@ -17,7 +17,7 @@
 //!
 //! | Question | Answer |
 //! |---|---|
-//! | Is there an edge, checked after every trade? | [`EdgeTest`], which decides; [`Sprt`] in addition |
+//! | Is there an edge, checked after every trade? | [`EdgeTest`], which decides; [`Sprt`] for information |
 //! | How do many bots and their restarts share one alpha? | [`AlphaBudget`] |
 //! | What are edge and win rate, checked after every trade? | [`ConfidenceSequence`]; [`RunningWinRate`] for stakes |
 //! | Has an edge ended? | [`ChangeDetector`] |
@@ -33,10 +33,10 @@
 //! | Do wins and losses come in random order? | [`runs_test`] |
 //! | Do the guarantees hold? | [`TradeStream`], [`VerdictRates`] |
 //!
-//! The intervals, both p-values, the plans based on them and the SPRT assume independent trades. With trades that
-//! overlap in time, they are far too optimistic; say so wherever they are displayed. The verdict of [`EdgeTest`] does
-//! not assume independence. The examples `promises` and `ruin_trials` measure every promise, and
-//! `docs/statistics.md` has the tables.
+//! The intervals, both p-values, the plans based on them and the SPRT assume independent trades. They are far too
+//! optimistic for trades that overlap in time; say so wherever they are displayed. The verdict of [`EdgeTest`] does not
+//! assume independence. The examples `promises` and `ruin_trials` measure every promise. `docs/statistics.md` has the
+//! tables.
 
 mod alpha_budget;
 mod binomial;

@@ -19,8 +19,8 @@ pub struct TradePlan {
 }
 
 impl TradePlan {
-    /// Plans an edge of `points` percentage points above the break-even of `payout_fraction`. A one-sided
-    /// test with error rate `alpha` finds it with probability `power`.
+    /// Plans for an edge of `points` percentage points above the break-even of `payout_fraction`.
+    /// A one-sided test with error rate `alpha` detects it with probability `power`.
     pub fn new(payout_fraction: f64, points: f64, alpha: f64, power: f64) -> Result<Self, StatisticsError> {
         let null = 1.0 / (1.0 + check_payout(payout_fraction)?);
         let win_probability = check_probability("win rate", null + points / 100.0)?;
@@ -31,10 +31,10 @@ impl TradePlan {
         Ok(Self { payout_fraction, null, win_probability, alpha, power })
     }
 
-    /// Returns the number of trades by the normal approximation with both variances, some percent too low.
+    /// Returns the number of trades by the normal approximation with both variances, a few percent too low.
     ///
-    /// `((z_alpha sqrt(p0 q0) + z_power sqrt(p1 q1)) / (p1 - p0))^2`, to the nearest trade (J. L. Fleiss, B. Levin
-    /// and M. C. Paik, *Statistical Methods for Rates and Proportions* (2003), section 2.5).
+    /// `((z_alpha sqrt(p0 q0) + z_power sqrt(p1 q1)) / (p1 - p0))^2`, rounded to the nearest trade (J. L. Fleiss, B.
+    /// Levin and M. C. Paik, *Statistical Methods for Rates and Proportions* (2003), section 2.5).
     pub fn normal_trades(&self) -> u64 {
         let (p0, p1) = (self.null, self.win_probability);
         let z = |probability| Normal::standard().inverse_cdf(probability);
@@ -43,8 +43,8 @@ impl TradePlan {
         (spread / (p1 - p0)).powi(2).round().max(1.0) as u64
     }
 
-    /// Returns the number of trades by the exact one-sided binomial test. Every larger number has the power
-    /// too, which drops slightly wherever one more win is required.
+    /// Returns the number of trades by the exact one-sided binomial test.
+    /// Every larger number also has the power, which drops slightly whenever one more win is required.
     pub fn exact_trades(&self) -> Result<u64, StatisticsError> {
         // One win is worth 1 / (p1 - p0) trades, and the power drops about every two of those.
         let tooth = 1.0 / (self.win_probability - self.null);
@@ -54,7 +54,7 @@ impl TradePlan {
         }
         let mut critical = self.critical_wins(start, 0)?;
         for trades in (1..=start).rev() {
-            // One trade fewer requires the same number of wins, or one fewer.
+            // One trade fewer requires the same number of wins or one fewer.
             critical = self.critical_wins(trades, critical.saturating_sub(2))?;
             let has_power = critical <= trades
                 && binomial_p_value(WinRate::new(critical, trades - critical)?, self.win_probability)?
@@ -85,9 +85,8 @@ impl TradePlan {
     }
 
     /// Simulates the number of trades until the verdict of [`crate::EdgeTest`] with this edge.
-    ///
-    /// It is checked after every trade of `paths` paths of at most `most_trades` trades, at the error rates and
-    /// the edge of `plan`, whatever the actual edge.
+    /// The verdict is checked after every trade, on `paths` paths of at most `most_trades` trades. Error rates and
+    /// `delta` come from `plan`, whatever the actual edge.
     pub fn by_verdict(
         &self,
         plan: EdgeTestPlan,
@@ -147,8 +146,8 @@ mod tests {
             let found = TradePlan::new(payout, points, alpha, power);
             assert!(found.is_err(), "{payout} {points} {alpha} {power}");
         }
-        // By `make_figures.py` for 0.2785755 points: 197797 by the normal formula, 198466 exactly. Six wins of 358.97 trades,
-        // and 50, make 200000 to look through.
+        // From `make_figures.py` for 0.2785755 points: 197797 by the normal formula, 198466 exactly. Six wins of 358.97
+        // trades, plus 50, bring the search range to 200000.
         let most = TradePlan::new(0.85, 0.278_575_5, 0.05, 0.8).unwrap();
         assert_eq!(most.exact_trades(), Ok(198_466));
         let more = TradePlan::new(0.85, 0.278_574_5, 0.05, 0.8).unwrap();
@@ -158,8 +157,9 @@ mod tests {
 
     #[test]
     fn five_wins_are_the_minimum_for_significance() {
-        // At payout 85 four wins of four have 8.5 % by chance, five of five 4.6 %. At 94 % five are won in 73 %, and the
-        // eight of eight that eight trades ask for in 62 %; from nine on one may be lost.
+        // At payout 85, four wins of four have a probability of 8.5 % by chance, five of five 4.6 %. At a win rate of
+        // 94 %, five of five have 73 %, and the eight of eight required of eight trades 62 %. With nine, one may be
+        // lost.
         let plan = TradePlan::new(0.85, 40.0, 0.05, 0.5).unwrap();
         assert!((plan.win_probability() - (1.0 / 1.85 + 0.4)).abs() < 1e-12);
         assert_eq!(plan.exact_trades(), Ok(5));

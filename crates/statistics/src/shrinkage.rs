@@ -24,10 +24,10 @@ impl GroupMoments {
 
 /// Shrinks each group mean towards the overall mean, `None` for an empty group.
 ///
-/// With `s2` the variance within groups (pooled, `N - k`), `w = n / s2`, `m` the overall mean and
-/// `Q = sum w (m_i - m)^2`, the variance between groups is
-/// `t2 = max(0, (Q - (k - 1)) / (sum w - sum w^2 / sum w))`, and a mean becomes
-/// `m + (m_i - m) t2 / (t2 + s2 / n)`. If chance explains all differences, every group gets the overall mean.
+/// Let `s2` be the variance within groups (pooled, `N - k`), `w = n / s2`, `m` the overall mean and
+/// `Q = sum w (m_i - m)^2`. The variance between groups is `t2 = max(0, (Q - (k - 1)) / (sum w - sum w^2 / sum w))`,
+/// and a mean becomes `m + (m_i - m) t2 / (t2 + s2 / n)`. If chance explains all differences, every group gets the
+/// overall mean.
 ///
 /// Sources: R. DerSimonian and N. Laird, *Meta-Analysis in Clinical Trials* (1986), for `t2`; C. N. Morris,
 /// *Parametric Empirical Bayes Inference* (1983).
@@ -110,9 +110,9 @@ mod tests {
     #[test]
     fn chance_differences_shrink_to_the_overall_mean() {
         check(&[&[1.0, -1.0], &[1.0, -1.0, -1.0, 1.0]], &[Some(0.0), Some(0.0)]);
-        // One result each: nothing is known of the variance within.
+        // With one result each, the variance within groups is unknown.
         check(&[&[1.0], &[-1.0]], &[Some(0.0), Some(0.0)]);
-        // No variance within: the means are certain.
+        // Without variance within groups, the means are certain.
         check(&[&[1.0, 1.0], &[-1.0, -1.0]], &[Some(1.0), Some(-1.0)]);
         check(&[&[3.0, 1.0]], &[Some(2.0)]);
         check(&[&[3.0, 1.0], &[], &[1.0, 3.0]], &[Some(2.0), None, Some(2.0)]);

@@ -1,4 +1,4 @@
-//! Sequential probability ratio test: fast, but valid for independent trades only.
+//! Sequential probability ratio test: fast, but only valid for independent trades.
 
 use crate::statistics_error::check_payout;
 use crate::{EdgeTestPlan, StatisticsError};
@@ -10,14 +10,14 @@ pub enum SprtAnswer {
     Undecided,
 }
 
-/// Wald's test of each trade's break-even rate against a rate with the plan's edge; it never decides.
+/// Wald's test of each trade's break-even rate against the plan's edge, for information only.
 ///
-/// After a win the log-likelihood ratio grows by `ln(p1 / p0)`, after a loss by `ln((1 - p1) / (1 - p0))`, with
-/// `p0 = 1 / (1 + b)` and `p1 = (1 + delta) / (1 + b)`. It answers *edge* at `ln((1 - beta) / alpha)` and *no
-/// edge* at `ln(beta / (1 - alpha))`, and latches. Draws are excluded.
+/// After a win, the log-likelihood ratio grows by `ln(p1 / p0)`, after a loss by `ln((1 - p1) / (1 - p0))`. Here
+/// `p0 = 1 / (1 + b)` and `p1 = (1 + delta) / (1 + b)`. The first answer is final: *edge* at `ln((1 - beta) / alpha)`,
+/// or *no edge* at `ln(beta / (1 - alpha))`. Draws are excluded.
 ///
-/// It assumes independent trades: with three bots that take the same trade, a nominal error rate of 5 % was
-/// measured as 26 % (see [`crate::EdgeTest`]).
+/// It assumes independent trades. With three bots that take the same trade, a nominal error rate of 5 % becomes a
+/// measured 26 % (see [`crate::EdgeTest`]).
 ///
 /// Source: A. Wald, *Sequential Tests of Statistical Hypotheses* (1945).
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn uses_wald_bounds_and_latches_the_answer() {
-        // ln((1 - 0.2) / 0.05) = ln 16 is 29.09 wins of ln 1.1; ln(0.2 / 0.95) is 14.79 losses of ln 0.9.
+        // ln((1 - 0.2) / 0.05) = ln 16 takes 29.09 wins of ln 1.1. ln(0.2 / 0.95) takes 14.79 losses of ln 0.9.
         let plan = EdgeTestPlan::new(0.05, 0.2, 0.1).unwrap();
         let (mut up, mut down) = (Sprt::new(plan), Sprt::new(plan));
         let wins: Vec<_> = (0..30).map(|_| up.on_won(1.0).unwrap()).collect();

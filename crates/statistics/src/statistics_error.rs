@@ -2,7 +2,7 @@
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StatisticsError {
-    /// No trades yet; display no figure.
+    /// There are no trades yet, so no figure can be displayed.
     #[error("there are no decided trades yet")]
     NoTrades,
     #[error("{won} wins are more than {trades} trades")]

@@ -9,15 +9,15 @@ const DEFAULT_WINDOW: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GateOpening {
-    /// Consecutive virtual losses since the gate closed. It stays open until a closing condition applies.
+    /// Number of consecutive virtual losses. The gate then stays open until a closing condition applies.
     AfterVirtualLosses(u32),
-    /// Minimum win rate of the last `over` decided trades, virtual and real. The gate closes below it.
+    /// Minimum win rate of the last `over` decided trades, virtual and real. Below it, the gate closes.
     WinRate {
         rate: f64,
-        /// Size of the window in trades; the gate stays closed until there are as many.
+        /// Size of the window in trades. The gate stays closed until the window is full.
         over: u32,
     },
-    /// An edge shown by all trades, virtual and real. The gate stays open until a closing condition applies.
+    /// An edge shown by all trades, virtual and real. The gate then stays open until it is closed.
     VerdictShown {
         test: EdgeTestPlan,
         /// Assumed payout of a win, as a fraction of the stake.
@@ -25,7 +25,7 @@ pub enum GateOpening {
     },
 }
 
-/// Opening and closing conditions of a gate; 0 disables a condition.
+/// Opening and closing conditions of a gate. 0 disables a condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GateRule {
     pub opening: GateOpening,
@@ -35,7 +35,7 @@ pub struct GateRule {
     pub close_after_wins: u32,
     /// Whether the gate closes and starts over each day, ignoring trades of previous days.
     pub resets_daily: bool,
-    /// Maximum number of openings per day; requires `resets_daily`.
+    /// Maximum number of times the gate opens per day. Requires `resets_daily`.
     pub openings: u32,
 }
 
@@ -57,15 +57,15 @@ pub struct GateDecision {
 
 /// A trade gate, initially closed.
 ///
-/// Report each trade in order of time when it is decided and when its result becomes known. Only trades decided
-/// since the gate last opened or closed count towards the next change. Draws and cancelled trades do not count.
+/// Report the decision and the result of each trade, in chronological order of when they became known. Only trades
+/// decided since the gate last opened or closed count towards the next change. Draws and cancelled trades do not count.
 #[derive(Clone, Debug)]
 pub struct TradeGate {
     rule: GateRule,
     is_open: bool,
     day: Option<i64>,
     opened: u32,
-    /// Number of the current span; opening and closing start a new one.
+    /// Number of the current span. A new span starts whenever the gate opens or closes.
     span: u64,
     /// Consecutive losses in this span: virtual while closed, real while open.
     losses: u32,
@@ -85,7 +85,7 @@ pub struct GateState {
     pub(crate) wins: u32,
     pub(crate) known: u32,
     pub(crate) won: u32,
-    /// Value of the edge account, and its goal.
+    /// Value of the edge account, and the value at which it shows an edge.
     pub(crate) evidence: [f64; 2],
 }
 
@@ -98,12 +98,12 @@ impl GateState {
         self.is_open
     }
 
-    /// Consecutive virtual losses that count towards opening, 0 while open.
+    /// Returns the number of consecutive virtual losses that count towards opening, 0 while open.
     pub const fn virtual_losses(&self) -> u32 {
         if self.is_open { 0 } else { self.losses }
     }
 
-    /// Win rate of the last decided trades, `None` before the first. The opening sets the window, by default 20.
+    /// Returns the win rate over the window, by default 20 decided trades, `None` before the first.
     pub fn win_rate(&self) -> Option<f64> {
         (self.known > 0).then(|| f64::from(self.won) / f64::from(self.known))
     }
@@ -193,7 +193,7 @@ impl TradeGate {
         Ok(Self { rule, is_open, day, opened, span, losses: 0, trades: 0, wins: 0, recent, test })
     }
 
-    /// Sets the day of all later reports, as any unique number, before the first decision of a day.
+    /// Sets the day (any unique number) of all later reports, before the first decision of the day.
     pub fn on_day(&mut self, day: i64) {
         if self.day == Some(day) {
             return;
@@ -277,7 +277,7 @@ impl TradeGate {
         {
             self.set_open(false);
             if let GateOpening::WinRate { .. } = self.rule.opening {
-                // Otherwise the same trades would reopen it immediately.
+                // Otherwise, the same trades would reopen the gate immediately.
                 self.recent.clear();
             }
         }
@@ -354,7 +354,7 @@ impl fmt::Display for GateState {
     }
 }
 
-/// Describes what closes a gate. A signal counts once it passes the gate, even if a limit rejects it afterwards.
+/// Describes what closes a gate. A signal that passes the gate counts even if a limit rejects it.
 fn closings(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
     let of = |count: u32| if count == 1 { "of a signal it let pass" } else { "of signals it let pass" };
     [
@@ -377,7 +377,8 @@ mod tests {
         GateRule { close_after_losses, close_after_trades, ..GateRule::opening(opening) }
     }
 
-    /// Plays trades in sequence, `W` won, `L` lost, `D` drawn; returns `r` for each real and `v` for each virtual one.
+    /// Plays `W` won, `L` lost and `D` drawn trades.
+    /// Returns `r` for each real and `v` for each virtual one.
     fn play(gate: &mut TradeGate, results: &str) -> String {
         let trade = |result: char| {
             let trade = gate.on_decided();
@@ -412,9 +413,9 @@ mod tests {
             (GateRule { close_after_losses: 2, ..ONE }, "LWLWLLWLW", "vrrrrrvvr"),
             (GateRule { close_after_losses: 2, close_after_trades: 3, ..ONE }, "LWWWWLLLW", "vrrrvvrrv"),
             (GateRule { close_after_wins: 2, ..ONE }, "LWLWWLW", "vrrrvvr"),
-            // Known before the sixth trade: 3 of 5 won; before the eighth: W L L W L, 2 of 5.
+            // Known before the sixth trade: 3 of 5 won. Before the eighth: W L L W L, 2 of 5.
             (rate(0.6, 5), "WWLWLLWLW", "vvvvvrvvv"),
-            // W L opens it and the next loss closes it; W alone is not two trades, W W is.
+            // W L opens the gate, and the next loss closes it. W is only one trade, but W W fills the window.
             (GateRule { close_after_losses: 1, ..rate(0.5, 2) }, "WLLWWWW", "vvrvvrr"),
         ] {
             assert_eq!(follow(rule, results), expected, "{rule}");
@@ -433,7 +434,7 @@ mod tests {
     #[test]
     fn daily_gate_resets_its_counts_each_day() {
         let hook = GateRule { resets_daily: true, ..HOOK };
-        // The last loss of the first day does not count on the second.
+        // The last loss of the first day does not count on the second day.
         assert_eq!(follow_days(hook, &["LLWLL", "LWLL", "W", "LLL"]), ["vvrrr", "vvvv", "v", "vvr"]);
         let rate =
             GateRule { resets_daily: true, ..GateRule::opening(GateOpening::WinRate { rate: 0.5, over: 2 }) };
@@ -447,7 +448,7 @@ mod tests {
         assert_eq!(follow_days(GateRule { openings: 2, ..once }, &["LLWLLLLLL"]), ["vvrvvrvvv"]);
         let opening = GateOpening::WinRate { rate: 1.0, over: 1 };
         let rate = GateRule { opening, close_after_trades: 0, ..once };
-        // It closes by itself at the loss, and does not open a second time.
+        // The loss itself closes the gate, which does not open a second time.
         assert_eq!(follow_days(rate, &["WWLWW", "WW"]), ["vrrvv", "vr"]);
     }
 
@@ -483,7 +484,7 @@ mod tests {
         gate.on_ended(first, Lost);
         let real = gate.on_decided();
         assert!(real.is_real());
-        // One virtual loss and one real one, then the second real one.
+        // One virtual loss, one real loss, then the second real loss.
         gate.on_ended(late, Lost);
         gate.on_ended(real, Lost);
         assert!(gate.is_open(), "a virtual loss was counted as a real one");
@@ -500,7 +501,7 @@ mod tests {
         let [real, late, later] = [gate.on_decided(), gate.on_decided(), gate.on_decided()];
         assert!(late.is_real() && later.is_real());
         gate.on_ended(real, Lost);
-        // It has closed: this one was real and opens nothing.
+        // The gate has closed. This trade was real and does not open it.
         gate.on_ended(late, Lost);
         assert!(!gate.is_open());
         let virtual_one = gate.on_decided();

@@ -8,9 +8,9 @@ use statrs::distribution::{ContinuousCDF, Normal};
 pub enum TradeOutcome {
     Won,
     Lost,
-    /// The stake was returned: a trade with a return of 0.
+    /// The stake was returned after the trade ran: a trade with a return of 0.
     Draw,
-    /// The stake was returned and never at risk: no evidence.
+    /// The stake was returned and was never at risk, so the trade is not evidence.
     Cancelled,
 }
 
@@ -24,10 +24,10 @@ impl TradeOutcome {
     }
 }
 
-/// Maximum number of decided trades; all results are exact up to here.
+/// Maximum number of decided trades. All results are exact up to this number.
 pub const MAX_TRADES: u64 = 1_000_000_000;
 
-/// Wins among decided trades; at least one trade is decided.
+/// Wins among decided trades, of which there is at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WinRate {
     won: u64,
@@ -35,7 +35,7 @@ pub struct WinRate {
 }
 
 impl WinRate {
-    /// Creates a win rate from counts; draws and cancelled trades belong to neither.
+    /// Creates a win rate from counts. Draws and cancelled trades belong to neither count.
     pub fn new(won: u64, lost: u64) -> Result<Self, StatisticsError> {
         match won.saturating_add(lost) {
             0 => Err(StatisticsError::NoTrades),
@@ -65,13 +65,13 @@ pub struct ConfidenceInterval {
 
 /// Returns the two-sided Wilson score interval at `confidence` (0.95 for 95 %), for independent trades.
 ///
-/// With `k` won of `n` and `z` the normal quantile at `(1 + confidence) / 2`, its ends are
+/// With `k` wins out of `n` and `z` the normal quantile at `(1 + confidence) / 2`, its ends are
 /// `(k + z^2 / 2 ± z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)`, without continuity correction.
 ///
 /// Source: E. B. Wilson, *Probable Inference, the Law of Succession, and Statistical Inference* (1927).
 pub fn wilson_interval(rate: WinRate, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
     let quantile = f64::midpoint(1.0, confidence);
-    // A quantile that rounds to 1 has an infinite z, and so has no interval.
+    // If the quantile rounds to 1, z is infinite and there is no interval.
     if !(confidence > 0.0 && quantile < 1.0) {
         return Err(StatisticsError::NotAConfidence { value: confidence });
     }
@@ -79,15 +79,15 @@ pub fn wilson_interval(rate: WinRate, confidence: f64) -> Result<ConfidenceInter
     let (k, n) = (rate.won() as f64, rate.decided() as f64);
     let spread = z * (k * (n - k) / n + z * z / 4.0).sqrt();
     let upper = (k + z * z / 2.0 + spread) / (n + z * z);
-    // The product of the roots is k^2 / (n (n + z^2)): no difference of near numbers, and exactly 0 for k = 0.
+    // The product of the roots is k^2 / (n (n + z^2)): no subtraction of near numbers, and exactly 0 for k = 0.
     let lower = k / (n + z * z) * (k / n) / upper;
     Ok(ConfidenceInterval { lower: lower.min(1.0), upper: upper.min(1.0) })
 }
 
 /// Returns the two-sided Clopper-Pearson interval at `confidence` (0.95 for 95 %), for independent trades.
 ///
-/// At the lower end, so many wins or more have a probability of `(1 - confidence) / 2`; at the upper end, so many
-/// or fewer. The coverage is at least `confidence`. The ends are found by bisection, to full double precision.
+/// At the lower end, the probability of at least this many wins is `(1 - confidence) / 2`; at the upper end, that of at
+/// most this many. The coverage is at least `confidence`. Bisection finds the ends to full double precision.
 ///
 /// Source: C. J. Clopper and E. S. Pearson, Biometrika 26 (1934).
 pub fn clopper_pearson_interval(
@@ -100,7 +100,7 @@ pub fn clopper_pearson_interval(
     }
     let lost = rate.decided() - rate.won();
     let lower = lower_end(rate, tail)?;
-    // By symmetry of wins and losses.
+    // By symmetry between wins and losses.
     let upper = 1.0 - lower_end(WinRate::new(lost, rate.won())?, tail)?;
     Ok(ConfidenceInterval { lower, upper })
 }
@@ -110,7 +110,7 @@ fn lower_end(rate: WinRate, tail: f64) -> Result<f64, StatisticsError> {
         return Ok(0.0);
     }
     let (mut below, mut above) = (0.0_f64, rate.to_fraction());
-    // The p-value rises with the rate, and at the observed rate it exceeds any sensible tail.
+    // The p-value increases with the rate, and at the observed rate it exceeds any sensible tail.
     for _ in 0..1_100 {
         let middle = below.midpoint(above);
         if middle == below || middle == above {

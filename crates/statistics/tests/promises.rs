@@ -1,4 +1,4 @@
-//! The measurements of `examples/promises`, on fewer trials: a promise that is broken by much is found here.
+//! The measurements of `examples/promises` with fewer trials, which detect badly broken promises.
 
 #[path = "../examples/promises/budget.rs"]
 mod budget;
@@ -22,7 +22,7 @@ mod verdict;
 use candlewick_statistics::EdgeTestPlan;
 use measured::{Measured, Scale};
 
-/// Delta is large, so that nearly all paths of few trades end in a verdict: one that could still fall errs less than it may.
+/// Uses a large delta, so that nearly all paths end in a verdict. Undecided paths would hide errors.
 fn scale(trials: u64) -> Scale {
     let plan = EdgeTestPlan::new(0.05, 0.05, 0.12).expect("rates and an edge between 0 and 1");
     Scale { trials, trades: 1_000, plan }

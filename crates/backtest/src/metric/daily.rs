@@ -8,21 +8,21 @@ use std::ops::Range;
 /// Days per year for annualized ratios. Weekends count as days without profit.
 pub const DAYS_PER_YEAR: f64 = 365.0;
 
-/// Ratios of daily results, by the UTC day on which a settlement became known.
-/// Days without a trade count. A ratio is `None` below two days, or if all days are equal.
+/// Ratios of daily results, grouped by the UTC day on which a settlement became known.
+/// Days without a trade count. A ratio is `None` with fewer than two days, or if all days are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Daily {
     pub days: u64,
     /// Mean over standard deviation, annualized.
     pub sharpe: Option<f64>,
-    /// Mean over the deviation of losing days, annualized.
+    /// Mean over the downside deviation (losing days only), annualized.
     pub sortino: Option<f64>,
-    /// Annual growth over max drawdown, with days compounded.
+    /// Annual growth over max drawdown, with compounded daily returns.
     pub calmar: Option<f64>,
-    /// Probability that the true Sharpe ratio is above 0, if days are independent.
+    /// Probability that the true Sharpe ratio is above 0, assuming independent days.
     pub probabilistic_sharpe: Option<f64>,
-    /// Probability adjusted for all tried variants. Unadjusted for a single one; `None` if their
-    /// ratios are unknown.
+    /// Like `probabilistic_sharpe`, adjusted for all tried variants.
+    /// Not adjusted for a single variant. `None` if the Sharpe ratios of the variants are unknown.
     pub deflated_sharpe: Option<f64>,
     #[serde(skip)]
     sample: Option<SharpeSample>,
@@ -68,7 +68,7 @@ impl DailyProfits {
         &self.days
     }
 
-    /// Returns the annualized Sharpe ratio; `None` below two days, or if all days are equal.
+    /// Returns the annualized Sharpe ratio, `None` with fewer than two days or if all days are equal.
     pub fn sharpe(&self) -> Option<f64> {
         sharpe(&self.days, DAYS_PER_YEAR).ok().flatten()
     }
@@ -158,10 +158,10 @@ mod tests {
 
     #[test]
     fn growth_is_compounded() {
-        // 100, 150, 75, 300: shares 1/2, -1/2, 3; three days; a fall of one half.
+        // 100, 150, 75, 300: returns of 1/2, -1/2 and 3 over three days, with a drawdown of one half.
         let daily = Daily::new(&[50.0, -75.0, 225.0], Money::from_minor(100));
         near(daily.calmar, Some((3_f64.powf(365.0 / 3.0) - 1.0) / 0.5));
-        // Losses 75 in three days: mean 200 / 3 over sqrt(75 75 / 3).
+        // One loss of 75 in three days: mean 200 / 3 over sqrt(75 75 / 3).
         near(daily.sortino, Some(200.0 / 3.0 / (75.0 * 75.0 / 3_f64).sqrt() * 365_f64.sqrt()));
     }
 

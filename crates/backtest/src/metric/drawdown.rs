@@ -5,7 +5,7 @@ use candlewick_sdk::{Millis, Money};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Drawdown {
     pub amount: Money,
-    /// Fall in percent of the peak; 0 for a peak that is not above 0.
+    /// Drawdown in percent of the peak, 0 if the peak is not positive.
     pub percent: f64,
     /// Time of the peak, `None` if it is the initial balance.
     pub peak_at: Option<Millis>,
@@ -14,8 +14,8 @@ pub struct Drawdown {
     pub recovered_at: Option<Millis>,
 }
 
-/// Running largest drawdowns of a balance, by amount and in percent of the peak.
-/// The two often differ: a larger amount can be a smaller part of a higher peak.
+/// Tracks the largest drawdowns of a balance, by amount and in percent of the peak.
+/// The two often differ, because a larger amount can be a smaller part of a higher peak.
 #[derive(Clone, Debug)]
 pub struct DrawdownFold {
     balance: Money,
@@ -100,7 +100,7 @@ impl DrawdownFold {
 }
 
 impl Fall {
-    /// Compares exactly, with both sides multiplied by both peaks.
+    /// Compares exactly by cross-multiplying with the peaks.
     #[inline]
     fn is_larger_part_than(&self, other: &Self) -> bool {
         if self.peak == other.peak {
@@ -116,7 +116,7 @@ impl Fall {
     }
 }
 
-/// Returns a fall in percent of its peak; 0 if the peak is not positive.
+/// Returns a drawdown in percent of its peak, 0 if the peak is not positive.
 pub fn percent_of_peak(fall: Money, peak: Money) -> f64 {
     // Multiply by 100 first, which is exact: 0.7 % becomes 0.7, not 0.7000000000000001.
     if peak.is_positive() { fall.minor() as f64 * 100.0 / peak.minor() as f64 } else { 0.0 }
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn deepest_drawdown_in_percent_may_differ_from_the_deepest_by_amount() {
-        // 1,000 to 500; then 2,000 to 1,400.
+        // From 1,000 to 500, then from 2,000 to 1,400.
         let fold = fold(&[-500, 1_500, -600]);
         assert_eq!(fold.by_amount(), drawdown(600, 30.0, (Some(2), Some(3), None)));
         assert_eq!(fold.by_percent(), drawdown(500, 50.0, (None, Some(1), Some(2))));

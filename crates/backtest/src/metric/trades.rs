@@ -10,8 +10,8 @@ use serde::Serialize;
 use std::ops::Range;
 
 /// Returns the return of a settled trade per unit of stake: the payout, -1, or 0 for a draw.
-/// `None` for a trade that is cancelled or not settled. If the venue does not name the payout, the profit is
-/// used.
+/// `None` if the trade is cancelled or not settled. Without a payout from the venue, the return follows from the
+/// profit.
 pub fn unit_return(row: &IntentRow) -> Option<f64> {
     let outcome = row.outcome.filter(|outcome| *outcome != Outcome::Cancelled)?;
     let by_profit = || row.profit.minor() as f64 / row.approved.stake().minor() as f64;
@@ -28,7 +28,7 @@ pub struct WinRates {
     pub rate: f64,
     pub assumes: &'static str,
     pub wilson: [f64; 2],
-    /// 95 % Clopper-Pearson interval, which is conservative: it never covers less than stated.
+    /// 95 % Clopper-Pearson interval. It is conservative: its coverage is at least 95 %.
     pub clopper_pearson: [f64; 2],
     /// Win rate at which the trades break even with equal stakes; `None` if a payout is unknown.
     pub break_even: Option<f64>,
@@ -64,9 +64,9 @@ impl WinRates {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Expectancy {
-    /// Mean return per unit of stake, with equal weight per trade. Edges are judged by it.
+    /// Mean return per unit of stake, with every trade weighted equally. Edges are judged by this figure.
     pub return_per_unit: f64,
-    /// Standard error if trades are independent; `None` for a single trade.
+    /// Standard error assuming independent trades, `None` for a single trade.
     pub standard_error: Option<f64>,
     /// Mean profit in money, weighted by the actual stakes.
     pub profit_per_trade: f64,
@@ -91,10 +91,10 @@ impl Expectancy {
     }
 }
 
-/// Profits over losses; 1 is break-even, `None` without a loss.
+/// Ratio of profits to losses. 1 is break-even, `None` without a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ProfitFactor {
-    /// Profit factor of returns per unit of stake, with equal weight per trade.
+    /// Profit factor of returns per unit of stake, with every trade weighted equally.
     pub of_returns: Option<f64>,
     /// Profit factor of money, weighted by the actual stakes.
     pub of_money: Option<f64>,
@@ -111,9 +111,9 @@ impl ProfitFactor {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Streak {
-    /// Trades in a row. Draws and cancelled trades neither extend nor end a streak.
+    /// Number of consecutive trades. Draws and cancelled trades neither extend nor end a streak.
     pub length: u64,
-    /// Probability of a streak of this length or more at the run's win rate, if trades are independent.
+    /// Probability of a streak this long or longer at the run's win rate, assuming independent trades.
     /// A small value means that wins or losses cluster. `None` without a won or lost trade.
     pub probability: Option<f64>,
 }
@@ -140,7 +140,7 @@ impl Streaks {
     }
 }
 
-/// Returns the share of `span` with at least one open trade, among settled ones; `None` for an empty span.
+/// Returns the share of `span` during which any settled trade was open, `None` for an empty span.
 pub fn exposure_of(settled: &[&IntentRow], span: &Range<Millis>) -> Option<f64> {
     let time = |from: Millis, until: Millis| OpenTime { from_ms: from.get(), until_ms: until.get() };
     let times: Vec<OpenTime> =

@@ -8,8 +8,8 @@ use candlewick_sdk::testkit::{gappy, random_walk};
 use candlewick_sdk::{CandleSeries, Money, Outcome};
 use std::collections::BTreeMap;
 
-/// Checks a bot that buys at these minutes of five rising ones: states of its intents, final balance and unsettled
-/// stakes in cents.
+/// Checks a bot that buys at these minutes of five rising ones: states of its intents, final balance,
+/// and unsettled stakes. Money is in cents.
 fn check(buys: &[i64], states: &[IntentState], balance: i64, unsettled: i64) {
     let place = series("BTCUSDT", "1m");
     let candles = closing("BTCUSDT", "1m", &[1.0, 2.0, 3.0, 4.0, 5.0]);
@@ -33,7 +33,7 @@ fn stakes_of_unsettled_trades_are_returned() {
     check(&[1], &[Settled], 100_800, 0);
     check(&[1, 3], &[Settled, Settled], 101_600, 0);
     check(&[4], &[Settled], 100_800, 0);
-    // It would open at the end of the data.
+    // The trade would open at the end of the data.
     check(&[5], &[Open], 100_000, 1_000);
     check(&[4, 5], &[Settled, Open], 100_800, 1_000);
 }

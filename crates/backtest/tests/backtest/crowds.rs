@@ -1,4 +1,4 @@
-//! Many bots on few series behave alike with batches of candles and with single events.
+//! Many bots on few series behave the same with batches of candles as with single events.
 
 use crate::stage::{bot, markets, minute, series, settings};
 use candlewick_backtest::{Backtest, BacktestSettings};
@@ -172,7 +172,7 @@ impl Crowd {
         wanted.dedup();
         let of = |(symbol, interval): &(String, String)| candles(symbol, interval, &self.minutes);
         let own: Vec<CandleSeries> = wanted.iter().map(of).collect();
-        // Symbols of bots that want prices have 30 s candles.
+        // Symbols with a price-driven bot have 30 s candles.
         let detail = |symbol: &str| candles(symbol, "30s", &self.minutes);
         let first = settings.session.bots[0].symbol.to_string();
         let details: Vec<CandleSeries> = if self.has_prices { vec![detail(&first)] } else { Vec::new() };

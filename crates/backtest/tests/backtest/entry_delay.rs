@@ -20,7 +20,7 @@ fn delayed_trade_opens_inside_the_next_candle_at_its_price() {
     assert_eq!((row.state, row.approved.decision_time()), (IntentState::Settled, minute(1)));
     let after = |minutes: i64| Some(minute(minutes) + Millis::from_seconds(20));
     assert_eq!((row.open_time, row.close_time), (after(1), after(2)));
-    // A third of the way from 100 to 103, and from 103 to 109.
+    // One third of the way from 100 to 103, and from 103 to 109.
     assert_eq!((row.open_price, row.close_price), (Some(101.0), Some(105.0)));
 }
 

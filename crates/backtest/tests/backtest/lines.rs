@@ -1,11 +1,11 @@
-//! Recorders of a test: the number of entries, or a short line for each.
+//! Recorders for tests: one counts entries, the other renders each as a short line.
 
 use crate::stage::START;
 use candlewick_engine::{Action, Entry, EventKind, Recorder};
 use candlewick_sdk::Millis;
 use std::io;
 
-/// Counts entries and asserts that their time never goes back.
+/// Counts entries and asserts that their times never decrease.
 #[derive(Default)]
 pub(crate) struct Counter {
     pub(crate) entries: usize,

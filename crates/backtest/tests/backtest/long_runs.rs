@@ -1,4 +1,4 @@
-//! Long runs: many blocks of candles, panics of strategies and journals without room.
+//! Long runs: many blocks of candles, panicking strategies and full journals.
 
 use crate::stage::{Extremes, bot, markets, series, settings};
 use candlewick_backtest::{Backtest, BacktestError, Finished};

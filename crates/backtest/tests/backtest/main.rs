@@ -1,4 +1,4 @@
-//! Whole backtests over candles made for the purpose.
+//! Complete backtests over synthetic candles.
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 

@@ -1,4 +1,4 @@
-//! External signals among the candles and prices of a run.
+//! External signals between the candles and prices of a run.
 
 use crate::lines::Words;
 use crate::stage::{START, Scripted, bot, closing, markets, series, settings};
@@ -51,7 +51,7 @@ fn external_signals_follow_candles_and_precede_prices() {
     assert_eq!(words.0[start + 2], "  open #1 bot 0");
     let price = words.0.iter().position(|line| line == "60 price 112").unwrap();
     assert!(price > start + 2, "{:?}", words.0);
-    // Rows by hand: 12 steps after 100, and 12 later; the bot has a trade open at 75 s.
+    // Hand-computed: 12 steps above 100 at the open, 12 more at the close. The bot has an open trade at 75 s.
     let [row] = finished.book.rows() else { panic!("one trade") };
     let decided = (row.approved.direction(), row.approved.decision_time());
     assert_eq!(decided, (Direction::Sell, second(60)));

@@ -5,7 +5,7 @@ use crate::stage::{START, Scripted, SeenPrices, bot, closing, run, series, setti
 use candlewick_sdk::{CandleSeries, Millis};
 use std::sync::Arc;
 
-/// Three minutes from 101, rising by 1 every 5 s.
+/// Three minutes that start at 101 and rise by 1 every 5 s.
 fn minutes_and_steps() -> (CandleSeries, CandleSeries) {
     let closes: Vec<f64> = (1..=36).map(|step| 100.0 + f64::from(step)).collect();
     let minutes: Vec<f64> = closes.iter().skip(11).step_by(12).copied().collect();

@@ -1,4 +1,4 @@
-//! Candles, scripted bots and settings. Minutes are counted from 2026-01-05 00:00 UTC.
+//! Candles, scripted bots and settings for tests. Minutes are counted from 2026-01-05 00:00 UTC.
 
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished};
 use candlewick_engine::{BotSettings, Recorder, RiskSettings, SessionSettings};
@@ -21,7 +21,7 @@ pub(crate) fn series(symbol: &str, interval: &str) -> Series {
     Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() }
 }
 
-/// Creates candles from the start that close at these prices. Each opens at the previous close.
+/// Creates consecutive candles that close at these prices. Each opens at the previous close.
 pub(crate) fn closing(symbol: &str, interval: &str, closes: &[f64]) -> CandleSeries {
     let series = series(symbol, interval);
     let opens = closes.iter().take(1).chain(closes);
@@ -34,7 +34,7 @@ pub(crate) fn closing(symbol: &str, interval: &str, closes: &[f64]) -> CandleSer
     CandleSeries::new(series, opens.zip(closes).enumerate().map(candle).collect::<Vec<_>>()).unwrap()
 }
 
-/// Creates a bot on a series with trades of 10.00 for a minute.
+/// Creates a bot on a series that stakes 10.00 per trade for a minute.
 pub(crate) fn bot(name: &str, series: Series) -> BotSettings {
     let bot = json!({
         "name": name, "symbol": series.symbol, "interval": series.interval, "strategy": "test",
@@ -43,7 +43,7 @@ pub(crate) fn bot(name: &str, series: Series) -> BotSettings {
     from_value(bot).unwrap()
 }
 
-/// Returns 1,000.00, the default limits, and a venue without latency or settle delay.
+/// Returns settings with a balance of 1,000.00, default limits, and no latency or settle delay.
 pub(crate) fn settings(bots: Vec<BotSettings>) -> BacktestSettings {
     BacktestSettings {
         session: SessionSettings {
@@ -63,7 +63,7 @@ pub(crate) fn settings(bots: Vec<BotSettings>) -> BacktestSettings {
     }
 }
 
-/// Prices shown to a scripted strategy, with seconds since the start.
+/// Prices passed to a scripted strategy, with their time in seconds since the start.
 pub(crate) type SeenPrices = Arc<Mutex<Vec<(i64, f64)>>>;
 
 /// Buys on candle closes and prices at these minutes.
@@ -99,7 +99,7 @@ impl Strategy for Scripted {
     }
 }
 
-/// Bets on a return whenever a short RSI leaves its middle: many signals and a long-lived state.
+/// Bets on a reversal whenever a short RSI leaves its middle range: many signals and long-lived state.
 pub(crate) struct Extremes(Rsi);
 
 impl Extremes {
@@ -127,7 +127,7 @@ impl Strategy for Extremes {
     }
 }
 
-/// Runs with the finest series of each symbol as prices of the venue, unless `details` has finer ones.
+/// Runs with the finest series of each symbol as the venue's prices, unless `details` has finer ones.
 pub(crate) fn run(
     settings: &BacktestSettings,
     strategies: Vec<Box<dyn Strategy>>,

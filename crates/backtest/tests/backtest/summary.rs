@@ -1,4 +1,4 @@
-//! Figures of a run, compared with hand-computed ones.
+//! Summary of a run, compared with hand-computed figures.
 
 use crate::stage::{Scripted, bot, minute, series, settings};
 use Outcome::{Cancelled, Draw, Lost, Won};
@@ -12,8 +12,8 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout};
 use std::collections::BTreeMap;
 
-/// End of an intent: none, no trade, or a settlement some seconds after its open, with a profit in cents and an
-/// optional payout in percent.
+/// Ending of an intent: none, without a trade, or a settlement some seconds after its open, with a
+/// profit in cents and an optional payout in percent.
 #[derive(Clone, Copy)]
 enum Ending {
     StaysOpen,
@@ -122,7 +122,7 @@ fn mixed_stakes_and_payouts_each_use_their_own_break_even() {
     check_near(summary.break_even, (2.0 / 1.8 + 1.0 / 1.9 + 2.0 / 1.85) / 5.0);
     // P(2 wins or more) over all 32 outcomes of wins at 1/1.8, 1/1.9, 1/1.8, 1/1.85 and 1/1.85.
     check_near(summary.p_value, 0.862_443_761_922_187_7);
-    // 9,990 / 10,008 / 9,998 / 9,978 / 10,012.
+    // Balances: 9,990 / 10,008 / 9,998 / 9,978 / 10,012.
     let Drawdown { amount, percent, .. } = summary.max_drawdown;
     assert_eq!(amount, Money::from_minor(3_000));
     check_near(Some(percent), 30.0 / 10_008.0 * 100.0);
@@ -173,7 +173,7 @@ fn streaks_and_drawdowns_follow_the_order_of_settlements() {
     let (lost, late) = (Ends(Lost, -1_000, Some(80)), EndsLate(Won, 800, Some(80)));
     let endings = [late, lost, Ends(Won, 800, Some(80)), lost];
     let summary = Summary::new(&book(fixed(), &endings), BALANCE);
-    // 9,990 / 9,998 / 9,988 / 9,996 from 10,000. In the order of decisions the peak would be 10,008.
+    // Balances from 10,000: 9,990 / 9,998 / 9,988 / 9,996. In the order of decisions, the peak would be 10,008.
     assert_eq!(summary.max_drawdown.amount, Money::from_minor(1_200));
     check_near(Some(summary.max_drawdown.percent), 0.12);
     assert_eq!((summary.longest_winning_streak, summary.max_drawdown_by_percent), (1, summary.max_drawdown));

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
 /// A trade that passed every rule.
-/// Only the risk rules can construct it. One decoded from the journal of an earlier run is remembered and
-/// never opened.
+/// Only the risk rules can construct it. One decoded from the journal of an earlier run is only tracked, never opened.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Approved {
     #[serde(flatten)]
@@ -34,7 +33,7 @@ impl Approved {
         Self { terms: OrderTerms::new(proposal, intent), reason: proposal.reason.clone() }
     }
 
-    /// Restores a trade approved in an earlier run. It is never opened, only tracked as unfinished.
+    /// Restores a trade approved in an earlier run. It is only tracked as unfinished, never opened.
     pub(crate) const fn recorded(
         intent: IntentId,
         (bot, symbol): (BotId, SymbolId),
@@ -86,7 +85,7 @@ impl OrderTerms {
         Self { bot, symbol, ..self }
     }
 
-    /// Returns the terms as the venue took them.
+    /// Returns the terms with direction and stake as accepted by the venue.
     #[must_use]
     pub const fn with_venue_terms(self, taken: &VenueTerms) -> Self {
         Self { direction: taken.direction, stake: taken.stake, ..self }

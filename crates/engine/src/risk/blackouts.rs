@@ -1,4 +1,4 @@
-//! Dated spans without opens, such as those around news releases.
+//! Dated periods without opens, such as those around news releases.
 
 use super::{Proposal, Ruling, View, refuse_if};
 use crate::EngineError;
@@ -6,21 +6,21 @@ use candlewick_sdk::{Millis, Symbol};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Dated spans without opens, and their file. A configuration has only the name of the file, the header of a journal
-/// its contents.
+/// Dated periods without opens, and the file that lists them.
+/// A configuration contains only the file name; a journal header contains the file's contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Written", into = "Written")]
 #[schemars(with = "String")]
 pub struct Blackouts {
     /// Name of the file.
     pub file: String,
-    /// The blake3 hash of the file in hexadecimal, empty until the file has been read.
+    /// The blake3 hash of the file in hexadecimal, empty until the file is read.
     pub hash: String,
-    /// Spans in the order of the file.
+    /// Periods in the order of the file.
     pub spans: Vec<Blackout>,
 }
 
-/// A span without opens.
+/// A period without opens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blackout {
     /// Start in venue time, inclusive.
@@ -30,7 +30,7 @@ pub struct Blackout {
     /// Affected symbols; all if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub symbols: Vec<Symbol>,
-    /// Reason for the span.
+    /// Reason for the period.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
@@ -58,7 +58,7 @@ impl From<Blackouts> for Written {
 }
 
 impl Blackouts {
-    /// Returns whether there are no spans and no file of spans.
+    /// Returns whether there are neither periods nor a file.
     pub fn is_none(&self) -> bool {
         self.file.is_empty() && self.spans.is_empty()
     }
@@ -103,7 +103,7 @@ pub(super) fn check_blackout(proposal: &Proposal, view: View<'_>) -> Ruling {
     }
 }
 
-/// Returns whether a time is in one of the spans, which are sorted, disjoint and half-open.
+/// Returns whether a time is in one of the periods, which are sorted, disjoint and half-open.
 #[inline(never)]
 fn is_within(spans: &[(Millis, Millis)], at: Millis) -> bool {
     let begun = spans.partition_point(|(from, _)| *from <= at);

@@ -1,4 +1,4 @@
-//! Limits of single bots, in addition to those of the run.
+//! Per-bot limits, in addition to those of the run.
 
 use super::money_limits::AmountOrPercent;
 use super::{Proposal, Ruling, View, refuse_if};
@@ -9,7 +9,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Section `[risk.bots.NAME]`: limits of one bot, in addition to those of the run. 0 disables a limit.
+/// Section `[risk.bots.NAME]`: per-bot limits, in addition to those of the run. 0 disables a limit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BotLimitSettings {
@@ -23,10 +23,11 @@ pub struct BotLimitSettings {
     /// Maximum loss of the bot per day in percent of the day's initial equity. The lower limit applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub daily_loss_limit_percent: f64,
-    /// Settled profit of the bot at which it stops for the day.
+    /// Settled daily profit at which the bot stops for the day.
     #[schemars(with = "f64")]
     pub daily_profit_target: Decimal,
-    /// Profit target of the bot per day in % of the day's initial equity. The lower target applies if both are set.
+    /// Profit target of the bot per day in % of the day's initial equity.
+    /// The lower target applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub daily_profit_target_percent: f64,
     /// Maximum loss of the bot per session (`risk.session.of`), counting its open trades as lost.
@@ -36,7 +37,7 @@ pub struct BotLimitSettings {
     /// Maximum loss of the bot per session in percent of its initial equity. The lower limit applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub session_loss_limit_percent: f64,
-    /// Settled profit of the bot at which it stops for the session.
+    /// Settled session profit at which the bot stops for the session.
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "is_default")]
     pub session_profit_target: Decimal,
@@ -184,7 +185,7 @@ mod tests {
         situation.state.begin_session((Money::from_minor(200_000), Money::ZERO), None);
     }
 
-    /// A bot with limits, and another one that loses all the time and has three trades open.
+    /// A bot with limits, and another bot that keeps losing and has three open trades.
     fn situation(limits: &Value) -> Situation {
         let own: BotLimitSettings = serde_json::from_value(limits.clone()).unwrap();
         let mut situation = Situation::with(|risk| risk.bots = [("own".to_owned(), own.clone())].into());

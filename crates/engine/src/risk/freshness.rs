@@ -1,4 +1,4 @@
-//! Rules on the age of signals and candles and on the clocks, and the lateness of a signal.
+//! Rules on the age of signals and candles and on clock skew, and the lateness of a signal.
 
 use super::{Limits, Proposal, RiskSettings, Rule, Ruling, View, refuse_if};
 use crate::Origin;
@@ -6,11 +6,11 @@ use candlewick_sdk::Millis;
 use std::fmt;
 
 pub(super) fn check_late_signal(proposal: &Proposal, view: View<'_>) -> Ruling {
-    // Candles that arrive by backfill warm strategies and never open.
+    // Backfilled candles only warm up strategies and never lead to trades.
     if proposal.origin == Origin::Backfill {
         return Ruling::Refuse;
     }
-    // Fast path: most signals, and all of a backtest, arrive without delay.
+    // Fast path: most signals, and all signals in a backtest, arrive without delay.
     let is_at_once = proposal.received <= proposal.at;
     refuse_if(
         !is_at_once && proposal.received > latest_departure(view.limits, proposal.interval, proposal.at),
@@ -34,7 +34,7 @@ pub(super) fn check_clock_skew(_proposal: &Proposal, view: View<'_>) -> Ruling {
     refuse_if(skew != Millis::ZERO && limit > Millis::ZERO && skew.abs_diff(Millis::ZERO) > limit)
 }
 
-/// The age of a signal with the maximum age.
+/// The age of a signal and the maximum age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lateness {
     age: Millis,
@@ -42,8 +42,8 @@ pub struct Lateness {
 }
 
 impl Lateness {
-    /// Computes the lateness of a signal from the times it was given and judged.
-    /// `interval` is the length of the bot's candles, `risk` the settings in force if they are known.
+    /// Computes the lateness from the times at which the signal was given and judged.
+    /// `interval` is the length of the bot's candles. `risk` are the settings in force, `None` if unknown.
     pub fn new((given, judged): (Millis, Millis), interval: Millis, risk: Option<&RiskSettings>) -> Self {
         let most = risk.map(|risk| Millis::new(i64::from(risk.max_signal_delay_ms)));
         let most = most.filter(|most| *most > Millis::ZERO);
@@ -63,8 +63,8 @@ impl Rule {
     }
 }
 
-/// For example `12.4 s old, 5 s allowed`. The allowed age is omitted if the signal was younger,
-/// because it then had a limit of its own.
+/// For example `12.4 s old, 5 s allowed`.
+/// The limit is omitted if the signal was younger, because then its own expiry made it late.
 impl fmt::Display for Lateness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} s old", seconds(self.age))?;

@@ -13,7 +13,7 @@ use std::fmt;
 
 /// A window of trading hours: `{ days = ["mon", "tue"], from = "22:00", to = "06:00", timezone = "Europe/London" }`.
 ///
-/// A window whose end is not after its start crosses midnight and belongs to the day on which it starts.
+/// A window whose end is not after its start crosses midnight and belongs to the day it starts on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hours {
@@ -25,7 +25,7 @@ pub struct Hours {
     pub from: String,
     /// End of the window as `HH:MM`, exclusive.
     pub to: String,
-    /// Time zone of both times, such as `UTC` or `America/New_York`.
+    /// Time zone of `from` and `to`, such as `UTC` or `America/New_York`.
     #[serde(default = "default_timezone")]
     pub timezone: String,
 }
@@ -53,7 +53,7 @@ pub enum Weekday {
 }
 
 /// A validated window of hours.
-/// `[risk].hours`, rules and filters share it, so they all agree on which times are inside.
+/// Rules, strategy filters and the `[risk].hours` setting share it, so they agree on which times are inside.
 #[derive(Clone, Debug)]
 pub struct Window {
     days: Vec<Weekday>,
@@ -74,7 +74,7 @@ fn default_timezone() -> String {
 }
 
 impl Window {
-    /// Validates the hours of the setting `key`.
+    /// Validates hours. `key` is the setting that contains them, for error messages.
     pub fn new(hours: &Hours, key: &str) -> Result<Self, EngineError> {
         Ok(Self {
             days: hours.days.clone(),
@@ -101,11 +101,11 @@ impl Window {
     }
 
     /// Returns the next start of the window after `at`.
-    /// If a clock change skips a start, it is the first moment after the skip.
+    /// If a clock change skips a start, it moves to the first moment after the skipped time.
     pub fn next_start(&self, at: Millis) -> Option<Millis> {
         let start = DayStart { time: self.from, timezone: self.timezone };
         let today = DateTime::from_timestamp_millis(at.get())?.with_timezone(&self.timezone).date_naive();
-        // A week has each day once, and today's start may be over.
+        // Today's start may have passed, so a week needs eight days.
         let days = today.iter_days().take(8).filter(|day| self.starts_on(day.weekday()));
         days.filter_map(|day| start.start_of(day)).find(|start| *start > at)
     }
@@ -118,13 +118,13 @@ pub struct LocalClock {
 }
 
 impl LocalClock {
-    /// Creates the clock of an IANA time zone, the value of the setting `key`.
+    /// Creates the clock of an IANA time zone. `key` is the setting that names it, for error messages.
     pub fn new(timezone: &str, key: &str) -> Result<Self, EngineError> {
         Ok(Self { timezone: parse_timezone(timezone, key)? })
     }
 
-    /// Returns the local time at `at`, in milliseconds since 1970-01-01 00:00.
-    /// A clock change shifts the result, so it may repeat or skip values.
+    /// Returns the local time at `at`, in milliseconds since 1970-01-01 00:00 local time.
+    /// Clock changes shift the result, so values may repeat or be skipped.
     pub fn shown(self, at: Millis) -> Millis {
         let Some(moment) = DateTime::from_timestamp_millis(at.get()) else { return at };
         let ahead = self.timezone.offset_from_utc_datetime(&moment.naive_utc()).fix().local_minus_utc();
@@ -134,7 +134,7 @@ impl LocalClock {
 
 impl DayStart {
     /// Parses the start of a day, such as `00:00`, in an IANA time zone.
-    /// The keys are `day_start` and `day_timezone` of a section such as `risk`.
+    /// Error messages name the keys `day_start` and `day_timezone` of `section`, such as `risk`.
     pub fn new(time: &str, timezone: &str, section: &str) -> Result<Self, EngineError> {
         Ok(Self {
             time: parse_time(time, &format!("{section}.day_start"))?,
@@ -142,10 +142,10 @@ impl DayStart {
         })
     }
 
-    /// Returns the start of the day that contains `at`, and that of the next day.
+    /// Returns the start of the day that contains `at`, and the start of the next day.
     pub fn day_of(self, at: Millis) -> (Millis, Millis) {
         if self.timezone == Tz::UTC {
-            // Fast path, because a search over many years begins many days: days in UTC all have the same length.
+            // Fast path: all UTC days have the same length, and a search over many years begins many days.
             let time = Millis::from_seconds(i64::from(self.time.num_seconds_from_midnight()));
             let start = (at - time).floor_to(Millis::DAY) + time;
             return (start, start + Millis::DAY);
@@ -166,14 +166,14 @@ impl DayStart {
         }
     }
 
-    /// Returns the start of a day. If a clock change skips it, it is the first moment after the skip.
+    /// Returns the start of a day, or the first moment after it if a clock change skips it.
     fn start_of(self, day: NaiveDate) -> Option<Millis> {
         let mut local = day.and_time(self.time);
         for _ in 0..25 {
             if let Some(moment) = self.timezone.from_local_datetime(&local).earliest() {
                 return Some(Millis::new(moment.timestamp_millis()));
             }
-            // Clocks skip by whole minutes. Steps of a quarter of an hour get past every known skip.
+            // Clocks skip whole minutes. Steps of 15 minutes get past every known skip.
             local = local.checked_add_signed(chrono::Duration::minutes(15))?;
         }
         None
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn days_beyond_the_calendar_are_those_of_utc() {
-        // 10^8 days after 1970 is the year 275,760, for which zones have no dates.
+        // 10^8 days after 1970 is the year 275,760, for which zones have no rules.
         let (start, day) =
             (Millis::DAY * 100_000_000, DayStart::new("17:00", "America/New_York", "risk").unwrap());
         assert_eq!(day.day_of(start + Millis::HOUR), (start, start + Millis::DAY));

@@ -1,4 +1,4 @@
-//! Utilisation of each limit as its rule counts it, to be shown before a rule refuses.
+//! Utilisation of each limit as its rule counts it, shown before the rule starts to refuse.
 
 use super::money_limits::AmountOrPercent;
 use super::{Limits, RiskState, Rule, View};
@@ -13,7 +13,7 @@ pub struct LimitUse {
     /// Rule of the limit.
     pub rule: Rule,
     /// Used amount, at least zero and possibly above the limit.
-    /// For a limit per symbol it is that of the symbol that uses most.
+    /// For a per-symbol limit, it is the highest use of any symbol.
     pub used: Quantity,
     /// Value of the limit.
     pub most: Quantity,
@@ -104,7 +104,7 @@ pub(crate) fn limit_use_of(
     .collect()
 }
 
-/// Returns the remaining loss under one of the bot's limits that count open stakes as lost. May be negative.
+/// Returns the remaining loss under a bot limit that counts open stakes as lost. May be negative.
 pub(super) fn remaining_bot_loss(rule: Rule, bot: BotId, view: View<'_>) -> Option<Money> {
     let View { limits, ledger, state, intents, .. } = view;
     let (own, tally) = (limits.bot_limits(bot)?, state.tally(bot));
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn open_stakes_count_as_lost_and_disabled_limits_are_omitted() {
-        // Limits: 3 open trades, 200 per day, loss of 100.00 per day, 20 % of 10,000.00. 40.00 are lost and 10.00 open.
+        // Limits: 3 open trades, 200 per day, daily loss of 100.00, 20 % of 10,000.00. Lost: 40.00, open: 10.00.
         let mut situation = Situation::default();
         situation.lose(Money::from_minor(4_000));
         situation.ledger.reserve(Money::from_minor(1_000));
@@ -176,7 +176,7 @@ mod tests {
                 situation.state.add_session_profit(bot, Money::from_minor(-1_500));
             }
         }
-        // The bot has lost 30.00 with two trades, and a third of 10.00 is open.
+        // The bot has lost 30.00 on two trades, and a third trade of 10.00 is open.
         situation.begin(Situation::SYMBOL, Stage::Open);
         situation.state.count_bot_trade(BotId::FIRST);
         let used = |bot| {

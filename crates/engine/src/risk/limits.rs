@@ -1,4 +1,4 @@
-//! Validated `[risk]` section in the engine's units.
+//! The validated `[risk]` section in the engine's units.
 
 use super::bot_limits::BotLimits;
 use super::hours::{DayStart, Window};
@@ -10,7 +10,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Payout, Symbol};
 use std::collections::BTreeMap;
 
-/// Limits that the rules compare with. Zero means off.
+/// Limits that the rules check. Zero disables a limit.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a setting")]
 pub(crate) struct Limits {
@@ -22,7 +22,7 @@ pub(crate) struct Limits {
     pub(super) daily_profit_target: AmountOrPercent,
     pub(crate) session: SessionLimits,
     pub(super) max_drawdown: f64,
-    /// Number of halvings that bring a peak below its share `max_drawdown`.
+    /// Number of halvings that bring a peak below its allowed fall.
     drawdown_halvings: u32,
     pub(super) max_loss_streak: u32,
     pub(super) cooldown_after_loss: Millis,
@@ -34,8 +34,8 @@ pub(crate) struct Limits {
     min_payout: Option<Payout>,
     named_payouts: BTreeMap<Symbol, Option<Payout>>,
     payouts: Vec<Option<Payout>>,
-    /// Symbols of which only the one with the best payout is traded, then their numbers in the
-    /// Session. The latter are empty if the Session has only one of them.
+    /// Symbols of which only the one with the best payout is traded, followed by their numbers in the
+    /// Session. The numbers are empty if the Session trades only one of them.
     best_payout_names: Vec<Symbol>,
     pub(super) best_payout_of: Vec<SymbolId>,
     pub(super) payout_max_age: Millis,
@@ -171,8 +171,9 @@ impl Limits {
         caps.into_iter().filter(|cap| *cap > 0).min()
     }
 
-    /// Returns the maximum number of open trades, at least 1. It is 1 without a cap, which only earlier runs lack:
-    /// [`check_stakes`](crate::check_stakes) requires one for new runs.
+    /// Returns the maximum number of open trades, at least 1.
+    /// Without a cap it is 1. Only earlier runs can lack one, because [`check_stakes`](crate::check_stakes) requires it
+    /// for new runs.
     pub(crate) fn max_concurrent(&self, symbols: usize) -> u32 {
         let per_symbol = self.max_open_trades_per_symbol.saturating_mul(symbols.max(1));
         let caps = [self.max_open_trades, per_symbol].into_iter().filter(|cap| *cap > 0);
@@ -224,7 +225,7 @@ impl Limits {
 
     #[inline]
     pub(super) fn exceeds_drawdown(&self, fall: Money, peak: Money) -> bool {
-        // Fast path: a shift by whole halvings understates the allowed fall, which is usually enough.
+        // Fast path: shifting by whole halvings underestimates the allowed fall, which is usually enough.
         let is_shallow = fall.minor() <= peak.minor() >> self.drawdown_halvings;
         let is_exact = (0..1 << 52).contains(&peak.minor());
         !(is_shallow && is_exact) && self.drawdown_below(peak).is_some_and(|most| fall > most)

@@ -1,8 +1,7 @@
-//! The ordered chain of rules before every open. The first refusal wins.
+//! The ordered chain of rules checked before every open. The first refusal wins.
 //!
-//! Each rule is a function that judges a [`Proposal`] by the [`View`]. Trades are approved only
-//! here. Trades approved in an earlier run are restored by `journal_decoder`, and nothing opens
-//! them.
+//! Each rule is a function that judges a [`Proposal`] by the [`View`]. Only this module approves trades.
+//! `journal_decoder` restores trades approved in an earlier run, which are never opened.
 
 mod approved;
 mod blackouts;
@@ -89,8 +88,8 @@ pub(crate) enum Ruling {
 
 type Check = fn(&Proposal<'_>, View<'_>) -> Ruling;
 
-/// Generates the rule chain with the order and names of the rules. Each rule is inlined, because function
-/// pointers doubled the instructions of a signal rejected by the eleventh rule.
+/// Generates the rule chain with the order and names of the rules.
+/// Each rule is inlined: function pointers doubled the instructions of a signal that the eleventh rule rejects.
 macro_rules! chain {
     ($($rule:ident: $($check:ident)::+,)*) => {
         impl Rule {
@@ -112,8 +111,8 @@ macro_rules! chain {
             }
         }
 
-        /// Returns the first rule that refuses. Inlined, because for signals that are refused early a call costs as
-        /// much as the rules.
+        /// Returns the first rule that refuses.
+        /// Inlined, because for signals refused early a call costs as much as the rules.
         #[allow(clippy::inline_always, reason = "otherwise the compiler does not inline it")]
         #[inline(always)]
         fn first_refusal(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
@@ -189,7 +188,7 @@ pub(crate) fn order_terms(proposal: &Proposal<'_>, view: View<'_>) -> Result<Ord
     }
 }
 
-/// Not inlined, because the trial loop that calls it is already long.
+/// Not inlined, because the calling trial loop is already long.
 #[inline(never)]
 fn first_refusal_of_terms(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
     first_refusal(proposal, view)

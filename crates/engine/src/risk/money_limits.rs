@@ -7,7 +7,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{Money, MoneyScale};
 
-/// An amount and a percentage. Zero disables either.
+/// An amount and a percentage. Zero disables each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AmountOrPercent {
     amount: Money,
@@ -21,7 +21,7 @@ const WHOLE: i128 = 100_000_000;
 impl AmountOrPercent {
     pub(super) fn new(scale: MoneyScale, most: Decimal, share: f64, key: &str) -> Result<Self, EngineError> {
         percent(share, &format!("{key}_percent"))?;
-        // The decimal value as written, because 0.7 has no exact binary representation.
+        // Use the decimal value as written, because 0.7 has no exact binary representation.
         let parts = Decimal::try_from(share).ok().and_then(|share| (share * MILLION).round().to_i64());
         Ok(Self { amount: amount(scale, most, key)?, parts: parts.unwrap_or(0) })
     }
@@ -30,7 +30,7 @@ impl AmountOrPercent {
         self.amount.is_positive().then_some(self.amount)
     }
 
-    /// Returns the share of an equity, rounded down to the smallest unit, `None` without a percentage.
+    /// Returns the percentage of an equity, rounded down to the smallest unit, or `None` if it is not set.
     pub(crate) fn share_of(&self, equity: Money) -> Option<Money> {
         let part = || i128::from(equity.max(Money::ZERO).minor()) * i128::from(self.parts) / WHOLE;
         (self.parts > 0).then(|| Money::from_minor(i64::try_from(part()).unwrap_or(i64::MAX)))
@@ -59,7 +59,7 @@ pub(super) fn check_daily_profit_target(_proposal: &Proposal, view: View<'_>) ->
 #[inline]
 pub(super) fn check_max_drawdown(proposal: &Proposal, view: View<'_>) -> Ruling {
     let peak = view.ledger.peak();
-    // The available balance already excludes everything that is open.
+    // The available balance already excludes the stakes of open trades.
     let worst = view.ledger.available() - proposal.stake;
     refuse_if(view.limits.exceeds_drawdown(peak - worst, peak))
 }
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn limits_count_losses_open_stakes_and_this_stake() {
-        // Percentages are of 10,000.00, or 15,000.00 after a deposit of 5,000.00.
+        // Percentages refer to 10,000.00, or to 15,000.00 after a deposit of 5,000.00.
         let (day, day_share) = (json!({}), json!({ "daily_loss_limit": 0, "daily_loss_limit_percent": 2.0 }));
         let [target, target_share] =
             [json!({ "daily_profit_target": 50 }), json!({ "daily_profit_target_percent": 1.5 })];

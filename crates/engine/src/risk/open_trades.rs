@@ -1,4 +1,4 @@
-//! Rules on open trades, orders in flight and the number of trades.
+//! Rules on open trades, pending orders and the number of trades.
 
 use super::{Limits, Proposal, Ruling, View, refuse_if};
 use crate::intent::{IntentCounts, Intents, Stage};
@@ -20,8 +20,8 @@ pub(super) fn check_opposite_open(proposal: &Proposal, view: View<'_>) -> Ruling
     refuse_if(!view.limits.allow_opposite && opposite > 0)
 }
 
-/// Close times are nominal, counted from the decisions and the entry delays of the bots. Those of
-/// the venue differ by its latency.
+/// Close times are nominal: counted from the decision and the bot's entry delay.
+/// The venue's close times differ by its latency.
 #[inline]
 pub(super) fn check_duplicate_open(proposal: &Proposal, view: View<'_>) -> Ruling {
     let Proposal { direction, nominal_close, .. } = *proposal;

@@ -16,7 +16,7 @@ pub struct PauseSettings {
     pub after: u32,
     /// Counted results.
     pub of: PauseCause,
-    /// Length of the pause in seconds. If omitted, it lasts until the end of the day of the daily limits.
+    /// Length of the pause in seconds. If omitted, it lasts until the end of the day that daily limits use.
     #[serde(default, skip_serializing_if = "is_default")]
     pub for_s: u32,
     /// Scope of the counted trades and of the pause.
@@ -60,8 +60,8 @@ pub struct RunningPause {
     pub(crate) of: usize,
 }
 
-/// Counts for the pauses, by scope. They are keyed by the settings, so a pause with changed
-/// settings starts from zero.
+/// Counts for the pauses, by scope.
+/// They are keyed by the settings, so a pause starts from zero when its settings change.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PauseState {
     counts: Vec<PauseCount>,
@@ -75,7 +75,7 @@ struct PauseCount {
     rested_at: Millis,
 }
 
-/// An ended trade, as far as pauses depend on it.
+/// An ended trade, reduced to what pauses depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedTrade<'a> {
     /// Name of the bot.
@@ -88,7 +88,7 @@ pub struct EndedTrade<'a> {
     pub at: Millis,
 }
 
-/// Returns the pause of a bot on a symbol after these trades, `None` if none.
+/// Returns the pause of a bot on a symbol after these trades, `None` if there is none.
 pub fn pause_after(
     risk: &RiskSettings,
     (bot, symbol): (&str, Symbol),
@@ -127,7 +127,7 @@ impl PauseScope {
 }
 
 impl PauseSettings {
-    /// Returns the cause, such as `2 losses in a row`.
+    /// Describes the cause, such as `2 losses in a row`.
     pub fn describe_cause(&self) -> String {
         let plural = if self.after == 1 { "" } else { "s" };
         match self.of {
@@ -353,7 +353,7 @@ mod tests {
             (2, Trades, &[Cancelled, Lost], 1, Pass),
             (3, Trades, &[Won; 3], 599_999, Refuse),
             (3, Trades, &[Won; 3], 600_000, Pass),
-            // The third of five trades began a pause two seconds before the last, so two count towards the next pause.
+            // The third of five trades started a pause 2 s before the last, so two count towards the next pause.
             (3, Trades, &[Won; 5], 597_999, Refuse),
             (3, Trades, &[Won; 5], 598_000, Pass),
             (3, Trades, &[Won; 6], 599_999, Refuse),

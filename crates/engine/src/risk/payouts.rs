@@ -1,7 +1,6 @@
 //! Rules on payouts.
 //!
-//! Payouts are unknown before the reply to an order, so a single trade at the minimum stake may
-//! probe one.
+//! The payout is unknown until the reply to an order, so a single trade at the minimum stake may probe it.
 
 use super::{Limits, Proposal, RiskState, Ruling, View, refuse_if};
 use crate::SymbolId;
@@ -29,8 +28,8 @@ pub(super) fn check_min_payout(proposal: &Proposal, view: View<'_>) -> Ruling {
     }
 }
 
-/// The last known payouts count, with or without a signal, so the result does not depend on the
-/// order of the bots.
+/// Compares the last known payouts, whether or not a symbol has a signal, so that the result does not
+/// depend on the order of the bots.
 #[inline]
 pub(super) fn check_best_payout(proposal: &Proposal, view: View<'_>) -> Ruling {
     let is_chosen_among = view.limits.best_payout_of.contains(&proposal.symbol);
@@ -99,7 +98,7 @@ mod tests {
         situation
     }
 
-    /// Records that a symbol pays `percent`, known for `seconds`.
+    /// Records that a symbol pays `percent`. The payout was reported `seconds` ago.
     fn pays(situation: &mut Situation, symbol: usize, percent: u32, seconds: i64) {
         let payout = Payout::from_parts(percent * 10_000).unwrap();
         let seen = situation.proposal.at - Millis::from_seconds(seconds);

@@ -1,4 +1,4 @@
-//! Rules that now refuse every signal of a bot, with their figures and the time that lifts them.
+//! Rules that currently refuse every signal of a bot, with their figures and when they are lifted.
 
 use super::freshness::seconds;
 use super::limit_use::{limit_use, limit_use_of, remaining_bot_loss};
@@ -13,12 +13,12 @@ const SEARCH_SPAN: Millis = Millis::new(Millis::DAY.get() * 64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) rule: Rule,
-    /// Remaining loss and the stake that exceeds it, for a rule that compares the two.
+    /// Remaining loss and the stake that exceeds it, for rules that compare the two.
     pub(crate) room: Option<(Money, Money)>,
     pub(crate) figures: String,
-    /// Venue time that lifts the refusal, `None` if only an event or an operator does.
+    /// Venue time at which the refusal ends, `None` if only an event or an operator lifts it.
     pub(crate) until: Option<Millis>,
-    /// Whether the end of open trades may lift it, because their stakes count as lost until then.
+    /// Whether the end of open trades may lift it. Their stakes count as lost until then.
     pub(crate) waits_for_trades: bool,
 }
 
@@ -169,12 +169,12 @@ fn search_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Mil
     Some(free)
 }
 
-/// Returns the time until which every signal of the bot is refused if no event comes first. `Millis::MAX` if
-/// only an event can lift the refusal, the time of the proposal if the next signal may be approved.
-/// The result is certain but not complete: refusals for other reasons, such as trading hours, are ignored.
+/// Returns the time until which every signal of the bot is refused if no event comes first.
+/// `Millis::MAX` if only an event can lift the refusal, the time of the proposal if the next signal may pass. Other
+/// refusals, such as trading hours, are ignored, so the actual time may be later.
 pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
-    // Only an event lifts the following rules. The most frequent one is first.
+    // Only an event lifts the following rules. The most frequent rule is first.
     if view.limits.is_full(view.intents, view.counts) || refuses(open_trades::check_in_flight) {
         return Millis::MAX;
     }
@@ -193,7 +193,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     {
         return Millis::MAX;
     }
-    // The Session itself checks when a session of hours ends.
+    // The Session itself checks for the end of a session of trading hours.
     if refuses(session_limits::check_session_profit_target)
         || (is_stake_fixed && refuses(session_limits::check_session_loss_limit))
     {
@@ -226,8 +226,8 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     until
 }
 
-/// Returns the rule that stops the bot for good once no trade is pending: neither time nor the
-/// market lifts it, only an operator or a deposit.
+/// Returns the rule that stops the bot for good once no trade is pending.
+/// Only an operator or a deposit lifts it, neither time nor the market.
 pub(crate) fn stopped_by(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
     let found = |check, rule| refuses(check).then_some(rule);
@@ -408,7 +408,7 @@ mod tests {
             (&json!({ "max_loss_streak": 2 }), 100, None),
             // The daily limit of 100.00 is exhausted only today.
             (&json!({}), 10_000, None),
-            // 20 % of 10,000.00 leave no room for a stake of 10.00 after a loss of 1,990.01.
+            // 20 % of 10,000.00 leaves no room for a stake of 10.00 after a loss of 1,990.01.
             (&json!({}), 199_000, None),
             (&json!({}), 199_001, Some(Rule::MaxDrawdown)),
             (&all_off, 999_000, None),

@@ -1,4 +1,4 @@
-//! Names of the rules, and the settings behind them.
+//! Rule names and the settings behind them.
 
 use super::{BotLimitSettings, RiskSettings};
 use candlewick_sdk::rust_decimal::Decimal;
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A rule that can refuse a signal, checked in the order of [`Rule::ALL`].
-/// The number of a rule is hashed with each of its refusals ([`Self::hashed`]) and must never change. A new
-/// rule takes the next number, whatever its position in the order.
+/// The number of a rule is hashed with each of its refusals ([`Self::hashed`]) and must never change. New rules get the
+/// next free number, whatever their position in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Rule {
     /// The kill switch is on.
     Halted = 0,
-    /// The signal is too old, or its candle was fetched later.
+    /// The signal is too old, or its candle was backfilled.
     LateSignal = 1,
     /// The bot's last candle is too old.
     StaleData = 2,
-    /// The local clock differs too much from that of the venue.
+    /// The local clock differs too much from the venue's clock.
     ClockSkew = 3,
     /// An order on the symbol has no reply yet.
     InFlight = 4,
@@ -24,18 +24,18 @@ pub enum Rule {
     InDoubt = 5,
     /// The time is outside the trading hours.
     OutsideHours = 6,
-    /// A loss was too recent.
+    /// The last loss was too recent.
     Cooldown = 7,
     /// A trade in the opposite direction is open on the symbol.
     OppositeOpen = 8,
-    /// A trade of the same direction and close time is open on the symbol.
+    /// A trade with the same direction and close time is open on the symbol.
     DuplicateOpen = 9,
     /// Too many trades are open.
-    /// In journals of versions before [`Self::MaxOpenTradesPerSymbol`], also on the symbol.
+    /// In journals from versions without [`Self::MaxOpenTradesPerSymbol`], it also covers the per-symbol limit.
     MaxOpenTrades = 10,
     /// Too many trades in the last 60 minutes.
     MaxTradesPerHour = 11,
-    /// Too many trades in the day.
+    /// Too many trades on the day.
     MaxTradesPerDay = 12,
     /// The day's loss would exceed its limit if all open trades were lost.
     DailyLossLimit = 13,
@@ -51,13 +51,13 @@ pub enum Rule {
     StakeBounds = 18,
     /// The free balance does not cover the stake.
     InsufficientBalance = 19,
-    /// The live verdict has ruled the edge out.
+    /// The live verdict has ruled out an edge.
     EdgeRejected = 20,
-    /// The time is within a dated span without opens.
+    /// The time is within a dated period without opens.
     Blackout = 21,
     /// Too many trades of the bot are open.
     BotMaxOpenTrades = 22,
-    /// Too many trades of the bot in the day.
+    /// Too many trades of the bot on the day.
     BotMaxTradesPerDay = 23,
     /// The bot's daily loss would exceed its limit if all its open trades were lost.
     BotDailyLossLimit = 24,
@@ -78,17 +78,17 @@ pub enum Rule {
     /// The bot's profit target of the session is reached.
     BotSessionProfitTarget = 32,
     /// Another symbol of `best_payout_of` is preferred, or the payout is being probed.
-    /// A symbol is preferred if it pays more, or as much and was traded at this moment.
+    /// A symbol is preferred if its payout is higher, or if it is equal and the symbol was traded at this moment.
     BestPayout = 33,
     /// Too many trades are open on the symbol.
     MaxOpenTradesPerSymbol = 34,
-    /// The venue recently declined an order on the symbol, or for a reason that concerns the account.
+    /// The venue recently declined an order on the symbol, or any order for an account-wide reason.
     RefusedByVenue = 35,
 }
 
 impl Rule {
-    /// Returns the number that is hashed with a refusal. The limit per symbol was once part of
-    /// [`Self::MaxOpenTrades`] and keeps its number, so the hashes of earlier runs stay valid.
+    /// Returns the number that is hashed with a refusal. The per-symbol limit was once part of
+    /// [`Self::MaxOpenTrades`] and shares its number, so that hashes of earlier runs stay valid.
     #[inline]
     pub(crate) const fn hashed(self) -> u8 {
         match self {
@@ -102,12 +102,12 @@ impl Rule {
         matches!(self, Self::MaxDrawdown | Self::LossStreak)
     }
 
-    /// Returns whether only an operator lifts the rule, not time or the end of a trade.
+    /// Returns whether only an operator can lift the rule, neither time nor the end of a trade.
     pub const fn is_lifted_by_operator(self) -> bool {
         matches!(self, Self::Halted | Self::MaxDrawdown | Self::LossStreak | Self::BotLossStreak)
     }
 
-    /// Returns whether the rule rarely outlasts a trade, a reply or a candle.
+    /// Returns whether the rule rarely lasts longer than a trade, a reply or a candle.
     pub const fn is_brief(self) -> bool {
         matches!(
             self,
@@ -184,15 +184,14 @@ impl Rule {
         }
     }
 
-    /// Returns the label and name of the rule with the setting that refuses this bot.
-    /// For example `total open-trade limit (MaxOpenTrades: max_open_trades = 3)`. Only label and name if the rule has
-    /// no setting.
+    /// Returns the label and name of the rule, with the setting that applies to this bot if there is one.
+    /// For example `total open-trade limit (MaxOpenTrades: max_open_trades = 3)`.
     pub fn describe_with_setting(self, risk: &RiskSettings, bot: &str) -> String {
         self.with_detail(self.describe(), self.setting(risk, bot).as_deref().unwrap_or_default())
     }
 
-    /// Adds a detail inside the brackets of the text of this rule.
-    /// An empty detail changes nothing, and neither does the text of another rule.
+    /// Adds a detail inside the parentheses of this rule's text.
+    /// Leaves the text unchanged if the detail is empty or the text is another rule's.
     #[must_use]
     pub fn with_detail(self, words: String, detail: &str) -> String {
         let is_bare = words.ends_with(&format!("({self})"));

@@ -1,4 +1,4 @@
-//! Loss limit and profit target of a session: a run, or each window of the trading hours.
+//! Loss limit and profit target of a session, which is a run or a window of the trading hours.
 
 use super::hours::Window;
 use super::money_limits::AmountOrPercent;
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub struct SessionLimitSettings {
     /// Definition of a session.
     pub of: SessionSpan,
-    /// Maximum loss per session, counting open trades as lost.
+    /// Maximum loss per session, with open trades counted as lost.
     #[schemars(with = "f64")]
     pub loss_limit: Decimal,
     /// Maximum loss per session in percent of the equity at its start. The lower limit applies if both are set.
@@ -61,7 +61,7 @@ pub(crate) struct SessionTally {
 }
 
 impl SessionLimitSettings {
-    /// Returns whether nothing is limited, in which case it is not serialized.
+    /// Returns whether no limit is set, in which case the section is not serialized.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
@@ -112,7 +112,7 @@ impl SessionTally {
         (self.profit, self.equity, self.shortage) = (Money::ZERO, equity, shortage);
     }
 
-    /// Lowers the initial shortage to the present one, so that a new shortage counts again.
+    /// Lowers the initial shortage to the current one, so that a new shortage counts again.
     pub(crate) fn limit_shortage(&mut self, shortage: Money) {
         self.shortage = self.shortage.min(shortage);
     }
@@ -121,7 +121,7 @@ impl SessionTally {
         self.profit - (shortage - self.shortage).max(Money::ZERO)
     }
 
-    /// Returns when time begins the next session, at once if none has begun.
+    /// Returns the time at which the next session begins, which is immediately if none has begun.
     pub(crate) fn end(&self) -> Millis {
         self.end.unwrap_or(Millis::new(i64::MIN))
     }
@@ -152,7 +152,7 @@ mod tests {
     use super::super::testing::Situation;
     use super::*;
 
-    /// Judges a stake of 10.00 in a session that began with 2,000.00 and has earned `profit`.
+    /// Judges a stake of 10.00 in a session that began with 2,000.00 and has made `profit`.
     fn ask(check: Check, limits: &SessionLimitSettings, profit: i64, open: i64) -> Ruling {
         let mut situation = Situation::with(|risk| risk.session = limits.clone());
         situation.state.session.begin((Money::from_minor(200_000), Money::ZERO), None);
@@ -170,7 +170,7 @@ mod tests {
             (&amount, -4_000, 0, Ruling::Pass),
             (&amount, -4_001, 0, Ruling::Refuse),
             (&amount, -2_000, 2_001, Ruling::Refuse),
-            // 2 % of 2,000.00 are 40.00.
+            // 2 % of 2,000.00 is 40.00.
             (&both, -3_000, 0, Ruling::Pass),
             (&both, -3_001, 0, Ruling::Refuse),
             (&none, -199_000, 0, Ruling::Pass),

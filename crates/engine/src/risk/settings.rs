@@ -49,7 +49,7 @@ pub struct RiskSettings {
     pub cooldown_after_losses: u32,
     /// Cooldown after `cooldown_after_losses` consecutive losses, in seconds.
     pub cooldown_after_losses_s: u32,
-    /// Scope of a cooldown: all symbols, or only the symbol of the loss.
+    /// Scope of a cooldown: all symbols, or only the symbol with the loss.
     pub cooldown_scope: CooldownScope,
     /// Pauses after a number of wins, losses or trades.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -68,15 +68,15 @@ pub struct RiskSettings {
     pub best_payout_of: Vec<String>,
     /// Maximum age of a known payout, in seconds. Older payouts count as unknown.
     pub payout_max_age_s: u32,
-    /// Maximum age of the last candle, in intervals since its close.
+    /// Maximum age of the last candle, in intervals since it closed.
     pub stale_after_intervals: u32,
-    /// Maximum age of a signal, in milliseconds. At most half the candle interval is allowed.
+    /// Maximum age of a signal, in milliseconds. It cannot exceed half the candle interval.
     pub max_signal_delay_ms: u32,
-    /// Whether trades in both directions may be open on one symbol.
+    /// Whether trades in opposite directions may be open on the same symbol.
     pub allow_opposite: bool,
-    /// Whether two trades with the same symbol, direction and close time may be open.
+    /// Whether two trades with the same symbol, direction and close time may be open at once.
     pub allow_duplicate: bool,
-    /// Maximum difference between the local clock and that of the venue, in milliseconds.
+    /// Maximum difference between the local clock and the venue's clock, in milliseconds.
     pub max_clock_skew_ms: u32,
     /// Trading hours. Trading is always allowed if the list is empty.
     pub hours: Vec<Hours>,
@@ -104,9 +104,9 @@ pub struct RiskSettings {
     /// Whether a stake above `max_stake` or `max_stake_percent` is reduced to the maximum instead of rejected.
     #[serde(skip_serializing_if = "is_default")]
     pub cap_stakes: bool,
-    /// Whether a bot stops trading once its edge is ruled out.
+    /// Whether a bot stops trading once an edge is ruled out.
     pub enforce_verdict: bool,
-    /// Parameters of the edge verdict, fixed before its first trade.
+    /// Parameters of the edge verdict, fixed before the first trade.
     pub verdict: VerdictSettings,
     /// Maximum risk of ruin of all ladders within `ruin_horizon_trades`, from 0 to 1. A run above it does not start.
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -123,7 +123,7 @@ pub enum CooldownScope {
     /// All bots.
     #[default]
     All,
-    /// Only bots on the symbol of the loss.
+    /// Only bots on the symbol with the loss.
     Symbol,
 }
 
@@ -194,8 +194,8 @@ pub struct VerdictSettings {
     pub delta: f64,
     /// Staking rule of the notional accounts.
     pub lambda: LambdaRule,
-    /// Mean number of trades before a false *edge no longer held* alarm, after *edge shown*. 0 disables the watch, as
-    /// does a journal without this value. A change does not reset the verdicts.
+    /// Mean number of trades before a false *edge no longer held* alarm, after *edge shown*. 0 disables the
+    /// watch, and is the default for journals without this value. A change does not reset the verdicts.
     #[serde(default)]
     pub watch_trades: u64,
 }
@@ -204,8 +204,8 @@ pub struct VerdictSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LambdaRule {
-    /// Kelly fractions of four edges from 1.1 to 6.5 `delta`, each on its own part of the account. `shrunk_kelly400` of
-    /// earlier versions is accepted as an alias, and every verdict restarts.
+    /// Kelly fractions for four edges from 1.1 to 6.5 `delta`, each on its own part of the account.
+    /// The alias `shrunk_kelly400` from earlier versions is accepted, but every verdict restarts.
     #[default]
     #[serde(alias = "shrunk_kelly400")]
     FixedFractions,
@@ -220,7 +220,7 @@ impl Default for VerdictSettings {
 }
 
 impl VerdictSettings {
-    /// Builds the test plan of the settings.
+    /// Builds the test plan from the settings.
     pub fn to_plan(self) -> Result<EdgeTestPlan, EngineError> {
         let LambdaRule::FixedFractions = self.lambda;
         EdgeTestPlan::new(self.alpha, self.beta, self.delta)

@@ -1,4 +1,4 @@
-//! Memory of the rules in addition to ledger and intents.
+//! State of the rules, in addition to ledger and intents.
 
 pub(super) mod carried;
 
@@ -15,13 +15,13 @@ use std::collections::VecDeque;
 
 const TYPICAL_TRADES_PER_HOUR: usize = 1_024;
 
-/// Folded from events. Its size is bounded by the number of symbols and the limits.
+/// State folded from events. Its size is bounded by the number of symbols and the limits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RiskState {
     pub(crate) halted: bool,
     pub(crate) suspended: bool,
     pub(crate) skew: Millis,
-    /// Decision times of the trades of the last 60 minutes, recorded only if they are limited.
+    /// Decision times of trades in the last 60 minutes, recorded only if a limit needs them.
     recent: VecDeque<Millis>,
     day_start: Millis,
     pub(super) trades_today: u32,
@@ -97,7 +97,7 @@ impl RiskState {
         own.max(self.rested_at)
     }
 
-    /// Returns the last known payout, unless it is older than `max_age`. A maximum of zero means no limit.
+    /// Returns the last known payout if it is not older than `max_age`. A `max_age` of zero means no limit.
     pub(crate) fn payout(&self, symbol: SymbolId, now: Millis, max_age: Millis) -> Option<Payout> {
         let (payout, seen) = self.symbols.get(symbol.index())?.payout?;
         (max_age == Millis::ZERO || now - seen <= max_age).then_some(payout)
@@ -162,7 +162,7 @@ impl RiskState {
         }
         if limits.max_trades_per_hour > 0 {
             let place = self.recent.partition_point(|time| *time <= decided);
-            // The list may exceed the limit by one, because no other trade is dropped for this one.
+            // The list may exceed the limit by one, because no trade is dropped to make room.
             self.recent.insert(place, decided);
         }
     }
@@ -265,8 +265,8 @@ impl RiskState {
         self.venue_refusals.paused_until(symbol, limits.refused_by_venue_pause)
     }
 
-    /// Starts the cooldowns of a loss that is already counted. `streak` is the number of
-    /// consecutive losses over all bots.
+    /// Starts the cooldowns after a loss that is already counted.
+    /// `streak` is the number of consecutive losses over all bots.
     pub(crate) fn cool_down(&mut self, limits: &Limits, symbol: SymbolId, at: Millis, streak: u32) {
         let Some(state) = self.symbols.get_mut(symbol.index()) else { return };
         let (streak, rested_at) = match limits.cooldown_scope {

@@ -1,28 +1,28 @@
-//! Refusals by the venue: which reasons pause which symbols, and for how long.
+//! Refusals by the venue: which symbols a reason pauses, and for how long.
 
 use super::{Proposal, RiskSettings, Ruling, View, refuse_if};
 use crate::{RefusalReason, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Symbol};
 use serde::{Deserialize, Serialize};
 
-/// Maximum pause, unless the first one is longer.
+/// Maximum pause, unless the first pause is already longer.
 const MAX_PAUSE: Millis = Millis::HOUR;
 
-/// A pause of opens after refusals by the venue.
+/// A pause of opens after the venue refused orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusalPause {
-    /// Reason of the venue.
+    /// Reason given by the venue.
     pub reason: RefusalReason,
     /// Number of refusals since the last accepted order.
     pub refusals: u32,
     /// End of the pause.
     pub until: Millis,
-    /// Paused symbol, `None` if the reason applies to the account.
+    /// Paused symbol, `None` if the reason concerns the whole account.
     pub(crate) symbol: Option<SymbolId>,
 }
 
 /// Refusals since the last accepted order, at most one entry per symbol and reason.
-/// The length of a pause is not stored: it follows from the setting in force.
+/// The length of a pause is not stored, because it follows from the current setting.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct VenueRefusals {
     entries: Vec<Entry>,
@@ -37,14 +37,14 @@ struct Entry {
 }
 
 impl RefusalPause {
-    /// Returns the cause of the pause. For example `2 refusals by the venue in a row: symbol not active`.
+    /// Describes the cause of the pause, such as `2 refusals by the venue in a row: symbol not active`.
     pub fn cause(&self) -> String {
         let (plural, row) = if self.refusals == 1 { ("", "") } else { ("s", " in a row") };
         format!("{} refusal{plural} by the venue{row}: {}", self.refusals, self.reason)
     }
 }
 
-/// A reply of the venue to an order, as far as refusal pauses depend on it.
+/// The venue's reply to an order, reduced to what refusal pauses depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct VenueAnswer {
     /// Traded symbol.
@@ -57,7 +57,7 @@ pub struct VenueAnswer {
     pub refusal: Option<RefusalReason>,
 }
 
-/// Returns the pause of a symbol at `now` after these replies, `None` if none. The replies are in order.
+/// Returns the pause of a symbol at `now` after these replies in order, `None` if there is none.
 pub fn refusal_pause_after(
     risk: &RiskSettings,
     symbol: Symbol,
@@ -82,8 +82,8 @@ impl VenueRefusals {
         self.entries.is_empty()
     }
 
-    /// Records the refusal at `at` of an order decided at `decided`. Only one decided after the last refusal
-    /// lengthens the pause.
+    /// Records that an order decided at `decided` was refused at `at`.
+    /// The pause only grows if the order was decided after the previous refusal.
     pub(crate) fn record(&mut self, reason: RefusalReason, symbol: SymbolId, decided: Millis, at: Millis) {
         let symbol = (!reason.concerns_account()).then_some(symbol);
         match self.entries.iter_mut().find(|entry| entry.reason == reason && entry.symbol == symbol) {
@@ -138,8 +138,8 @@ impl Entry {
     }
 }
 
-/// Returns the pause after a number of consecutive refusals: the first one, doubled with each
-/// further refusal up to an hour.
+/// Returns the pause after a number of consecutive refusals.
+/// It starts at `first` and doubles with each further refusal, up to an hour.
 fn pause_after(refusals: u32, first: Millis) -> Millis {
     let doublings = refusals.saturating_sub(1).min(32);
     let pause = first.get().saturating_mul(1_i64 << doublings);
@@ -172,7 +172,7 @@ mod tests {
         let seconds =
             |first: i64| [1, 2, 3, 6, 7, 8, u32::MAX].map(|n| pause_after(n, at(first)).get() / 1_000);
         assert_eq!(seconds(60), [60, 120, 240, 1_920, 3_600, 3_600, 3_600]);
-        // A first pause above an hour does not grow; 0 turns the rule off.
+        // A first pause of more than an hour does not grow. 0 disables the rule.
         assert_eq!(seconds(7_200), [7_200; 7]);
         assert_eq!(seconds(0), [0; 7]);
     }
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(refusals.paused_until(other(), MINUTE), at(62));
     }
 
-    /// Checks the rule `wait_ms` after a number of consecutive refusals, with a first pause of `first_s`.
+    /// Checks the rule `wait_ms` after a number of consecutive refusals. The first pause is `first_s`.
     fn ask(reason: RefusalReason, refusals: i64, (first_s, wait_ms): (u32, i64)) -> [Ruling; 2] {
         let mut situation = Situation::with(|risk| risk.refused_by_venue_pause_s = first_s);
         let last = situation.proposal.at - Millis::new(wait_ms);

@@ -3,8 +3,8 @@
 use candlewick_sdk::edit_distance;
 use chrono_tz::Tz;
 
-/// Zones whose offset is not a whole number of hours and has been constant for forty years, without
-/// daylight saving time: whether they are ahead of UTC, hours, minutes, zone.
+/// Zones without daylight saving time whose offset is not a whole number of hours and has not changed
+/// for forty years. Fields: ahead of UTC, hours, minutes, zone.
 const FRACTIONAL_OFFSETS: [(bool, u32, u32, Tz); 6] = [
     (true, 4, 30, Tz::Asia__Kabul),
     (true, 5, 30, Tz::Asia__Kolkata),
@@ -14,12 +14,12 @@ const FRACTIONAL_OFFSETS: [(bool, u32, u32, Tz); 6] = [
     (false, 9, 30, Tz::Pacific__Marquesas),
 ];
 
-/// Parses an IANA name, or an offset as accepted by [`offset_zone`].
+/// Parses an IANA name, or an offset in a format accepted by [`offset_zone`].
 pub fn time_zone(name: &str) -> Option<Tz> {
     name.parse().ok().or_else(|| offset_zone(name))
 }
 
-/// Parses an offset from UTC: `UTC-3`, `GMT+1`, `UTC+5:30`, `UTC +0530`.
+/// Parses an offset from UTC, such as `UTC-3`, `GMT+1`, `UTC+5:30` or `UTC +0530`.
 /// The corresponding IANA names have the opposite sign.
 pub fn offset_zone(text: &str) -> Option<Tz> {
     let lower = text.trim().to_lowercase();
@@ -61,7 +61,7 @@ pub fn time_zone_help(text: &str) -> String {
     }
 }
 
-/// Returns a note about a zone that is mistaken for one with summer time.
+/// Returns a note about a zone that is often assumed to have daylight saving time but has none.
 pub fn missing_dst_note(zone: &str) -> Option<&'static str> {
     match zone {
         "EST" => Some("EST has no summer time; New York is America/New_York"),
@@ -70,7 +70,7 @@ pub fn missing_dst_note(zone: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns a note if a zone written like this usually means another one.
+/// Returns a note about a zone name that is usually meant as a different zone.
 pub fn zone_note(written: &str) -> Option<String> {
     let turned = |hours: &str, sign: char, other: char| {
         let is_hours = hours.parse::<u8>().is_ok_and(|hours| hours > 0);
@@ -85,8 +85,8 @@ pub fn zone_note(written: &str) -> Option<String> {
     }
 }
 
-/// Returns the zone whose name or city is spelt almost like `text`, `None` for abbreviations, which are too
-/// short. Zones of fixed hours, whose sign is reversed, are never suggested.
+/// Returns the zone whose name or city is closest to `text`, `None` if `text` is a short abbreviation.
+/// Fixed-offset zones are never suggested, because their sign is reversed.
 fn nearest_zone(text: &str) -> Option<&'static str> {
     let length = text.trim().chars().count();
     if length < 5 {

@@ -1,4 +1,4 @@
-//! Booking of intents (opened, refused, settled, resolved after a doubt) and of days.
+//! Booking of intents (opened, refused, settled, resolved after a doubt) and of new days.
 
 use super::Session;
 use crate::intent::{Intent, ReinstatedIntent};
@@ -17,14 +17,14 @@ impl Session {
         }
         let Some(payout) = opened.payout else { return };
         self.state.record_payout(symbol, payout, at);
-        // Like in the book, only the first of several replies counts.
+        // Only the first of several replies counts, as in the book.
         let is_first = self.intents.is_first_payout(opened.intent);
         if let Some(verdict) = self.verdict_mut(bot).filter(|_| is_first) {
             verdict.on_answered(opened.intent, symbol, payout);
         }
     }
 
-    /// Books the terms that the venue took, whatever was ordered. A different bet is not evidence.
+    /// Applies the terms that the venue accepted. A trade on different terms does not count as evidence.
     fn apply_venue_terms(&mut self, intent: IntentId, taken: &VenueTerms) {
         let Some(before) = self.intents.apply_venue_terms(intent, taken) else { return };
         self.ledger.release(before.stake);
@@ -60,8 +60,8 @@ impl Session {
         }
     }
 
-    /// Excludes an intent without a trade from the evidence. It stays excluded if a trade turns up,
-    /// because its end may have been known by then.
+    /// Excludes an intent without a trade from the evidence.
+    /// It stays excluded if a trade appears later, because its outcome may have been known by then.
     fn exclude(&mut self, intent: &Intent) {
         if let Some(verdict) = self.verdict_mut(intent.bot) {
             verdict.on_excluded(intent.id);
@@ -71,7 +71,7 @@ impl Session {
         }
     }
 
-    /// Excludes a trade whose result an operator reported: it counts as money, not as evidence.
+    /// Excludes a trade whose result an operator reported. It counts for the money but not as evidence.
     pub(super) fn exclude_by_id(&mut self, intent: IntentId) {
         let found = self.intents.unfinished.iter().find(|known| known.id == intent).copied();
         if let Some(intent) = found {
@@ -140,8 +140,8 @@ impl Session {
         self.on_opened(opened, at);
     }
 
-    /// Reserves the stake again and counts the trade. It stays excluded from the evidence, like the
-    /// rejection.
+    /// Reserves the stake again and counts the trade.
+    /// Like the rejection before it, the trade stays excluded from the evidence.
     pub(super) fn on_reinstated(&mut self, terms: &OrderTerms) {
         let whose = (terms.intent(), terms.bot(), terms.symbol());
         let bet = (terms.direction(), terms.stake());

@@ -21,14 +21,14 @@ impl Strategy for NoOpStrategy {
 }
 
 impl Session {
-    /// Creates a Session whose bots have no-op strategies.
+    /// Creates a Session in which all strategies are no-ops.
     pub fn without_strategies(settings: &SessionSettings) -> Result<Self, EngineError> {
         let strategies = settings.bots.iter().map(|_| Box::new(NoOpStrategy) as Box<dyn Strategy>);
         Self::new(settings, strategies.collect())
     }
 
     /// Folds an entry of an earlier run into ledger, limits, ladders and doubts.
-    /// Strategies see nothing, and there are no actions.
+    /// Strategies do not see the entry, and no actions result.
     pub fn recall(&mut self, recorded: &Recorded) {
         match recorded {
             Recorded::Refuse | Recorded::Verdict => {}
@@ -68,7 +68,7 @@ impl Session {
         } else {
             self.round_ladder(terms.bot());
         }
-        // Last, because a ladder is rounded with the balance free at the decision.
+        // Last, because ladder rounding uses the free balance at the decision.
         self.ledger.reserve(terms.stake());
     }
 
@@ -98,8 +98,8 @@ impl Session {
         }
     }
 
-    /// Begins a day with its first event, before the event is booked. The record of the day follows the event
-    /// and is lost in a crash between the two. So the event decides, and the record finds the day begun.
+    /// Begins a new day at its first event, before booking the event.
+    /// The day's own record follows the event and may be lost in a crash. It changes nothing if the day has begun.
     pub(super) fn recall_day(&mut self, at: Millis) {
         if self.ledger.is_day_over(at) {
             self.begin_day(at);

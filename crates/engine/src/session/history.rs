@@ -1,7 +1,7 @@
-//! The recent past of a Session, and the correction of a settled result by a refold of it.
+//! Recent history of a Session, and the correction of settled results by folding it again.
 //!
-//! Only live runs, their replays and the fold of a journal keep it. It covers at least [`HISTORY_SPAN`], or
-//! the last [`MAX_SETTLEMENTS`] settlements.
+//! Only live runs, their replays and journal folds keep a history. It covers at least [`HISTORY_SPAN`], or the last
+//! [`MAX_SETTLEMENTS`] settlements.
 
 use super::Session;
 use super::verdicts::SharedVerdicts;
@@ -19,7 +19,7 @@ const HISTORY_SPAN: Millis = Millis::new(25 * Millis::HOUR.get());
 
 const MAX_SETTLEMENTS: usize = 20_000;
 
-/// Two consecutive segments that together cover the span.
+/// Two consecutive segments that together cover the history span.
 #[derive(Clone)]
 pub(super) struct History {
     segments: Vec<Segment>,
@@ -105,7 +105,7 @@ const fn replace_result(
     }
 }
 
-/// Returns whether an event affects the fold. Readings that only apply until the next one do not.
+/// Returns whether an event affects the fold. Readings that only apply until the next reading do not.
 const fn is_folded(kind: &EventKind) -> bool {
     !matches!(
         kind,
@@ -120,7 +120,7 @@ const fn is_folded(kind: &EventKind) -> bool {
 
 impl Session {
     /// Handles an event like [`Session::handle`] and records it for later corrections.
-    /// For live runs and their replays.
+    /// For live runs and replays of live runs.
     pub fn handle_recorded(&mut self, event: &Event, actions: &mut Vec<Action>) {
         let first = actions.len();
         self.save_checkpoint(event.at);
@@ -174,8 +174,8 @@ impl Session {
         }
     }
 
-    /// Copies the recent past of another Session of the same settings.
-    /// Call it after a restore from that Session's snapshot.
+    /// Copies the history of another Session with the same settings.
+    /// Call it after restoring that Session's snapshot.
     pub fn share_history(&mut self, other: &Self) {
         self.history.clone_from(&other.history);
     }
@@ -194,7 +194,7 @@ impl Session {
         }
     }
 
-    /// Restores a checkpoint. Strategies, candles, signals from outside and names are unaffected.
+    /// Restores a checkpoint. Strategies, candles, external signals and names are unaffected.
     fn restore_checkpoint(&mut self, checkpoint: &Checkpoint) {
         for (bot, (stake, verdict, reentry)) in self.bots.iter_mut().zip(&checkpoint.bots) {
             (bot.stake, *bot.verdict, bot.reentry) = (stake.clone(), verdict.clone(), reentry.clone());
@@ -209,13 +209,13 @@ impl Session {
         self.limits = checkpoint.limits.clone();
     }
 
-    /// Returns whether a result can be corrected: its settlement is recent enough.
+    /// Returns whether a result can be corrected, which requires a recent settlement.
     pub fn can_correct(&self, intent: IntentId) -> bool {
         self.history.as_ref().is_some_and(|history| history.has_settlement(intent))
     }
 
-    /// Corrects a result. Opens remain, since they are facts. Ledger, ladders, limits, pauses and verdicts
-    /// become those of a run in which the right result came first. Unknown settlements are ignored.
+    /// Corrects a result. All other state becomes as if the correct result had arrived first.
+    /// Opens are facts and stay unchanged. Ignores settlements outside the history.
     pub(super) fn on_correction(
         &mut self,
         intent: IntentId,

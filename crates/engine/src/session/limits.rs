@@ -9,10 +9,10 @@ use candlewick_sdk::{Millis, Money};
 impl Session {
     /// Prepares limits that apply from the next reload event.
     ///
-    /// The event is [`Control::Reload`](crate::Control::Reload). Trades, doubts, money and verdicts are
-    /// unaffected. Parameters that are fixed before the first trade of a verdict are not limits and are
-    /// ignored here. Fails, and prepares nothing, if a setting is invalid or cannot change in a running
-    /// Session: the bounds of the current day, and a limit of trades per hour if they were not counted.
+    /// The event is [`Control::Reload`](crate::Control::Reload). Trades, doubts, money and verdicts are unaffected.
+    /// Verdict parameters fixed before the first trade are not limits and are ignored. Fails, leaving nothing prepared,
+    /// if a setting is invalid or cannot change in a running Session: the bounds of the current day, or an hourly trade
+    /// limit if trades were not counted.
     pub fn prepare_reload(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepared = None;
         let limits = Limits::new(risk, self.money_scale)?;
@@ -37,20 +37,20 @@ impl Session {
     }
 
     /// Applies the limits in force at the end of the journal to a read-only Session.
-    /// A trading Session gets them from an event. Fails like [`Session::prepare_reload`]; the limits then
-    /// remain unchanged.
+    /// A trading Session gets them from an event. Fails like [`Session::prepare_reload`] and then leaves the limits
+    /// unchanged.
     pub fn apply_limits(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepare_reload(risk)?;
         self.reload();
         Ok(())
     }
 
-    /// Applies the prepared limits. Without any, as in the fold of an earlier run, the present ones remain.
+    /// Applies the prepared limits. If there are none (folding an earlier run), the current limits remain.
     pub(super) fn reload(&mut self) {
         let Some(limits) = self.prepared.take() else { return };
         self.limits = *limits;
         self.limits.bind_ids(&self.names, &self.symbols);
-        // Symbols that only earlier runs traded are ignored, as at the start.
+        // Symbols traded only in earlier runs are ignored, as at startup.
         let mut symbols = Vec::new();
         for series in &self.series {
             position_or_push(&mut symbols, series.symbol);

@@ -72,7 +72,7 @@ impl Session {
         if self.limits.cap_stakes { stake.min(most) } else { stake }
     }
 
-    /// Counts a payout probe. It moves no ladder if the ladder would have staked more.
+    /// Counts a payout probe. The probe does not move the ladder if the ladder would have staked more.
     #[cold]
     pub(super) fn begin_probe(&mut self, (bot, symbol, id): (BotId, SymbolId, IntentId), stake: Money) {
         self.state.begin_probe(symbol, id);

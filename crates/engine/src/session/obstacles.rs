@@ -1,4 +1,4 @@
-//! Rules, pauses and stakes that currently stop bots from trading, and the levels of ladders.
+//! Rules, pauses and stakes that currently prevent bots from trading, and ladder levels.
 
 use super::Session;
 use crate::bot::Bot;
@@ -16,21 +16,21 @@ static NO_REASON: Reason = Reason::new("");
 /// A rule that refuses every signal of some bots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
-    /// Affected bots in order.
+    /// Affected bots, in order.
     pub bots: Vec<BotId>,
-    /// Refusing rule.
+    /// Rule that refuses the signals.
     pub rule: Rule,
-    /// Description of the rule with its figures and its end.
+    /// Description of the rule with its figures and when it ends.
     pub text: String,
-    /// Venue time that lifts the rule, `None` if only an event or an operator does.
+    /// Venue time at which the rule is lifted, `None` if only an event or an operator lifts it.
     pub until: Option<Millis>,
     /// Whether the rule usually lasts no longer than a trade, a reply or a candle.
     pub is_brief: bool,
 }
 
 impl Session {
-    /// Returns what stops bots from opening at `now`, in the order of the rules.
-    /// Bots that a rule stops with the same figures share an entry.
+    /// Returns what prevents bots from opening trades at `now`, in the order of the rules.
+    /// Bots stopped by the same rule with the same figures share an entry.
     pub fn obstacles(&self, now: Millis) -> Vec<Obstacle> {
         let mut by_rule: BTreeMap<usize, Vec<(BotId, Refusal)>> = BTreeMap::new();
         for bot in (0..self.bots.len()).filter_map(BotId::new) {
@@ -44,7 +44,7 @@ impl Session {
     }
 
     /// Describes the values that a rule compares for a signal of a bot at `at`.
-    /// Empty if they are not numbers.
+    /// Empty if the rule does not compare numbers.
     pub fn rule_figures(&self, rule: Rule, bot: BotId, at: Millis) -> String {
         if bot.index() >= self.bots.len() {
             return String::new();
@@ -61,9 +61,8 @@ impl Session {
         Some((self.stake(own, probe, at), probe == Probe::Needed))
     }
 
-    /// Returns the rule that stops a bot for good.
-    /// Only an operator lifts it, or the balance covers no stake. Meant for the end of a run: pending trades
-    /// may still change it.
+    /// Returns the rule that stops a bot for good, until an operator or a deposit lifts it.
+    /// Meant for the end of a run, because pending trades may still change the result.
     pub fn stopped_by(&self, bot: BotId) -> Option<Rule> {
         let last = self.bots.get(bot.index())?.last_close;
         let proposal = self.any_proposal(bot, last);
@@ -95,7 +94,7 @@ impl Session {
         limit_use(&self.limits, (&self.ledger, &self.intents, &self.state), now)
     }
 
-    /// Returns the utilisation of each limit of a bot's own.
+    /// Returns the utilisation of each of the bot's own limits.
     pub fn limit_use_of(&self, bot: BotId) -> Vec<LimitUse> {
         limit_use_of(bot, &self.limits, (&self.ledger, &self.intents, &self.state))
     }
@@ -131,7 +130,7 @@ impl Session {
         groups.into_iter().map(obstacle).collect()
     }
 
-    /// Returns the pauses running at `now`, with the paused symbol or bot. `None` means all bots.
+    /// Returns the pauses running at `now`, each with its symbol or bot. `None` means all bots.
     pub fn running_pauses(&self, now: Millis) -> Vec<(RunningPause, Option<String>)> {
         let whose = |running: &RunningPause| match running.pause.scope {
             PauseScope::All => None,
@@ -142,27 +141,27 @@ impl Session {
         running.map(|running| (running, whose(&running))).collect()
     }
 
-    /// Returns bot name and gate state of each bot that has a gate.
+    /// Returns the name and gate state of each bot that has a gate.
     pub fn gates(&self) -> impl Iterator<Item = (String, String)> {
         let gate = |(name, bot): (&String, &Bot)| Some((name.clone(), bot.strategy.gate()?.now));
         self.names.iter().zip(&self.bots).filter_map(gate)
     }
 
-    /// Returns the last known payout of a bot's symbol, however old.
+    /// Returns the last known payout of a bot's symbol, whatever its age.
     pub fn last_payout(&self, bot: BotId) -> Option<Payout> {
         let bot = self.bots.get(bot.index())?;
         self.state.payout(bot.symbol, Millis::ZERO, Millis::ZERO)
     }
 
-    /// Returns the refusal pauses in force at `now` with their symbols, `None` for all.
+    /// Returns the refusal pauses in force at `now`, each with its symbol. `None` means all symbols.
     pub fn refusal_pauses(&self, now: Millis) -> Vec<(RefusalPause, Option<Symbol>)> {
         let symbol = |pause: &RefusalPause| self.symbols().get(pause.symbol?.index()).copied();
         let running = self.state.venue_refusals.running(self.limits.refused_by_venue_pause, now).into_iter();
         running.map(|pause| (pause, symbol(&pause))).collect()
     }
 
-    /// Returns whether the ladder is given up unless the next candle has a trade.
-    /// Only for a ladder above its first level. The stake after it is smaller.
+    /// Returns whether the ladder is given up unless a trade opens on the next candle.
+    /// Only true above the first level, where giving up lowers the stake.
     pub fn gives_up_ladder(&self, bot: BotId) -> bool {
         self.bots.get(bot.index()).is_some_and(|bot| bot.stake.level() > 1 && bot.gives_up_from().is_some())
     }
@@ -179,7 +178,7 @@ impl Session {
         self.bots.iter().enumerate().filter_map(standing).collect()
     }
 
-    /// Returns the stakes that remain refused until something is changed, in bot order.
+    /// Returns the stakes that stay refused until something changes, in bot order.
     pub fn stake_troubles(&self, now: Millis) -> Vec<StakeTrouble> {
         let trouble = |(place, bot): (usize, &Bot)| {
             let id = BotId::new(place)?;
@@ -192,7 +191,7 @@ impl Session {
 
     fn broken_bound(&self, id: BotId, stake: Money) -> Option<(StakeBound, Money)> {
         let Self { limits, ledger, intents, .. } = self;
-        // The end of an open trade may change the bot's stake, and every balance.
+        // The end of an open trade may change the bot's stake and any balance.
         if intents.trades_of(id) > 0 {
             return None;
         }
@@ -265,7 +264,7 @@ fn format_time(at: Millis, now: Millis) -> String {
 pub struct LadderLevel {
     /// Bot of the ladder.
     pub bot: BotId,
-    /// Next stake after the trades that have ended.
+    /// Next stake, after the trades that have ended.
     pub stake: Money,
     /// 1-based level of that stake.
     pub level: u32,
@@ -273,7 +272,7 @@ pub struct LadderLevel {
     pub levels: u32,
 }
 
-/// A next stake out of bounds that open trades of the bot cannot change.
+/// A next stake that is out of bounds. Open trades of the bot cannot change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StakeTrouble {
     /// Bot of the stake.
@@ -282,7 +281,7 @@ pub struct StakeTrouble {
     pub stake: Money,
     /// Violated bound.
     pub bound: StakeBound,
-    /// Value of the bound.
+    /// Value of the violated bound.
     pub figure: Money,
 }
 
@@ -297,7 +296,7 @@ pub enum StakeBound {
     MaxStakePercent,
     /// `risk.daily_loss_limit` of a day without losses, or its share of the equity.
     DailyLossLimit,
-    /// The bot's own daily loss limit, likewise.
+    /// The bot's own daily loss limit, or its share of the equity.
     BotDailyLossLimit,
     /// The free balance.
     FreeBalance,

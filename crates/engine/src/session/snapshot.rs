@@ -1,4 +1,4 @@
-//! Snapshots of a Session, to be stored and restored under the same settings.
+//! Snapshots of a Session, which can be stored and restored under the same settings.
 
 mod changed;
 
@@ -16,13 +16,13 @@ use candlewick_sdk::{Millis, MoneyScale, Symbol};
 use serde::{Deserialize, Serialize};
 
 /// The folded state of a Session: money, intents, counts, stakes and verdicts.
-/// It contains neither the settings nor the strategies, which are warmed up with candles.
+/// It contains neither the settings nor the strategies, which need a warm-up with candles.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct SessionSnapshot {
     format: u32,
     money_scale: MoneyScale,
     bots: Vec<BotState>,
-    /// Own symbols first, then those traded only in earlier runs.
+    /// The Session's own symbols, then those traded only in earlier runs.
     symbols: Vec<Symbol>,
     shared: SharedVerdicts,
     state: RiskState,
@@ -44,22 +44,22 @@ struct BotState {
     reentry: Option<Box<Reentry>>,
 }
 
-/// Errors of restoring a snapshot.
+/// Errors when restoring a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RestoreError {
-    /// Format of another version of the program.
+    /// The snapshot has the format of another program version.
     #[error("it has format {found}, and this program reads format {known}", known = SessionSnapshot::FORMAT)]
     Format {
         /// Format of the snapshot.
         found: u32,
     },
-    /// Snapshot of a Session with other settings.
+    /// The snapshot belongs to a Session with other settings.
     #[error("it belongs to a run with other {what}")]
     OtherSettings {
         /// Settings that differ.
         what: &'static str,
     },
-    /// Changed settings under which the state can only be refolded from all trades.
+    /// The changed settings require folding all trades again.
     #[error("{why}")]
     NeedsAll {
         /// Setting and explanation.
@@ -68,7 +68,7 @@ pub enum RestoreError {
 }
 
 impl SessionSnapshot {
-    /// Version of the snapshot format. Increment it with every change of contents or meaning.
+    /// Version of the snapshot format. Increment it whenever contents or meaning change.
     pub const FORMAT: u32 = 2;
 
     fn check(&self, session: &Session) -> Result<(), RestoreError> {
@@ -91,7 +91,7 @@ impl SessionSnapshot {
 }
 
 impl Session {
-    /// Returns a snapshot of the current state. Prepared limits that are not in force yet are not included.
+    /// Returns a snapshot of the current state. Prepared limits not yet in force are not included.
     pub fn snapshot(&self) -> SessionSnapshot {
         let bots = self.names.iter().zip(&self.bots).map(|(name, bot)| BotState {
             name: name.clone(),
@@ -116,7 +116,7 @@ impl Session {
     }
 
     /// Restores a snapshot of a Session with the same settings. Strategies see nothing.
-    /// After an error the Session must not be used, unless its settings are those of the snapshot.
+    /// After an error, the Session must not be used unless its settings are those of the snapshot.
     pub fn restore(&mut self, snapshot: SessionSnapshot) -> Result<(), RestoreError> {
         snapshot.check(self)?;
         let SessionSnapshot { bots, symbols, shared, state, .. } = snapshot;

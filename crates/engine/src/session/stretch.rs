@@ -1,4 +1,4 @@
-//! Stored candles of a backtest, the position of each bot in them, and their handling in batches.
+//! Stored candles of a backtest, each bot's position in them, and their handling in batches.
 
 use super::tournament::Tournament;
 use super::{Moment, Session};
@@ -6,20 +6,19 @@ use crate::bot::Bot;
 use crate::{Action, BotId, Origin, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, CandleAnswers, Millis, Signal, count_closing_before};
 
-/// Maximum number of candles for a bot before the next bot's turn. Few enough that all bots of a series find
-/// them in a cache, and many compared with the candles at the start of a block, which are not prefetched.
+/// Maximum number of candles for a bot before the next bot's turn. Small enough that all bots of a
+/// series find the candles in a cache. Large compared with the unprefetched candles at the start of a block.
 const BLOCK: usize = 1_024;
 
-/// Maximum number of answers of a bot that sees only candles, before the next bot's turn. Enough to
-/// make switching cheap, and few enough that the answers of many bots stay in a cache.
+/// Maximum number of answers for a candle-only bot before the next bot's turn.
+/// Large enough to make switching cheap, small enough that the answers of many bots stay in a cache.
 const MAX_ANSWERS: usize = 8;
 
 /// The candles of a Session's series, and the position of each bot in them.
 ///
-/// Input of [`Session::handle_candles`]. A strategy sees closed candles, prices of its symbol, and
-/// settlements of its own trades if it wants these. A bot without pending settlements, on a symbol without
-/// prices, can therefore see candles ahead of the other bots: up to its first answer, or to several answers
-/// if it wants no settlements. Its answers are decided once all other bots have reached that time.
+/// Input of [`Session::handle_candles`]. A strategy sees candles, prices and optionally its own settlements. A bot with
+/// neither pending settlements nor prices can therefore read ahead of the other bots: up to its first answer, or to
+/// several if it wants no settlements. Its answers are handled once all other bots have reached that time.
 pub struct StoredCandles<'a> {
     series: Vec<&'a [Candle]>,
     readers: Vec<Reader>,
@@ -35,15 +34,15 @@ struct Reader {
     answers: CandleAnswers,
     decided: usize,
     most_answers: usize,
-    /// Whether all events before a candle's close must be handled before the candle is shown.
+    /// Whether all events before a candle's close must be handled before the bot sees the candle.
     waits_for_events: bool,
     is_first: bool,
 }
 
 impl<'a> StoredCandles<'a> {
     /// Builds the input from the candles of each series, each sorted by time.
-    /// They are in the order of [`Session::series`]. Symbols in `priced` have prices between candles, so
-    /// their bots never see a candle before all earlier prices.
+    /// `series` are in the order of [`Session::series`]. Symbols in `priced` have prices between candles, so their bots
+    /// never see a candle before all earlier prices.
     pub fn new(session: &Session, series: Vec<&'a [Candle]>, priced: &[SymbolId]) -> Self {
         let mut readers = Vec::with_capacity(session.bots.len());
         for id in session.series_order() {
@@ -70,18 +69,18 @@ impl<'a> StoredCandles<'a> {
         Self { series, readers, turns, shown: 0 }
     }
 
-    /// Returns the number of candles of all series.
+    /// Returns the number of candles in all series.
     pub fn total(&self) -> u64 {
         self.series.iter().map(|candles| candles.len() as u64).sum()
     }
 
-    /// Returns how many of them the first bot of each series has seen.
+    /// Returns the number of candles that the first bot of each series has seen, in total.
     pub const fn shown(&self) -> u64 {
         self.shown
     }
 
-    /// Advances the current reader to its next answer. Without one, its bot is shown further candles: up to
-    /// its maximum of answers or the end of a block, and before `until` if it must wait for events.
+    /// Advances the current reader to its next answer. If it has none, passes more candles to its bot: up
+    /// to its maximum number of answers or the end of a block, and before `until` if it must wait for events.
     #[inline]
     fn advance(&mut self, place: usize, bot: &mut Bot, until: Option<Millis>) {
         let reader = &mut self.readers[place];
@@ -136,8 +135,8 @@ impl Reader {
         answer.map_or_else(|| self.next_close(series), |answer| answer.candle_time + self.length)
     }
 
-    /// Returns the first close at `from` or later. An exponential search from the current position
-    /// stays in a cache, while a binary search over all candles does not.
+    /// Returns the first close at or after `from`.
+    /// An exponential search from the current position stays in a cache; a binary search over all candles does not.
     fn first_close_from(&self, candles: &[Candle], from: Millis) -> Option<Millis> {
         let closes_before = |candle: &Candle| candle.time() + self.length < from;
         let (mut start, mut step) = (self.shown.min(candles.len()), 1);
@@ -156,27 +155,26 @@ impl Reader {
     }
 }
 
-/// Number of actions after which a batch ends, so that they are executed while still in a cache.
+/// Number of actions after which a batch ends, so that they are handled while still in a cache.
 const MAX_ACTIONS: usize = 16;
 
 /// The reason why a batch of candles ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchEnd {
-    /// All candles that close before the given time have been handled.
+    /// All candles that close before the given time were handled.
     Reached,
     /// Actions are pending.
-    /// All candles that close before this time have been handled, and some that close at it.
+    /// All candles that close before this time were handled, and some that close at it.
     ActionsAt(Millis),
 }
 
 impl Session {
-    /// Handles candles before `until`, up to the first trade or a few actions.
+    /// Handles candles that close before `until`, up to the first trade or a few actions.
     ///
-    /// Candles count if they close before `until`, and each arrives at its close. The result is that of
-    /// [`handle`](Self::handle) for their events in order of time, at equal times in that of
-    /// [`series_order`](Self::series_order), without creating events. There must be no event before `until`,
-    /// except those that follow from a trade approved here. After [`BatchEnd::ActionsAt`], the remaining
-    /// candles of that time come before any event.
+    /// Each candle arrives at its close. The result equals that of [`handle`](Self::handle) for the candles' events in
+    /// chronological order, with simultaneous ones in [`series_order`](Self::series_order), but no events are created.
+    /// There must be no other event before `until`, except those that follow from a trade approved here. After
+    /// [`BatchEnd::ActionsAt`], the remaining candles of that time come before any event.
     #[inline]
     pub fn handle_candles(
         &mut self,

@@ -1,13 +1,13 @@
-//! Selection of the bot with the next turn.
+//! Tournament tree that selects the bot with the next turn.
 
 use candlewick_sdk::Millis;
 
-/// Finds the earliest of several times when only the earliest changes.
-/// A tree of pairs that store their losers, the later of the two: a changed time meets one per level. The
-/// unpredictable comparison is done without a branch (docs/performance.md).
+/// Finds the earliest of several times when only the earliest one changes.
+/// A tree of pairs that each store the later time (the loser). A changed time is compared once per level. The
+/// unpredictable comparison is branch-free (docs/performance.md).
 pub(super) struct Tournament {
     first: Turn,
-    /// Loser of each pair: index 1 is the final. The children of pair `n` are `2 n` and `2 n + 1`.
+    /// Loser of each pair. Index 1 is the final. The children of pair `n` are `2 n` and `2 n + 1`.
     losers: Vec<Turn>,
 }
 
@@ -15,8 +15,8 @@ pub(super) struct Tournament {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Turn(i64);
 
-/// Bits of the index: a Session has fewer than 65,536 bots. The other 48 bits are the time, about
-/// 4,400 years before and after 1970.
+/// Bits of the index, since a Session has fewer than 65,536 bots.
+/// The other 48 bits hold the time, about 4,400 years before and after 1970.
 const INDEX_BITS: u32 = 16;
 
 impl Turn {

@@ -1,7 +1,7 @@
-//! Trial sessions for a search, whose trades are booked to their ends when they are approved.
+//! Trial sessions for a search. A trade is booked to its end as soon as it is approved.
 //!
-//! A search runs a strategy thousands of times over past candles, and nothing is ever sent. All
-//! rules apply, and the books are as if each event had come in its time.
+//! A search runs a strategy thousands of times over past candles and never sends an order. All rules apply, and the
+//! books are the same as if each event had arrived at its own time.
 
 use super::{Moment, Session};
 use crate::risk::{self, OrderTerms, Probe, Proposal};
@@ -9,14 +9,14 @@ use crate::{Action, BotId, EngineError, Event, Origin, Rule};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Settlement, Signal};
 
 /// A Session with a single bot for searches.
-/// It consumes a [`Session`] and never becomes one again. Its trades never become
-/// [`Approved`](crate::Approved), so no driver can open any of them.
+/// Consumes a [`Session`] and never turns back into one. Its trades never become [`Approved`](crate::Approved), so no
+/// driver can open them.
 pub struct TrialSession {
     session: Session,
     actions: Vec<Action>,
 }
 
-/// The outcome of a trade known at its approval. Nothing else may happen before the trade has settled.
+/// The outcome of a trade, known at its approval. No other event may occur before the settlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrecomputedOutcome {
     /// Time of the venue's reply.
@@ -65,7 +65,7 @@ impl TrialSession {
         Ok(Self { session, actions: Vec::with_capacity(16) })
     }
 
-    /// Disables verdicts that no risk rule and no stake depends on.
+    /// Disables verdicts unless a risk rule or a stake depends on them.
     pub fn disable_verdicts(&mut self) {
         if !self.session.limits.enforce_verdict {
             let unused = self.session.bots.iter_mut().filter(|bot| !bot.stake.is_by_edge());
@@ -79,19 +79,19 @@ impl TrialSession {
         &self.session
     }
 
-    /// Handles a reply or settlement of the venue. Neither leads to a trade.
+    /// Handles a reply or settlement from the venue, which never leads to a trade.
     #[inline(never)]
     pub fn handle(&mut self, event: &Event) {
         self.session.handle(event, &mut self.actions);
         self.actions.clear();
     }
 
-    /// Handles a candle that closed at `close` and is known to be answered by `signal`.
+    /// Handles a candle that closed at `close` and for which the strategy's answer is known to be `signal`.
     ///
-    /// Equivalent to [`Session::handle_candles`], provided that no candle since the previous call was
-    /// answered. The strategy sees neither this candle nor those. If every rule passes, `outcome` computes
-    /// the outcome of the trade. If it returns one, the trade is booked at once, as if by [`Session::handle`]
-    /// of reply and settlement. Nothing else may happen before that.
+    /// Equivalent to [`Session::handle_candles`] if no candle since the previous call had a signal. The strategy sees
+    /// neither this candle nor the skipped ones. If every rule passes, `outcome` computes the outcome of the trade. If
+    /// it returns one, the trade is booked at once, as if [`Session::handle`] had handled reply and settlement. No
+    /// other event may occur before the settlement.
     #[inline]
     pub fn handle_signal(
         &mut self,
@@ -104,10 +104,9 @@ impl TrialSession {
         self.book(signal, close, outcome)
     }
 
-    /// Shows candles to the bot up to the first signal.
-    /// The result is that of [`Session::handle_candles`]. `outcome` also gets the index of that candle.
-    /// `after` is a preceding trade: signals on the given number of candles are certain to be refused and are
-    /// suppressed, then the strategy sees the settlement.
+    /// Passes candles to the bot up to the first signal, like [`Session::handle_candles`].
+    /// `outcome` also gets the index of the signal's candle. `after` is a preceding trade: signals on the given number
+    /// of candles would certainly be refused and are suppressed, then the strategy sees the settlement.
     #[inline]
     pub fn show_candles(
         &mut self,
@@ -130,26 +129,25 @@ impl TrialSession {
         TrialBatch { count, suppressed, answer: Some(answer) }
     }
 
-    /// Shows candles whose signals are all refused, and returns the signal count.
+    /// Passes candles whose signals would all be refused, and returns the number of signals.
     pub fn show_suppressed(&mut self, candles: &[Candle]) -> u64 {
         self.session.bots[BotId::FIRST.index()].on_candles_suppressed(candles)
     }
 
     /// Returns whether the maximum number of trades is open for the bot's symbol.
-    /// Every signal is then refused until one of them has ended.
+    /// Every signal is then refused until a trade ends.
     #[inline]
     pub fn is_full(&self) -> bool {
         let Session { bots, limits, intents, .. } = &self.session;
         limits.is_full(intents, intents.counts(bots[BotId::FIRST.index()].symbol))
     }
 
-    /// Returns the time until which every signal is certainly refused.
-    /// Provided that no event comes first. `now` is the time of the last candle or event. It is returned if
-    /// the next signal may be approved.
+    /// Returns the time until which every signal is certainly refused if no event comes first.
+    /// `now` is the time of the last candle or event. Returns `now` if the next signal may be approved.
     pub fn refuses_until(&self, now: Millis) -> Millis {
         let session = &self.session;
         let proposal = session.any_proposal(BotId::FIRST, now);
-        // An abandoned ladder stakes less, which may pass the limits.
+        // Giving up a ladder lowers the stake, which may then pass the limits.
         let gives_up = session.bots[BotId::FIRST.index()].gives_up_from().filter(|from| *from > now);
         let until = risk::refuses_until(&proposal, session.view(proposal.symbol)).min(session.next_release);
         gives_up.map_or(until, |from| until.min(from))
@@ -177,7 +175,7 @@ impl TrialSession {
         Ok(BookedTrade::Settled { settlement, settled_at })
     }
 
-    /// Books a trade from its stake to its end. Nothing reads its stake in between, so it is not reserved.
+    /// Books a trade to its end. Nothing reads its stake in between, so it is not reserved.
     #[allow(clippy::inline_always, reason = "its arguments stay out of memory: see docs/performance.md")]
     #[inline(always)]
     fn book_to_end(&mut self, proposal: &Proposal<'_>, probe: Probe, precomputed: &PrecomputedOutcome) {
@@ -199,7 +197,7 @@ impl TrialSession {
             (outcome, profit, Some(payout)),
             settled_at,
         );
-        // A verdict updates the rules but creates no action.
+        // A verdict updates the rules but does not create an action.
         self.session.bots[bot.index()].verdict.on_settled((bot, id), (outcome, Some(payout)), settled_at);
     }
 

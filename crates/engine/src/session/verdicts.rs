@@ -1,4 +1,4 @@
-//! Verdicts on the bots' edges. Backtests, live runs and journal folds feed them the same events.
+//! Verdicts on the bots' edges. Backtests, live runs and journal folds process the same events.
 
 use super::Session;
 use super::history::Entry;
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct SharedVerdicts {
     pub(super) budget: AlphaBudget,
-    /// Bots of earlier runs that the Session does not have. Their trades may still end, and their
-    /// share of alpha may be passed on.
+    /// Bots of earlier runs that the Session does not have.
+    /// Their trades may still end, and their share of alpha may be passed on.
     pub(super) absent: Vec<(String, BotVerdict)>,
 }
 
@@ -23,10 +23,10 @@ pub(super) fn new_verdict(plan: EdgeTestPlan, budget: &AlphaBudget, bot: &str) -
 }
 
 impl Session {
-    /// Begins a run with this header: verdicts continue or restart.
-    /// A verdict continues if the same bot traded last. It restarts if series, expiry, parameters, strategy,
-    /// strategy version or plan changed. That determines the share of alpha of each bot ([`AlphaBudget`]).
-    /// The session of a run begins too, if one is limited.
+    /// Begins a run with this header: each verdict continues or restarts.
+    /// A verdict continues if the same bot traded last. It restarts if series, expiry, parameters, strategy, strategy
+    /// version or plan changed. This determines each bot's share of alpha ([`AlphaBudget`]). A run session also begins
+    /// if it is limited.
     pub fn begin_run(&mut self, header: &Header) {
         self.resume_run(header);
         if self.records_history() {
@@ -75,8 +75,8 @@ impl Session {
         self.bots.iter().map(|bot| &*bot.verdict)
     }
 
-    /// Returns the share of alpha of the verdict on all bots' trades together.
-    /// It is 0 if they are not judged together ([`AlphaBudget::whole`]).
+    /// Returns the share of alpha for the joint verdict on the trades of all bots.
+    /// It is 0 if there is no joint verdict ([`AlphaBudget::whole`]).
     pub fn weight_of_all_bots(&self) -> f64 {
         if self.shared.budget == AlphaBudget::default() {
             return AlphaBudget::for_first_run(self.names.iter().map(String::as_str)).whole();
@@ -124,15 +124,15 @@ impl Session {
     }
 }
 
-/// Returns everything that determines the trades and verdict of a bot. Name and stake are not
-/// included, because the verdict is on returns per unit of stake.
+/// Returns everything that determines a bot's trades and verdict.
+/// Name and stake are not included, because the verdict is about returns per unit of stake.
 fn identity(header: &Header, settings: &Value, index: usize) -> Value {
     let mut identity = settings.as_object().cloned().unwrap_or_default();
     identity.retain(|key, _| !["name", "stake"].contains(&key.as_str()));
     let version = header.strategies.get(index).map(|(_, version)| version);
     identity.insert("version".to_owned(), json!(version));
     let mut plan = json!(header.settings.pointer("/session/risk/verdict"));
-    // The watch after a verdict does not identify it.
+    // The watch that follows a verdict is not part of its identity.
     plan.as_object_mut().and_then(|plan| plan.remove("watch_trades"));
     identity.insert("plan".to_owned(), plan);
     Value::Object(identity)

@@ -1,9 +1,9 @@
-//! Payout probes of a bot, which its ladder did not stake, so their ends do not move it.
+//! Payout probes of a bot. They are excluded from its ladder, so their results do not move it.
 
 use crate::IntentId;
 use serde::{Deserialize, Serialize};
 
-/// A bot has one probe at a time on its symbol, so older probes have ended or never became trades.
+/// A bot has one probe at a time, so older probes have ended or never became trades.
 const MAX_PROBES: usize = 16;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ impl ExcludedTrades {
     }
 
     pub(super) fn add(&mut self, intent: IntentId) {
-        // Probes that never became trades are not removed by their end.
+        // Probes that never became trades have no end that would remove them.
         if self.0.len() == MAX_PROBES {
             self.0.remove(0);
         }

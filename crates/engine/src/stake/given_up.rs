@@ -1,18 +1,18 @@
-//! Ladders given up because the venue did not accept an order, until that is certain.
+//! Ladders given up because the venue did not accept an order, until this is certain.
 
 use crate::IntentId;
 use serde::{Deserialize, Serialize};
 
-/// Position that a ladder would have if the venue had accepted the order. A rejected order may turn out to be a trade.
+/// Position of a ladder as if the venue had accepted the order, in case it does become a trade.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct GivenUp<P> {
-    /// First of the orders that were not accepted since the last approved one.
+    /// First order since the last approved one that was not accepted.
     pub(super) first: IntentId,
     pub(super) position: P,
 }
 
 impl<P: Copy> GivenUp<P> {
-    /// Records another order that was not accepted. `current` is the position before it if it is the first one.
+    /// Records another order that was not accepted. `current` is the position before the first such order.
     pub(super) fn extend(known: Option<Self>, intent: IntentId, current: P) -> Self {
         known.map_or(Self { first: intent, position: current }, |known| Self {
             first: known.first.min(intent),

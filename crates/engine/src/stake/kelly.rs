@@ -10,9 +10,9 @@ const RECENT_PAYOUTS: usize = 20;
 /// One-sided confidence of the lower bound.
 const CONFIDENCE: f64 = 0.95;
 
-/// Stakes the minimum for the first trades, then `fraction x f x free balance / max open trades`,
-/// with `f = (p (1 + b) - 1) / b`, `p` the lower bound of the win rate and `b` the lowest recent
-/// payout, and at least the minimum, because a bot without stakes learns nothing more.
+/// Stakes the minimum for the first trades, then `fraction x f x free balance / max open trades`.
+/// `f = (p (1 + b) - 1) / b`, with `p` the lower bound of the win rate and `b` the lowest recent payout. It never
+/// stakes less than the minimum, because a bot that stops trading learns nothing more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Kelly {
     fraction: f64,
@@ -21,7 +21,7 @@ pub(crate) struct Kelly {
     lost: u64,
     payouts: [Option<Payout>; RECENT_PAYOUTS],
     newest: usize,
-    /// `None` under the earlier rule.
+    /// `None` for the rule of earlier versions.
     sequence: Option<Sequence>,
 }
 
@@ -90,8 +90,8 @@ impl Kelly {
         }
     }
 
-    /// Records a settlement. The sequence counts only trades decided since it began and not
-    /// excluded, so never one of another bot.
+    /// Records a settlement. The sequence only counts trades decided since it began and not excluded, so it
+    /// never counts those of another bot.
     pub(super) fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
         if self.sequence.as_mut().is_some_and(|sequence| !sequence.on_settled(intent, outcome)) {
             return;
@@ -171,7 +171,7 @@ mod tests {
         // f = (0.675650 x 1.8 - 1) / 0.8 = 0.270213; half of it on 10,000.00 is 1,351.06.
         check((KellyBound::Wilson, trades(7, 1_000)), (100, 1), 135_106..=135_106);
         check((KellyBound::Wilson, trades(7, 1_000)), (100, 3), 45_035..=45_035);
-        // The anytime-valid bound is on the grid of 0.4 points below that and above 64 %: f from 0.19 to 0.27.
+        // The anytime-valid bound is on the grid of 0.4 points, below that and above 64 %: f from 0.19 to 0.27.
         check((KellyBound::ConfidenceSequence, trades(7, 1_000)), (100, 1), 95_000..=134_000);
         check((KellyBound::ConfidenceSequence, trades(7, 1_000)), (100, 3), 31_600..=44_700);
     }

@@ -7,7 +7,7 @@ use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
 use serde::{Deserialize, Serialize};
 
-/// Level 0 stakes the base. A loss climbs one level; a win, or a loss at the top, restarts the
+/// Level 0 stakes the base. A loss moves up one level. A win, or a loss at the top level, restarts the
 /// ladder. Draws and cancellations change nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Martingale {
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn stakes_of_a_factor_that_no_float_is_equal_to_are_those_of_decimals() {
-        // By decimals: 1 x 2.3 = 2.30, x 2.3 = 5.29, x 2.3 = 12.167; 1 x 1.15 = 1.15, 1.3225, 1.520875.
+        // With decimals: 1 x 2.3 = 2.30, x 2.3 = 5.29, x 2.3 = 12.167; 1 x 1.15 = 1.15, 1.3225, 1.520875.
         for (factor, expected) in [(2.3, [100, 230, 529, 1_216]), (1.15, [100, 115, 132, 152])] {
             let ladder = Martingale::new(Money::from_minor(100), factor, 4);
             assert_eq!(ladder.stakes, expected.map(Money::from_minor), "{factor}");

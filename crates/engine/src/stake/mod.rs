@@ -1,4 +1,4 @@
-//! Stake rules, one per file. Each learns the results of its trades and returns the next stake.
+//! Stake rules, one per file. Each learns from its trades and returns the next stake.
 
 mod excluded_trades;
 mod given_up;
@@ -31,8 +31,8 @@ pub enum StakeSettings {
         /// Percent of the free balance, such as `1.0`.
         percent: f64,
     },
-    /// A stake multiplied by a factor after each loss, up to a number of levels. A win, or a loss on the last level,
-    /// restarts it. `gale` is an alias.
+    /// A stake multiplied by a factor after each loss, up to a number of levels.
+    /// A win, or a loss on the last level, restarts the ladder. `gale` is an alias.
     #[serde(alias = "gale")]
     #[schemars(transform = add_gale_alias)]
     Martingale {
@@ -41,23 +41,23 @@ pub enum StakeSettings {
         amount: Decimal,
         /// Factor between the stakes of consecutive levels, such as `2.2`.
         factor: f64,
-        /// Number of levels including the first, such as `2`. One gale is two levels.
+        /// Number of levels including the first, such as `2`. One gale means two levels.
         levels: u32,
-        /// Entry of the next level after a trade that was not won. The default is `next_signal`.
+        /// When to enter the next level after a trade that was not won. The default is `next_signal`.
         #[serde(default, skip_serializing_if = "is_default")]
         entry: LadderEntry,
-        /// Handling of a rejected level. The default is `wait`.
+        /// Behaviour when a level is rejected. The default is `wait`.
         #[serde(default, skip_serializing_if = "is_default")]
         if_refused: IfRefused,
     },
-    /// A stake to which the profit of each win is added, for a number of consecutive wins. Then it restarts.
+    /// A stake that grows by the profit of each win, for a number of consecutive wins. Then it restarts.
     Soros {
         /// First stake in the wallet's currency, such as `5.0`.
         #[schemars(with = "f64")]
         amount: Decimal,
         /// Number of consecutive wins whose profit is staked again, such as `2`.
         wins: u32,
-        /// Handling of a rejected stake. The default is `wait`.
+        /// Behaviour when a stake is rejected. The default is `wait`.
         #[serde(default, skip_serializing_if = "is_default")]
         if_refused: IfRefused,
     },
@@ -74,22 +74,23 @@ pub enum StakeSettings {
     },
 }
 
-/// Entry of a ladder's next level after a trade that was not won.
+/// When a ladder enters its next level after a trade that was not won.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LadderEntry {
-    /// Next signal of the bot's strategy.
+    /// On the next signal of the bot's strategy.
     #[default]
     NextSignal,
-    /// Next candle of the bot: the first that closes within one interval after the settlement is known. Direction and
-    /// expiry are those of the previous trade. The strategy's own signal on that candle is ignored.
+    /// On the bot's next candle: the first that closes within one interval after the settlement is known.
+    /// Direction and expiry are those of the previous trade. The strategy's own signal on that candle is ignored.
     NextCandle,
 }
 
-/// Handling of a rejected ladder level.
+/// Behaviour of a ladder when a level is rejected.
 ///
-/// The venue declined the level, or its stake is above `max_stake` or `max_stake_percent`. With `entry = "next_candle"`
-/// also: another limit, a pause, the trading hours or an open trade prevents it, or its candle is missing.
+/// The venue declined the level, or its stake is above `max_stake` or `max_stake_percent`. With
+/// `entry = "next_candle"`, a level also counts as rejected if its candle is missing, or if another limit, a pause, the
+/// trading hours or an open trade prevents it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IfRefused {
@@ -110,17 +111,18 @@ fn add_gale_alias(schema: &mut schemars::Schema) {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KellyBound {
-    /// Valid at any time, even if trades overlap. The bot stakes the minimum while the bound is not above break-even.
+    /// Valid at any time, even if trades overlap.
+    /// The bot stakes the minimum unless the bound is above break-even.
     #[default]
     ConfidenceSequence,
-    /// Wilson bound for independent trades and a single look, the default of earlier journals. The bot stakes nothing
-    /// while the bound is not above break-even, which stops most bots for good.
+    /// Wilson bound for independent trades and a single look, the default in earlier journals.
+    /// The bot stakes nothing unless the bound is above break-even, which stops most bots for good.
     Wilson,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StakeContext {
-    /// Free balance. Open stakes are not included and count as lost.
+    /// Free balance, without open stakes, which count as lost.
     pub(crate) free: Money,
     pub(crate) minimum: Money,
     /// Maximum number of open trades, at least 1.
@@ -138,12 +140,12 @@ pub(crate) enum Stake {
     },
     Martingale(Martingale),
     Soros(Soros),
-    /// Boxed, because it is much larger than the others and every signal reads the stake of its bot.
+    /// Boxed, because it is much larger than the other variants, and every signal reads the bot's stake.
     Kelly(Box<Kelly>),
 }
 
 impl StakeSettings {
-    /// Returns the behaviour after a refused level.
+    /// Returns the behaviour when a level is refused.
     pub const fn if_refused(&self) -> IfRefused {
         match self {
             Self::Martingale { if_refused, .. } | Self::Soros { if_refused, .. } => *if_refused,
@@ -156,7 +158,7 @@ impl StakeSettings {
         matches!(self, Self::Martingale { entry: LadderEntry::NextCandle, .. })
     }
 
-    /// Returns whether a loss makes the next stake larger.
+    /// Returns whether the next stake is larger after a loss.
     /// With such a rule, many small wins hide the losses to come.
     pub const fn climbs_after_losses(&self) -> bool {
         match self {
@@ -202,7 +204,7 @@ impl Stake {
         }
     }
 
-    /// Continues from the state of a rule with the same settings. Returns `false` if they differ.
+    /// Continues from the state of a rule with the same settings. Returns `false` if the settings differ.
     pub(crate) fn resume_from(&mut self, kept: Self) -> bool {
         match (self, kept) {
             (Self::Fixed { amount }, Self::Fixed { amount: kept }) => *amount == kept,
@@ -214,8 +216,8 @@ impl Stake {
         }
     }
 
-    /// Continues from a rule with other settings, as if it had seen the same trades. Returns
-    /// `false` if its state does not determine this one. A ladder must not have had payout probes.
+    /// Continues from a rule with other settings, as if this rule had seen the same trades.
+    /// Returns `false` if the old state does not determine the new one. A ladder must not have had payout probes.
     pub(crate) fn migrate_from(&mut self, kept: Self) -> bool {
         match (self, kept) {
             (Self::Fixed { .. } | Self::Share { .. }, _) => true,
@@ -230,12 +232,12 @@ impl Stake {
         matches!(self, Self::Kelly(_))
     }
 
-    /// Returns whether payout probes are excluded from the rule.
+    /// Returns whether the rule is a ladder, which payout probes do not move.
     pub(crate) const fn is_ladder(&self) -> bool {
         matches!(self, Self::Martingale(_) | Self::Soros(_))
     }
 
-    /// Returns whether profits are added to the stake, so that the rounding of one stake affects later ones.
+    /// Returns whether profits are added to the stake, so that rounding a stake affects later ones.
     pub(crate) const fn adds_profits(&self) -> bool {
         matches!(self, Self::Soros(_))
     }
@@ -332,7 +334,7 @@ impl Stake {
         }
     }
 
-    /// Returns the 1-based level of the next stake, 1 for rules other than a martingale.
+    /// Returns the 1-based level of the next stake. It is 1 for rules other than a martingale.
     pub(crate) const fn level(&self) -> u32 {
         match self {
             Self::Martingale(rule) => rule.level(),

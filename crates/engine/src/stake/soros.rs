@@ -1,4 +1,4 @@
-//! Ladder that stakes profits again after wins.
+//! Ladder that reinvests profits after wins.
 
 use super::excluded_trades::ExcludedTrades;
 use super::given_up::GivenUp;
@@ -6,8 +6,8 @@ use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
 use serde::{Deserialize, Serialize};
 
-/// A win adds its profit to the next stake, up to a number of consecutive wins. The win after
-/// those, or a loss, restarts the ladder. Draws and cancellations change nothing.
+/// A win adds its profit to the next stake, up to a number of consecutive wins.
+/// The next win after that, or a loss, restarts the ladder. Draws and cancellations change nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Soros {
     base: Money,
@@ -16,7 +16,7 @@ pub(crate) struct Soros {
     stake: Money,
     #[serde(default, skip_serializing_if = "ExcludedTrades::is_empty")]
     pub(super) apart: ExcludedTrades,
-    /// Wins and stake before the ladder was given up.
+    /// Number of wins and stake before the ladder was given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) given_up: Option<GivenUp<(u32, Money)>>,
 }

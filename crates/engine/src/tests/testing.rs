@@ -13,7 +13,7 @@ pub(crate) fn bot(name: &str, stake: StakeSettings) -> BotSettings {
     BotSettings { stake, ..from_value(bot).expect("a sound bot") }
 }
 
-/// Stakes that double from this amount, by the next signal.
+/// A martingale that doubles from this amount and enters on the next signal.
 pub(crate) fn martingale(amount: Decimal, levels: u32) -> StakeSettings {
     let (entry, if_refused) = (LadderEntry::NextSignal, IfRefused::Wait);
     StakeSettings::Martingale { amount, factor: 2.0, levels, entry, if_refused }
@@ -29,7 +29,7 @@ pub(crate) fn settings(
     SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None }
 }
 
-/// Changes these keys of `[risk]`.
+/// Overrides these keys of `[risk]`.
 pub(crate) fn with_keys(keys: &Value) -> impl Fn(&mut RiskSettings) {
     move |risk| {
         let mut all = to_value(&*risk).expect("settings can be written");

@@ -41,7 +41,7 @@ fn new_session(settings: &SessionSettings) -> Session {
     Session::new(settings, strategies.collect()).unwrap()
 }
 
-/// Handles a minute in which each bot trades at a payout of 80 %. `wins` decides by index which trades are won.
+/// Handles a minute in which each bot trades at a payout of 80 %. `wins` says which bots win.
 fn minute(
     session: &mut Session,
     minute: i64,
@@ -65,7 +65,7 @@ fn minute(
     }
 }
 
-/// Coins that win five times in nine, exactly break-even at a payout of 80 %.
+/// Coins that win five times in nine, which is break-even at a payout of 80 %.
 struct Coins(u64);
 
 impl Coins {
@@ -166,7 +166,7 @@ fn returning_to_earlier_parameters_keeps_the_losses() {
     let second = journal.run(vec![changed("a", 2)], 3, |_| true);
     assert_eq!(weights(&second), [left]);
     assert!(account(&second, 0) > 1.2);
-    // The losses of the first parameters are carried over, but not the wins of the second. The account restarts at 1.
+    // The losses with the first parameters carry over, the wins with the second do not. The account restarts at 1.
     let third = journal.run(vec![changed("a", 1)], 0, |_| true);
     assert_eq!((weights(&third), account(&third, 0)), (vec![left], 1.0));
     assert!((third.verdicts().next().unwrap().edge_test().goal() - 20.0 / left).abs() < 1e-9);

@@ -130,7 +130,7 @@ fn deposit_is_neither_profit_nor_loss() {
     assert_eq!(figures, [0, 997_500, 997_500]);
 }
 
-/// Opens intent 1, ordered as BUY for 10.00, with other terms of the venue.
+/// Opens intent 1, ordered as BUY for 10.00, with other terms accepted by the venue.
 fn took(direction: Direction, minor: i64, symbol: Option<&str>) -> EventKind {
     let taken =
         VenueTerms { symbol: symbol.and_then(VenueSymbol::new), direction, stake: Money::from_minor(minor) };

@@ -1,4 +1,4 @@
-//! A Session restored from a snapshot of other settings equals a fold of all entries under its own settings.
+//! A Session restored from a snapshot with other settings equals a fold of all entries.
 
 use crate::event;
 use crate::fold::{Fold, Journalled, journalled};
@@ -220,7 +220,7 @@ impl Outcomes {
         counted.set(counted.get() + 1);
     }
 
-    /// Asserts that both results occurred, because otherwise one of them is untested.
+    /// Asserts that both results occurred, because otherwise one of them would be untested.
     fn assert_both(&self, of: &str) {
         let (went_on, needed_all) = (self.went_on.get(), self.needed_all.get());
         assert!(went_on > 0 && needed_all > 0, "{of}: {went_on} continued, {needed_all} needed all trades");
@@ -330,7 +330,7 @@ fn rejects_snapshot_that_does_not_match_the_previous_settings() {
     }
 }
 
-/// Checks which changes never need all trades and which may.
+/// Checks which changes never need all trades and which may need them.
 #[test]
 fn usual_changes_do_not_need_earlier_trades() {
     let mut runner = TestRunner::deterministic();

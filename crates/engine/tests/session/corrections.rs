@@ -1,4 +1,4 @@
-//! A corrected result: the Session is as if the right result had come first.
+//! A corrected result leaves the Session as if the correct result had arrived first.
 
 use crate::event::{NO_SKEW, at, cancelled, candle, corrected, lost, opened_paying, won};
 use crate::fold::{Fold, Journalled, journalled};
@@ -15,7 +15,7 @@ use candlewick_sdk::{Money, Outcome};
 use candlewick_statistics::EdgeTestPlan;
 use proptest::prelude::*;
 
-/// A ladder of 10, 20 and 40. The first trade is called CANCELLED and was LOST, then WON: hand-computed.
+/// A ladder of 10, 20 and 40. The first trade is called CANCELLED, then LOST, then WON.
 #[test]
 fn correction_updates_ledger_ladder_and_streak() {
     let ladder = ladder(LadderEntry::NextSignal, IfRefused::Wait);

@@ -1,4 +1,4 @@
-//! Entry delays: when trades of a bot are ordered, and when they are too late.
+//! Entry delays: when a bot's trades are ordered, and when they are too late.
 
 use crate::event::{at, candle, minute, opened, second};
 use crate::script::Script;
@@ -37,15 +37,15 @@ fn waiting_trade_blocks_its_symbol() {
     session.check(&[
         (candle(0, 1), "#1 a BUY 10.00, b InFlight"),
         (at(91, opened(1)), ""),
-        // The first trade closes half a minute past a full minute.
+        // The first trade closes half a minute after a full minute.
         (candle(0, 2), "#2 b BUY 10.00"),
     ]);
     assert_eq!(second(60), minute(1));
     assert!(session.book.rows().iter().all(|row| row.approved.direction() == Direction::Buy));
 }
 
-/// A trade decided at minute 1, ordered half a minute later and open for two minutes closes at 3:30. A one-minute trade
-/// decided at minute 2 is a duplicate if it is also ordered half a minute later.
+/// A trade decided at minute 1, ordered half a minute later and open for two minutes closes at 3:30.
+/// A one-minute trade decided at minute 2 is a duplicate if it is also ordered half a minute later.
 #[test]
 fn duplicates_across_runs_are_found_by_order_time() {
     let two = Expiry { close_type: "02:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };

@@ -25,7 +25,7 @@ pub(crate) fn symbol_id(position: u16) -> SymbolId {
     from_value(json!(position)).unwrap()
 }
 
-/// An event that only lets time pass: the clock is right.
+/// An event without any effect except that time passes: the clock is correct.
 pub(crate) const NO_SKEW: EventKind = EventKind::Skew { offset: Millis::ZERO };
 
 /// Creates an event at a second, with the same arrival time.
@@ -110,7 +110,7 @@ pub(crate) fn adopted(intent: u64) -> EventKind {
     EventKind::Adopted(bare(intent))
 }
 
-/// Marks an intent as not opened. The stake stays reserved until a second.
+/// Marks an intent as not opened. The stake stays reserved until the given second.
 pub(crate) fn not_opened(intent: u64, until: i64) -> EventKind {
     EventKind::NotOpened { intent: IntentId::new(intent), reserved_until: second(until) }
 }

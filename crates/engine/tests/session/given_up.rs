@@ -1,4 +1,4 @@
-//! Ladders that continue with the next candle and are given up if that is refused.
+//! Ladders that continue with the next candle and are given up if that entry is refused.
 
 use crate::event::{
     adopted, at, backfilled, candle, in_doubt, lost, not_opened, opened, price, rejected, second, won,
@@ -87,7 +87,7 @@ fn missing_or_backfilled_candle_and_declined_trade_reset_the_ladder() {
     check(&doubt, "#3 a BUY 10.00", "#3 a BUY 20.00");
 }
 
-/// By hand: 10 are lost. The order of 20 is rejected or not found, but turns out to be a lost trade. Next: 40.
+/// Hand-computed: 10 is lost. The order of 20 is rejected or not found, but is a lost trade. Next: 40.
 #[test]
 fn order_that_is_a_trade_after_all_restores_its_ladder() {
     let rejection = [at(122, rejected(2))].to_vec();
@@ -112,8 +112,8 @@ fn order_that_is_a_trade_after_all_restores_its_ladder() {
     }
 }
 
-/// By hand: the first trade is lost, and the level of 20 is entered on its candle. Another trade of the strategy is
-/// declined, which also gives up the ladder while 20 are still at stake.
+/// Hand-computed: the first trade is lost, and the level of 20 is entered on its candle.
+/// Another trade of the strategy is declined, which also gives up the ladder while 20 is still at stake.
 #[test]
 fn declined_trade_of_the_strategy_also_resets_the_ladder() {
     check(

@@ -38,7 +38,7 @@ fn bot_id(position: u16) -> BotId {
     from_str(&position.to_string()).unwrap()
 }
 
-/// Returns an opening, and one variation for each field.
+/// Returns an acceptance, and one variation for each of its fields.
 fn openings() -> Vec<Opened> {
     let base = bare(1);
     let time = Some(Millis::new(1));
@@ -273,7 +273,7 @@ fn approved(scripts: &[Script], at_minute: i64) -> Action {
     actions.into_iter().find(|action| matches!(action, Action::Open(_))).unwrap()
 }
 
-/// Returns the same trade with intent 2, after the first was rejected.
+/// Returns the same trade as intent 2, after the first was rejected.
 fn approved_again(script: &Script) -> Action {
     let mut session = TestSession::new(std::slice::from_ref(script), |_| {});
     session.handle(&candle(0, 1));

@@ -18,7 +18,7 @@ fn bot(minutes: &[i64]) -> Script {
     Script::new("a").buys(minutes)
 }
 
-/// Loses the intent's 10.00 before the next minute.
+/// Loses the intent's stake of 10.00 before the next minute.
 fn loses(session: &mut TestSession, intent: u64, minute: i64) {
     session.check(&[
         (candle(0, minute), &format!("#{intent} a BUY 10.00 opened")),
@@ -33,7 +33,7 @@ fn new_day_records_its_equity_and_resets_the_loss_limit() {
     loses(&mut session, 1, 1);
     loses(&mut session, 2, 2);
     session.check(&[
-        // 20.00 are lost. This stake could make it 30.00.
+        // 20.00 is lost. This stake could raise the loss to 30.00.
         (candle(0, 3), "a DailyLossLimit"),
         (at(DAY * 60 - 1, NO_SKEW), ""),
         (at(DAY * 60, NO_SKEW), "day 9980.00"),
@@ -98,13 +98,13 @@ fn session_limit_of_a_bot_does_not_stop_other_bots() {
     loses(&mut session, 1, 1);
     loses(&mut session, 2, 2);
     session.check(&[
-        // 20.00 are lost. This stake could make it 30.00.
+        // 20.00 is lost. This stake could raise the loss to 30.00.
         (candle(0, 3), "a BotSessionLossLimit"),
         (candle(1, 3), "#3 b BUY 10.00 opened"),
         (at(239, lost(3, 1_000)), ""),
         (candle(1, 4), "#4 b BUY 10.00"),
         (at(250, control(Control::Resume)), ""),
-        // The session restarts with the resume.
+        // Resuming restarts the session.
         (candle(0, 6), "#5 a BUY 10.00"),
     ]);
 }
@@ -172,7 +172,7 @@ fn halt_stops_only_opens() {
 
 #[test]
 fn resume_resets_drawdown_and_loss_streak() {
-    // 80.00 of 100.00 are left. This stake could make it 70.00.
+    // 80.00 of 100.00 is left. This stake could reduce it to 70.00.
     for (drawdown, streak, refusal) in [(20.0, 0, "a MaxDrawdown"), (0.0, 2, "a LossStreak")] {
         let mut session = TestSession::with_balance(100, &[bot(&[1, 2, 3, 4])], |risk| {
             (risk.max_drawdown_percent, risk.max_loss_streak) = (drawdown, streak);

@@ -1,4 +1,4 @@
-//! Signals that become trades, and their bots.
+//! Signals that become trades, and the bots that trade them.
 
 use crate::event::{at, backfilled, candle, candle_kind, lost, opened, price, series_id, won};
 use crate::script::Script;

@@ -1,4 +1,4 @@
-//! A book without some rows agrees with a complete one on the others, and equals it once filled up.
+//! A book with dropped rows agrees with the complete one and equals it once they are restored.
 
 use crate::snapshots::{Step, World, carry_out, header, session, settings};
 use candlewick_engine::{IntentId, TradeBook};

@@ -1,4 +1,4 @@
-//! Properties for random events in any order.
+//! Properties that hold for random events in any order.
 
 use crate::event::{
     adopted, candle_kind, deposit, flat_candle, in_doubt, minute, not_opened, not_sent, opened_paying, price,
@@ -100,7 +100,7 @@ fn session(min_payout_percent: f64) -> Session {
     Session::new(&settings, strategies).unwrap()
 }
 
-/// An independent ledger: stakes of unfinished trades and profits of finished ones.
+/// An independent ledger: the stakes of unfinished trades and the profits of finished ones.
 #[derive(Default)]
 struct Clerk {
     unfinished: BTreeMap<u64, (Money, Stage)>,

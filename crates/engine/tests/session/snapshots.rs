@@ -355,7 +355,7 @@ fn random_runs_reach_every_snapshot_state() {
     assert!(seen.contains(&format!("{:?}", Edge::NoLongerHeld)), "{seen:?}");
 }
 
-/// Returns a session of random steps, its journal and its world.
+/// Returns a Session after random steps, its journal and its world.
 pub(crate) fn recorded(drawn: &[(u8, u8)]) -> (Session, Vec<Journalled>, World) {
     let (mut world, mut session) = (World::new(), session(&settings(9)));
     let begun = header(&settings(9), 0);

@@ -111,7 +111,7 @@ fn soros(wins: u32, if_refused: IfRefused) -> StakeSettings {
     StakeSettings::Soros { amount: Decimal::TEN, wins, if_refused }
 }
 
-/// Checks the stakes of trades that all win 80 %, one per minute. A rejected signal has no trade.
+/// Checks the stakes of one trade per minute, all won at 80 %. A rejected signal has no trade.
 fn won_stakes(stake: StakeSettings, limits: impl Fn(&mut RiskSettings), expected: &[&str]) {
     let minutes: Vec<i64> = (1..=expected.len() as i64).collect();
     let mut session = TestSession::new(&[Script::new("a").buys(&minutes).staking(stake)], limits);
@@ -380,7 +380,7 @@ fn payout_of_a_settlement_is_older_than_that_of_a_later_open() {
 
 #[test]
 fn minimum_stake_is_a_multiple_of_the_step() {
-    // The smallest multiple of 0.40 that is not below 1.00.
+    // The smallest multiple of 0.40 that is at least 1.00.
     let kelly = StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 200, bound: KellyBound::default() };
     for (script, change) in [
         (patient(&[1]), probing as fn(&mut RiskSettings)),

@@ -119,12 +119,12 @@ fn batch_ends_at_a_trade_and_starts_days() {
 
 #[test]
 fn batch_continues_after_rejected_signals() {
-    // The day, and a trade without a reply, so all other signals are refused: 16 refusals, then 13 more and midnight.
+    // The day and a trade without a reply, so all later signals are refused: 16 refusals, then 13 more and midnight.
     let signals: Vec<i64> = (23 * 60..23 * 60 + 30).collect();
     check_ends(&signals, &[(Some(23 * 60), 2), (Some(23 * 60 + 16), 16), (None, 14)]);
 }
 
-/// Buys on every candle with the minute as reason. Several answers may be pending, because it wants no settlements.
+/// Buys on every candle, with the minute as reason. Wants no settlements, so answers can queue up.
 struct BuysAlways;
 
 impl Strategy for BuysAlways {

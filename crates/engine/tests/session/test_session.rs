@@ -1,4 +1,4 @@
-//! A Session with scripted bots that is checked against rows.
+//! A Session with scripted bots, checked against rows of events and expected answers.
 
 use crate::event::{NO_SKEW, at, opened, opened_paying};
 use crate::script::{Script, session_settings};
@@ -10,8 +10,8 @@ pub(crate) struct TestSession {
     pub(crate) book: TradeBook,
 }
 
-/// An event and the expected answer. `opened` or `opened at 80` (percent) after an order is the venue's reply two
-/// seconds later.
+/// An event and the expected answer.
+/// `opened` or `opened at 80` (percent) after an order adds the venue's reply two seconds later.
 pub(crate) type Row<'a> = (Event, &'a str);
 
 /// An event, the expected answer, and the free balance and open stakes after it in cents.

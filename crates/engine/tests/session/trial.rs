@@ -1,4 +1,4 @@
-//! Trades with precomputed outcomes are booked like those handled by single events.
+//! Trades with precomputed outcomes are booked like trades whose events are handled one by one.
 
 use crate::event::{bare, flat_candle, minute, payout};
 use crate::script::{Script, session_settings};
@@ -10,7 +10,7 @@ use candlewick_sdk::serde_json::{Value, from_value, json};
 use candlewick_sdk::{Direction, Interval, Millis, Money, Outcome, Signal};
 use proptest::prelude::*;
 
-/// A signal, its distance from the previous one, and the outcome of its trade.
+/// A signal, its distance from the previous signal, and the outcome of its trade.
 #[derive(Clone, Debug)]
 struct Bet {
     after: i64,

@@ -1,4 +1,4 @@
-//! Pauses after refusals by the venue: hand-computed seconds, over restarts and reloads.
+//! Pauses after refusals by the venue, across restarts and reloads. Times are hand-computed.
 
 use crate::event::{adopted, at, candle, control, not_sent, opened, refused, rejected, won};
 use crate::script::Script;
@@ -52,7 +52,7 @@ fn account_reason_pauses_all_symbols_until_an_order_is_accepted() {
         (at(125, refused(1, RefusalReason::TradesPerMinute)), ""),
         (candle(0, 3), "a RefusedByVenue"),
         (candle(1, 3), "b RefusedByVenue"),
-        // Until 185 s.
+        // Paused until 185 s.
         (candle(1, 4), "#2 b BUY 10.00 opened"),
         (candle(0, 5), "#3 a BUY 10.00"),
     ]);

@@ -9,7 +9,7 @@ use candlewick_sdk::{Millis, Money};
 
 const DAY: i64 = 24 * 3_600;
 
-/// Returns whether a stake of 10.00 is approved in minute 1 after these events, or the rule that refuses it.
+/// Returns the answer to a stake of 10.00 in minute 1 after these events: approved, or the rule.
 fn answer(change: impl FnOnce(&mut RiskSettings), events: &[(i64, candlewick_engine::EventKind)]) -> String {
     let mut session = TestSession::new(&[Script::new("a").buys(&[1])], change);
     for (second, kind) in events {
@@ -25,7 +25,7 @@ fn shortage_counts_in_all_loss_limits_and_surplus_in_none() {
         (risk.daily_loss_limit, risk.session.loss_limit) = (Decimal::ZERO, Decimal::from(100));
     };
     let drawdown = |risk: &mut RiskSettings| {
-        // 100.00 of 10,000.00.
+        // 1 % of 10,000.00 is 100.00.
         (risk.daily_loss_limit, risk.max_drawdown_percent) = (Decimal::ZERO, 1.0);
     };
     let approved = "#1 a BUY 10.00";
@@ -77,7 +77,7 @@ fn rejects_stake_above_the_wallet_balance() {
     assert_eq!(answer(all_off, &[(10, difference(-999_001))]), "a InsufficientBalance");
 }
 
-/// Two readings see 500.00 leave the wallet. The amount counts as lost until it is booked as a withdrawal.
+/// Two readings show that 500.00 left the wallet. It counts as lost until it is booked as a withdrawal.
 #[test]
 fn booked_withdrawal_no_longer_counts_as_loss() {
     let limit = |risk: &mut RiskSettings| risk.daily_loss_limit = Decimal::from(100);

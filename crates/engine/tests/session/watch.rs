@@ -59,9 +59,9 @@ fn ended_edge_is_reported_once_and_enforced_if_set() {
     }
 }
 
-/// Returns the number of the trade after which the mean of the three accounts of the change detector reaches 100.
+/// Returns the trade at which the mean of the change detector's three accounts reaches 100.
 ///
-/// Trades 1 to `shown` are not watched. None overlap, so that each trade multiplies an account by
+/// Trades 1 to `shown` are not watched. Trades do not overlap, so each one multiplies an account by
 /// `1 + lambda (delta - r)` and adds 1.
 fn alarm_after(shown: i64) -> i64 {
     let mut accounts = [0.04, 0.08, 0.16].map(|lambda| (lambda, 0.0));

@@ -15,8 +15,8 @@ fn symbol() -> Symbol {
     Symbol::new("BTCUSDT").unwrap()
 }
 
-/// Minutes 0 to 3, a hole at 4, minutes 5 and 6. Each rises by 6 from 100 x (minute + 1), but minute 2 falls
-/// by 6 and minute 3 is flat at minute 2's close. The data ends at 420,000.
+/// Minutes 0 to 3, a gap at 4, then minutes 5 and 6. Each rises by 6 from 100 x (minute + 1), except
+/// that minute 2 falls by 6 and minute 3 stays at minute 2's close. The data ends at 420,000.
 fn market() -> Market {
     market_of(symbol())
 }
@@ -112,7 +112,7 @@ fn equal_prices_draw_or_lose_by_setting() {
 fn missing_price_cancels_and_refunds_the_stake() {
     let no_exit = (Outcome::Cancelled, 0, Some(294.0), None, 181_500, 241_500, 245_500);
     check(exact(1_500), TimeFixed, 180_000, no_exit);
-    // The candle that would end at 300,000 is missing, and the one that opens there does not replace it.
+    // The candle that would end at 300,000 is missing. The candle that opens there does not replace it.
     let no_end = (Outcome::Cancelled, 0, None, None, 240_000, 300_000, 304_000);
     check(exact(0), NextCandle, 180_000, no_end);
     let stand_in = SimulationSettings { max_gap_intervals: 1, ..exact(0) };
@@ -120,7 +120,7 @@ fn missing_price_cancels_and_refunds_the_stake() {
     check(stand_in, NextCandle, 180_000, draw);
 }
 
-/// Returns the settlement of an order, with a balance of 5,000.
+/// Returns the settlement of an order at a balance of 5,000.
 fn ended(settings: SimulationSettings, order: &Order) -> TradeFigures {
     let mut venue = venue(settings, 5_000);
     venue.submit(order);
@@ -178,7 +178,7 @@ fn trade_that_closes_with_the_data_settles_but_a_later_one_never_does() {
     stays(1_500, CandleClose, "01:00", 419_000, None);
     stays(0, NextCandle, "01:00", 360_000, None);
     stays(0, NextCandle, "01:00", 420_000, None);
-    // Opens in the gap at 240,000. A trade with an exit after the end is never cancelled.
+    // Opens in the gap at 240,000. A trade whose exit is after the end is never cancelled.
     stays(0, NextCandle, "04:00", 230_000, None);
 }
 
@@ -200,7 +200,7 @@ fn stakes_leave_at_the_answer_and_return_when_the_settlement_is_known() {
 
 #[test]
 fn balance_is_checked_at_the_arrival() {
-    // The first order takes the whole balance. It returns with 800 at 64,000, so an order arriving then is covered.
+    // The first order takes the whole balance. It returns with 800 at 64,000 and covers an order arriving then.
     for (latency, offset, opened) in [(0, 63_999, false), (0, 64_000, true), (4_000, 60_000, true)] {
         let mut venue = venue(exact(latency), 1_000);
         venue.submit(&order(1, TimeFixed, "01:00", -latency));
@@ -221,7 +221,7 @@ fn settlements_precede_replies_at_the_same_time_and_both_are_sorted_by_number() 
     venue.submit(&order(5, TimeFixed, "01:00", 4_000));
     venue.submit(&order(4, CandleClose, "02:00", 4_000));
     while venue.pop_due(millis(4_000)).is_some() {}
-    // The settlement of 5 and these two replies are due at 68,000.
+    // The settlement of order 5 and these two replies are due at 68,000.
     venue.submit(&order(9, TimeFixed, "01:00", 68_000));
     venue.submit(&order(8, TimeFixed, "01:00", 68_000));
     let order_of = |venue: &mut Simulator| {

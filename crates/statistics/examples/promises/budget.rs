@@ -11,18 +11,18 @@ use candlewick_statistics::{
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Restarts {
     Never,
-    /// Bots below 0.8, to try to erase their losses.
+    /// Bots with an account below 0.8, in an attempt to erase their losses.
     Behind,
-    /// Bots below 0.8, after they traded with an edge back to 1, to try to recover their losses.
+    /// Bots that fell below 0.8 and then traded with an edge back to 1, to try to recover their losses.
     WonBack,
-    /// Bots above 1.5, to try to keep their gains.
+    /// Bots with an account above 1.5, in an attempt to keep their gains.
     Ahead,
-    /// Bots below 0.8 are replaced under a new name, and every hundredth trade adds a bot, up to two.
+    /// Bots below 0.8 are renamed, and every hundredth trade adds a bot, up to two.
     Renamed,
 }
 
-/// Share of journals that show any edge although all bots win at break-even: with one shared alpha, and with a full
-/// alpha for each bot.
+/// Share of journals that show any edge although all bots win at break-even: with one shared alpha, and
+/// with a full alpha for each bot.
 pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     let alpha = scale.plan.alpha();
     let mut errors = Vec::new();
@@ -55,7 +55,7 @@ struct Journal {
     is_shared: bool,
     names: Vec<String>,
     tests: Vec<EdgeTest>,
-    /// Whether its trades have an edge now: then all win, and nothing that it shows is false.
+    /// Whether the bot currently has an edge: if so, all its trades win and *edge shown* is not false.
     has_edge: Vec<bool>,
     next_name: usize,
 }
@@ -78,7 +78,7 @@ impl Journal {
         }
     }
 
-    /// Whether any bot is shown to have an edge within so many trades of each.
+    /// Returns whether any bot is shown to have an edge within `trades` trades of each bot.
     fn shows(mut self, journal: u64, restarts: Restarts, trades: u64) -> Result<bool, StatisticsError> {
         let stream = TradeStream::new(TradeDependence::Independent, &MIXED, 0.0, 0.02)?;
         let most = self.tests.len() + if restarts == Restarts::Renamed { 2 } else { 0 };

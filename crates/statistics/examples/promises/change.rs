@@ -15,17 +15,17 @@ const KINDS: [(&str, TradeDependence); 4] = [
     ("fifty bots in step", TradeDependence::SameTrade(50)),
     ("chain, three open at once", TradeDependence::Overlapping(3)),
 ];
-/// Of a steady edge before it ends, which the watch has seen.
+/// Number of trades with a steady edge before it ends, all seen by the detector.
 const STEADY: u64 = 2_000;
 
-/// A watch, with the overlap of its trades as a verdict sees it.
+/// A change detector, with the same overlap of trades as a verdict.
 struct Watched {
     detector: ChangeDetector,
     test: EdgeTest,
-    /// Each other intent turns out to be no trade.
+    /// Whether every second intent turns out not to be a trade.
     cancels: bool,
     opened: u64,
-    /// Trades that were won, lost or drawn.
+    /// Number of trades won, lost or drawn.
     ended: u64,
 }
 
@@ -35,7 +35,7 @@ impl Watched {
         Ok(Self { detector, test: EdgeTest::new(plan), cancels: false, opened: 0, ended: 0 })
     }
 
-    /// Plays so many trades or until the alarm: since when, if it came.
+    /// Plays up to `trades` trades. Returns the estimated end of the edge if there is an alarm.
     fn play(&mut self, stream: &TradeStream, seed: u64, path: u64, trades: u64) -> Option<i64> {
         let mut open: Vec<Option<(WatchStake, NotionalStake)>> = (0..stream.slots()).map(|_| None).collect();
         stream.play(seed, path, trades, |event| {
@@ -64,8 +64,8 @@ impl Watched {
     }
 }
 
-/// The mean number of trades to a false alarm of a watch that promises `watch_trades`, on an edge of exactly delta: as a part of
-/// what is promised.
+/// Mean number of trades to a false alarm on an edge of exactly delta, as a fraction of the promised
+/// `watch_trades`.
 pub(crate) fn errors(scale: Scale, watch_trades: u64) -> Result<Vec<Measured>, StatisticsError> {
     let points = 100.0 * scale.plan.delta() / 1.85;
     let mut measured = Vec::new();
@@ -77,7 +77,7 @@ pub(crate) fn errors(scale: Scale, watch_trades: u64) -> Result<Vec<Measured>, S
             format!("trades to a false alarm, of {watch_trades} promised: {name} with exactly delta");
         measured.push(Measured::mean((promise, Bound::AtLeast, 1.0), scale.trials, |path| {
             let mut watched = Watched { cancels, ..Watched::new(scale.plan, watch_trades)? };
-            // Twenty times as many are hardly ever needed; a path that needs more counts as if it had ended there.
+            // Twenty times as many trades are hardly ever needed. A longer path counts as if it had ended there.
             watched.play(&stream, SEED, path, 20 * watch_trades);
             Ok(watched.ended as f64 / watch_trades as f64)
         })?);
@@ -85,7 +85,7 @@ pub(crate) fn errors(scale: Scale, watch_trades: u64) -> Result<Vec<Measured>, S
     Ok(measured)
 }
 
-/// False alarms on a steady edge, and the delay after it ends.
+/// Prints false alarms on a steady edge, and the delay after it ends.
 pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
     let watch_trades = scale.plan.watch_trades();
     let paths = (scale.trials / 20).max(10);

@@ -1,4 +1,4 @@
-//! Whether many variants deceive: false discoveries, the best of worthless families, overfitting, shifted directions.
+//! Tests on many variants: false discoveries, the best of worthless ones, overfitting, directions.
 
 use crate::intervals::p_value;
 use crate::measured::{Bound, Measured, Scale, settled};
@@ -13,7 +13,7 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         let promise = format!(
             "best of {variants} worthless variants over 240 periods significant, {together} in step, blocks of {block_periods}"
         );
-        // Blocks shorter than what hangs together promise nothing.
+        // Nothing is promised for blocks shorter than the dependence.
         let bound = if together > block_periods { Bound::Unpromised } else { Bound::About(0.015) };
         errors.push(Measured::share((promise, bound, 0.1), scale.trials, |path| {
             let returns = worthless(path, variants, 240, together)?;
@@ -33,7 +33,7 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     Ok(errors)
 }
 
-/// Twenty bots of 500 trades each, fifteen of them worthless: the share of these among those that are called good.
+/// Share of worthless bots among those called good. 15 of 20 bots are worthless, with 500 trades each.
 fn false_discoveries(scale: Scale) -> Result<Measured, StatisticsError> {
     let promise = "false among discoveries at 10 %, 15 of 20 bots worthless";
     Measured::mean((promise, Bound::AtMost, 0.075), scale.trials, |trial| {
@@ -46,7 +46,7 @@ fn false_discoveries(scale: Scale) -> Result<Measured, StatisticsError> {
     })
 }
 
-/// Returns of variants that win exactly their break-even; so many periods at a time have the same one.
+/// Returns of variants that win at exactly break-even. Groups of periods share the same return.
 fn worthless(
     path: u64,
     variants: u64,
@@ -61,7 +61,7 @@ fn worthless(
     VariantReturns::new(&(0..variants).map(variant).collect::<Vec<_>>())
 }
 
-/// Trades whose directions and prices know nothing of each other.
+/// Trades whose directions are independent of the prices.
 fn chance_directions(path: u64) -> Result<Vec<Vec<DirectedTrade>>, StatisticsError> {
     let coin = TradeStream::new(TradeDependence::Independent, &[1.0], 0.0, 0.0)?;
     let sides = |path| {

@@ -1,4 +1,4 @@
-//! Whether intervals cover, and how often a test that looks once errs.
+//! Coverage of confidence intervals, and error rates of tests with a single look.
 
 use crate::measured::{Bound, Measured, Scale, settled};
 use candlewick_statistics::{
@@ -8,7 +8,7 @@ use candlewick_statistics::{
 
 type Interval = fn(WinRate, f64) -> Result<ConfidenceInterval, StatisticsError>;
 
-/// Of two-sided 95 % intervals.
+/// Measures the coverage of two-sided 95 % intervals.
 pub(crate) fn coverage(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     let true_rate = break_even(0.85)?;
     let mut covered = Vec::new();
@@ -29,7 +29,7 @@ pub(crate) fn coverage(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     Ok(covered)
 }
 
-/// Of one-sided tests at 5 % on 500 trades that win exactly their break-even.
+/// Measures the errors of one-sided tests at 5 % on 500 trades that win at exactly break-even.
 pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     let binomial = Measured::share(
         ("one binomial test of 500 trades without an edge errs", Bound::AtMost, 0.05),
@@ -58,7 +58,7 @@ fn won(path: u64, trades: u64, points: f64) -> Result<u64, StatisticsError> {
     Ok(settled.iter().filter(|(outcome, _)| *outcome == TradeOutcome::Won).count() as u64)
 }
 
-/// The p-value of a single look at such trades.
+/// Returns the p-value of a single look at these trades.
 pub(crate) fn p_value(path: u64, trades: u64, points: f64) -> Result<f64, StatisticsError> {
     let won = won(path, trades, points)?;
     binomial_p_value(WinRate::new(won, trades - won)?, break_even(0.85)?)

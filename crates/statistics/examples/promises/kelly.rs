@@ -1,4 +1,4 @@
-//! Results of Kelly stakes, by the anytime-valid lower bound and by Wilson's.
+//! Results of Kelly stakes with the anytime-valid lower bound and with Wilson's.
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
 use crate::measured::{SEED, Scale, each};
@@ -17,14 +17,14 @@ const MINIMUM: f64 = 1.0;
 /// Final state of a bot.
 #[derive(Clone, Copy, Debug)]
 struct Ended {
-    /// The logarithm of what a unit of its balance became.
+    /// Logarithm of the growth factor of the balance.
     growth: f64,
-    /// Whether it stakes nothing any more, though it could.
+    /// Whether the bot no longer stakes anything although its balance would allow it.
     is_stuck: bool,
     is_ruined: bool,
 }
 
-/// Half of Kelly after 200 trades of the smallest stake, 1 of 1,000.
+/// Prints results for half Kelly after 200 trades at the minimum stake, which is 1 of 1,000.
 pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
     let paths = (scale.trials / 20).max(10);
     println!(

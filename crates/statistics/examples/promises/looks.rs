@@ -1,4 +1,4 @@
-//! Coverage after every trade, and widths, of anytime-valid intervals and of Wilson's.
+//! Coverage after every trade, and widths, of the anytime-valid and the Wilson interval.
 #![allow(clippy::print_stdout, reason = "the tables are what it is for")]
 
 use crate::measured::{Bound, Measured, SEED, Scale};
@@ -30,12 +30,12 @@ const KINDS: [Kind; 12] = [
     ("mixed payouts, 5 % draws, three in step", TradeDependence::SameTrade(3), &MIXED, 0.0, 0.05),
 ];
 
-/// Of the sequence after each of all trades, and of Wilson's interval looked at from trade 30 on.
+/// Coverage of the sequence after each trade, and of Wilson's interval checked from trade 30 on.
 pub(crate) fn coverage(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     let mut covered = Vec::new();
     for (name, dependence, payouts, points, draws) in KINDS {
         let stream = TradeStream::new(dependence, payouts, points, draws)?;
-        // Win rate times payout and 1, less 1: the same for every payout where no points are added.
+        // Win rate x (payout + 1) - 1, which does not depend on the payout if no points are added.
         let mean = points / 100.0 * 1.85 * (1.0 - draws);
         let promise = format!("the sequence contains the edge after every trade: {name}");
         covered.push(Measured::share((promise, Bound::AtLeast, CONFIDENCE), scale.trials, |path| {
@@ -57,7 +57,7 @@ pub(crate) fn coverage(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     Ok(covered)
 }
 
-/// Prints the half-widths of the sequence and of Wilson's interval of the edge, two points above break-even.
+/// Prints the half-widths of both intervals for the edge, two points above break-even.
 pub(crate) fn print_widths(scale: Scale) -> Result<(), StatisticsError> {
     println!("\n| half the width, edge per unit | 100 trades | 1,000 | 10,000 |\n|---|---|---|---|");
     let mut wilson = String::new();
@@ -89,7 +89,7 @@ pub(crate) fn print_widths(scale: Scale) -> Result<(), StatisticsError> {
     Ok(())
 }
 
-/// The sequence of a path, and how often it won.
+/// Returns the sequence of a path, and its number of wins.
 fn sequence_of(
     stream: &TradeStream,
     path: u64,
@@ -114,7 +114,7 @@ fn sequence_of(
     (sequence, WinRate::new(won, lost))
 }
 
-/// Of trades whose losses become known so many trades after their wins.
+/// Returns the sequence for trades whose losses become known `late` trades after their wins.
 fn late_sequence(stream: &TradeStream, path: u64, trades: u64, late: usize) -> ConfidenceSequence {
     let mut sequence = ConfidenceSequence::new();
     let mut waiting: Vec<(usize, OpenTrade, TradeOutcome)> = Vec::new();

@@ -1,5 +1,5 @@
-//! Compares nominal with measured rates, with the standard error of the measurement; fails if a
-//! promise is broken.
+//! Compares nominal with measured rates and prints the standard error of each measurement.
+//! Fails if a promise is broken.
 //!
 //! `cargo run --release -p candlewick-statistics --example promises [TRIALS]`
 #![allow(clippy::print_stdout, reason = "the tables are what it is for")]

@@ -1,4 +1,4 @@
-//! A promise and what was measured of it.
+//! A promised rate and its measurement.
 
 use candlewick_statistics::{EdgeTestPlan, StatisticsError, StreamEvent, TradeOutcome, TradeStream};
 use std::fmt;
@@ -7,14 +7,14 @@ use std::ops::ControlFlow;
 use std::thread;
 
 pub(crate) const SEED: u64 = 20_261_122;
-/// Standard errors by which a measurement may miss.
+/// Allowed distance of a measurement, in standard errors.
 const ERRORS: f64 = 3.0;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
-    /// Paths, or families, of each kind.
+    /// Number of paths or families of each kind.
     pub(crate) trials: u64,
-    /// The most trades of a path.
+    /// Maximum number of trades per path.
     pub(crate) trades: u64,
     /// Plan of the tested verdict.
     pub(crate) plan: EdgeTestPlan,
@@ -25,9 +25,9 @@ pub(crate) struct Scale {
 pub(crate) enum Bound {
     AtMost,
     AtLeast,
-    /// Within so much of it: the figure is an approximation.
+    /// Within this distance of the nominal share, which is an approximation.
     About(f64),
-    /// Nothing is promised: it shows why something is done otherwise.
+    /// Nothing is promised. Shows why a different method is used.
     Unpromised,
 }
 
@@ -46,7 +46,7 @@ impl Measured {
     pub(crate) const HEADER: &str =
         "| promise | nominal | measured | standard error | trials | kept |\n|---|---|---|---|---|---|";
 
-    /// The share of `trials` of which `is_counted` says so, on all cores.
+    /// Measures the share of `trials` for which `is_counted` returns true, on all cores.
     pub(crate) fn share(
         (promise, bound, nominal): (impl Into<String>, Bound, f64),
         trials: u64,
@@ -57,7 +57,7 @@ impl Measured {
         })
     }
 
-    /// The mean of what `value` says of `trials`, on all cores.
+    /// Measures the mean of `value` over `trials`, on all cores.
     pub(crate) fn mean(
         (promise, bound, nominal): (impl Into<String>, Bound, f64),
         trials: u64,
@@ -78,7 +78,7 @@ impl Measured {
         Ok(Self { promise: promise.into(), bound, nominal, found, standard_error, trials })
     }
 
-    /// Whether the promise was kept, within three standard errors.
+    /// Returns whether the promise was kept, within three standard errors.
     pub(crate) fn is_kept(&self) -> bool {
         let reach = ERRORS * self.standard_error;
         match self.bound {
@@ -110,7 +110,7 @@ impl fmt::Display for Measured {
     }
 }
 
-/// Splits trials among the cores; the answers come in the order of the trials, so nothing depends on how.
+/// Splits trials among the cores. Results are in trial order, so they do not depend on the split.
 pub(crate) fn on_cores<T: Send>(trials: u64, work: impl Fn(u64, u64) -> T + Sync) -> Vec<T> {
     let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get) as u64;
     let work = &work;

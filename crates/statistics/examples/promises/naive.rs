@@ -1,4 +1,4 @@
-//! Error rates of figures that assume independent trades, on the same paths: the reason why they do not decide.
+//! Error rates of tests that assume independent trades, which is why they do not decide.
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
 use crate::measured::{SEED, Scale, each};
@@ -9,7 +9,7 @@ use candlewick_statistics::{
 };
 use std::ops::ControlFlow;
 
-/// The nulls of the verdict, given to each of them.
+/// Prints the error rates of these tests on the nulls of the verdict.
 pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
     println!(
         "\nWhy figures that assume independent trades do not decide: the same paths, nominal error 5 %\n"
@@ -23,9 +23,9 @@ pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
     Ok(())
 }
 
-/// The figures that assume independent trades.
+/// Tests that assume independent trades.
 struct Naive {
-    /// The fewest wins of so many decided trades whose one-sided p-value is at most 5 %.
+    /// Minimum number of wins with a one-sided p-value of at most 5 %, by number of decided trades.
     critical: Vec<u64>,
 }
 
@@ -34,7 +34,7 @@ impl Naive {
         let null = break_even(0.85)?;
         let (mut critical, mut won) = (vec![u64::MAX], 0);
         for decided in 1..=scale.trades {
-            // All won may still be too probable: then no count is enough.
+            // Even if all trades are won, the p-value may be above 5 %. Then no count is enough.
             while won <= decided && binomial_p_value(WinRate::new(won, decided - won)?, null)? > 0.05 {
                 won += 1;
             }
@@ -43,7 +43,8 @@ impl Naive {
         Ok(Self { critical })
     }
 
-    /// The shares of paths on which the SPRT and the binomial test, repeated after every trade, claim an edge.
+    /// Returns the shares of paths on which the SPRT and the binomial test, repeated after every trade,
+    /// claim an edge.
     fn errors(&self, stream: &TradeStream, scale: Scale) -> Result<(f64, f64), StatisticsError> {
         let claims = each(scale.trials, |path| self.follow(stream, path, scale))?;
         let share = |is: fn(&(bool, bool)) -> bool| {
@@ -52,8 +53,8 @@ impl Naive {
         Ok((share(|(by_sprt, _)| *by_sprt), share(|(_, by_binomial)| *by_binomial)))
     }
 
-    /// Whether each claims an edge on this path. With mixed payouts the binomial test takes the break-even of payout 85
-    /// moved by the mean of the trades' own.
+    /// Returns whether the SPRT and the binomial test claim an edge on this path. With mixed payouts, the
+    /// binomial test uses the break-even of payout 85, shifted by the mean of the trades' break-evens.
     fn follow(&self, stream: &TradeStream, path: u64, scale: Scale) -> Result<(bool, bool), StatisticsError> {
         let mut sprt = Sprt::new(scale.plan);
         let (mut won, mut decided, mut shift, mut is_shown) = (0_u64, 0_usize, 0.0, false);

@@ -1,9 +1,9 @@
-//! Whether a random order of wins and losses passes for one.
+//! False positive rate of the runs test on random orders of wins and losses.
 
 use crate::measured::{Bound, Measured, Scale, settled};
 use candlewick_statistics::{StatisticsError, TradeDependence, TradeOutcome, TradeStream, runs_test};
 
-/// Share of independent runs that the order test rejects, nominally one in a hundred.
+/// Share of independent runs that the order test rejects, nominally 1 %.
 pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     let kinds = [(100, 0.0), (500, 0.0), (500, 5.0), (5_000, 0.0)];
     let measured = kinds.map(|(trades, points)| {

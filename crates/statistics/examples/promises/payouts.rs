@@ -1,4 +1,4 @@
-//! Payouts that are known with the answer only, settlements that come late, and win rates that change while one trades.
+//! Payouts known only from the answer, late settlements, and win rates that change while trading.
 #![allow(dead_code, reason = "the test prints no tables")]
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
@@ -12,34 +12,34 @@ use chacha20::rand_core::{Rng, SeedableRng};
 
 /// Edge predicted by an informative payout, per unit of stake.
 const SAID: f64 = 0.15;
-/// Payouts of which some are above 100.
+/// Payouts that include some above 100 %.
 const WIDE: [f64; 5] = [0.6, 0.85, 1.0, 1.2, 1.4];
 const CONFIDENCE: f64 = 0.95;
 
 /// Sequence of payouts, and its relation to the mean return of a trade.
 #[derive(Clone, Copy, Debug)]
 enum Payouts {
-    /// Each of [`MIXED`] is as probable.
+    /// Each of [`MIXED`] is equally likely.
     Free,
-    /// Each of [`WIDE`] is as probable.
+    /// Each of [`WIDE`] is equally likely.
     Wide,
-    /// One step up or down between 60 and 92 after each trade.
+    /// A random walk of single steps between 60 and 92, one step per trade.
     Walk,
     /// Lower after a win and higher after a loss.
     AgainstLast,
-    /// As `Free`; a trade that pays more than the last is worse by this, and one that pays less or as much better, so that
-    /// their mean is what it is at the decision.
+    /// Like `Free`, but a trade that pays more than the last one is worse by this amount and any other
+    /// trade is better. The mean at the decision stays the same.
     WorseAbove(f64),
 }
 
-/// Win rates so many points above break-even and as many below, each lasting so many trades on average.
+/// Alternating win rates, some points above and below break-even. Each lasts a mean number of trades.
 #[derive(Clone, Copy, Debug)]
 struct Regimes {
     points: f64,
     lasting: f64,
 }
 
-/// A statistic that stakes by the payout at the open, and learns the actual payout at the end.
+/// A statistic that bets on the payout known at the open and learns the actual payout at the end.
 trait Follows {
     type Open;
     fn open(&mut self, seen: f64) -> Result<Self::Open, StatisticsError>;
@@ -70,13 +70,13 @@ impl Follows for ConfidenceSequence {
     }
 }
 
-/// A path that is being followed.
+/// A simulated path and the statistic that follows it.
 struct Path<F> {
     chance: ChaCha8Rng,
     test: F,
     seen: f64,
     has_won: bool,
-    /// Of the last trades, wins as ones, the latest lowest.
+    /// Last trades as bits: 1 for a win, latest in the lowest bit.
     last: u32,
     is_good: bool,
 }
@@ -121,7 +121,7 @@ impl<F: Follows> Path<F> {
         if self.has_won { TradeOutcome::Won } else { TradeOutcome::Lost }
     }
 
-    /// One trade that ends before the next is decided.
+    /// Plays one trade that ends before the next is decided.
     fn trade(&mut self, payouts: Payouts, mean_return: f64) -> Result<(), StatisticsError> {
         let stake = self.test.open(self.seen)?;
         let (pays, better) = self.answer(payouts);
@@ -131,7 +131,7 @@ impl<F: Follows> Path<F> {
         Ok(())
     }
 
-    /// The next trade that the bot takes, at payout 85, in one of two regimes that have so many points more or less.
+    /// Plays the next trade that the bot takes at payout 85, in one of the two regimes.
     fn regime_trade(&mut self, regimes: Regimes, is_choosy: bool) -> Result<(), StatisticsError> {
         loop {
             if self.share() < 1.0 / regimes.lasting {
@@ -148,7 +148,7 @@ impl<F: Follows> Path<F> {
         }
     }
 
-    /// So many that are open at once, the first half of them one bet; all end in any order.
+    /// Plays `size` simultaneous trades, the first half of them a single bet. They end in any order.
     fn unordered(&mut self, size: usize, mean_return: f64) -> Result<(), StatisticsError> {
         let mut open: Vec<(F::Open, f64, TradeOutcome)> = Vec::with_capacity(size);
         for place in 0..size {
@@ -170,7 +170,7 @@ impl<F: Follows> Path<F> {
     }
 }
 
-/// The shares of paths on which the verdict said *shown* and *rejected*; `step` makes so many trades at a time.
+/// Returns the shares of paths with the verdicts *shown* and *rejected*. `step` plays trades.
 fn rates(
     scale: Scale,
     size: u64,
@@ -198,7 +198,7 @@ const MOVING: [(&str, Payouts); 4] = [
     ("trades worse that pay more than the last", Payouts::WorseAbove(SAID)),
 ];
 
-/// Wrong answers where a trade is staked on before it is known what it pays.
+/// Error rates of trades that are bet on before their payout is known.
 pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     let (alpha, beta, delta) = (scale.plan.alpha(), scale.plan.beta(), scale.plan.delta());
     let mut errors = Vec::new();
@@ -255,7 +255,7 @@ pub(crate) fn coverage(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     Ok(covered)
 }
 
-/// Trades that win their break-even on average, in regimes that follow each other by chance: no null, and no promise.
+/// Prints results for trades that break even on average, in random regimes. Nothing is promised.
 pub(crate) fn print_regimes(scale: Scale) -> Result<(), StatisticsError> {
     println!("\nWin rates that change between two regimes, break-even on average: outside of the promise\n");
     println!(

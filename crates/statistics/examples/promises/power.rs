@@ -54,7 +54,7 @@ pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
     Ok(())
 }
 
-/// The trades after which half of all paths have shown the edge to an account that knows it and stakes its Kelly fraction.
+/// Returns the median number of trades to show the edge with Kelly stakes for the known edge.
 fn knowing(stream: &TradeStream, points: f64, scale: Scale) -> Option<u64> {
     let parts = on_cores(scale.trials, |first, end| {
         let after = |path| {

@@ -7,7 +7,7 @@ pub(crate) const MIXED: [f64; 5] = [0.60, 0.70, 0.80, 0.85, 0.92];
 
 pub(crate) type Null = (&'static str, TradeDependence, &'static [f64], f64);
 
-/// Trades that win exactly their break-even: how they hang together, their payouts, their share of draws.
+/// Trades that win at exactly break-even: dependence, payouts, share of draws.
 pub(crate) const NULLS: [Null; 10] = [
     ("independent trades", TradeDependence::Independent, &[0.85], 0.0),
     ("three bots in step", TradeDependence::SameTrade(3), &[0.85], 0.0),
@@ -21,7 +21,7 @@ pub(crate) const NULLS: [Null; 10] = [
     ("mixed payouts, 5 % draws, three in step", TradeDependence::SameTrade(3), &MIXED, 0.05),
 ];
 
-/// Wrong answers on each null, and on edges of exactly delta.
+/// Error rates on each null, and on edges of exactly delta.
 pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     let mut errors = Vec::new();
     for (name, dependence, payouts, draws) in NULLS {
@@ -47,7 +47,7 @@ pub(crate) fn wrong(promise: String, nominal: f64, found: f64, scale: Scale) -> 
     Measured { promise, bound: Bound::AtMost, nominal, found, standard_error, trials: scale.trials }
 }
 
-/// The verdicts on paths of a stream.
+/// Simulates verdicts on paths of a stream.
 pub(crate) fn rates(stream: &TradeStream, scale: Scale) -> VerdictRates {
     let parts = on_cores(scale.trials, |first_path, end| {
         let range = PathRange { seed: SEED, first_path, paths: end - first_path, trades: scale.trades };

@@ -3,15 +3,15 @@
 use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Serialize};
 
-/// Kelly fractions of falls below the edge by 4, 8 and 16 percent of the stake, at a variance of 1.
+/// Kelly fractions for falls below the edge by 4, 8 and 16 % of the stake, at a variance of 1.
 const BETS: [f64; 3] = [0.04, 0.08, 0.16];
 
 type PerBet = [f64; BETS.len()];
 
-/// Watches trades for the end of an edge of `delta` or more per unit of stake.
+/// Detects the end of an edge of `delta` or more per unit of stake.
 ///
-/// Opens and settlements must come in the order in which they became known. The mark of an open, such as its
-/// time, says where the edge seems to have ended.
+/// Report opens and settlements in the order in which they became known. The mark of an open, such as its time,
+/// identifies where the edge seems to have ended.
 ///
 /// ```
 /// use candlewick_statistics::{ChangeDetector, TradeOutcome};
@@ -28,22 +28,22 @@ type PerBet = [f64; BETS.len()];
 /// ```
 ///
 /// # Guarantee
-/// While each trade's mean return is `delta` or more, given all known at its open and its payout, the mean
-/// number of trades to a false alarm is at least `mean_trades`, however trades overlap. Won, lost and drawn
-/// trades count, cancelled and open ones do not.
+/// While each trade's mean return is at least `delta`, given its payout and everything known at its open, the mean
+/// number of trades to a false alarm is at least `mean_trades`, however trades overlap. Won, lost and drawn trades
+/// count; cancelled and open trades do not.
 ///
 /// # Method
-/// An account starts at 0. Each open bets `lambda` of it against the edge, which gains `lambda (delta - r)`;
-/// until the trade settles, `lambda (1 - delta)` counts as lost. A payout above 100 % makes the bet smaller.
-/// Each counted settlement adds 1. Three accounts of constant `lambda`, divided by the variance inflation of
-/// overlap, are averaged, and the alarm is raised when the mean reaches `mean_trades`.
+/// An account starts at 0. Each open bets the fraction `lambda` of the account against the edge, which gains
+/// `lambda (delta - r)`. Until the trade settles, `lambda (1 - delta)` counts as lost. A payout above 100 % reduces the
+/// bet. Each counted settlement adds 1. The detector averages three accounts with constant `lambda`, divided by the
+/// variance inflation of overlap. It raises the alarm when the mean reaches `mean_trades`.
 ///
-/// While the edge holds, no bet gains on average. With `N` trades counted by the alarm, the account with all
-/// open trades settled has a mean of at most that of `N`, and holds at least `mean_trades`, since an open bet
-/// returns 0 or more. So the mean of `N` is at least `mean_trades`.
+/// While the edge holds, no bet gains on average. Let `N` be the number of trades counted until the alarm. With all
+/// open trades settled, the account's mean is at most the mean of `N`. It holds at least `mean_trades`, since an open
+/// bet returns 0 or more. So the mean of `N` is at least `mean_trades`.
 ///
-/// The end of the edge is estimated, without a guarantee, by an account that restarts at the next open whenever
-/// it has fallen below 1 (CUSUM).
+/// The end of the edge is estimated, without a guarantee, by an account that restarts at the next open whenever it
+/// falls below 1 (CUSUM).
 ///
 /// Sources: A. N. Shiryaev (1963) and S. W. Roberts, Technometrics 8 (1966); J. Shin, A. Ramdas and A. Rinaldo,
 /// *E-detectors: a Nonparametric Framework for Sequential Change Detection* (2023).
@@ -58,10 +58,10 @@ pub struct ChangeDetector {
     alarm: Option<i64>,
 }
 
-/// The single account that carries most of the sum, from its last restart.
+/// The account with the largest part of the sum, since its last restart.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Restart {
-    /// Open stakes counted at cost.
+    /// Value of the account, with open stakes counted as lost.
     account: f64,
     number: u32,
     since: i64,
@@ -95,7 +95,7 @@ impl ChangeDetector {
         })
     }
 
-    /// Returns the stake of an open; `variance_inflation` is that of [`Overlap`](crate::Overlap) at the open.
+    /// Returns the stake for an open, given the [`Overlap`](crate::Overlap) variance inflation.
     pub fn on_open(&mut self, mark: i64, variance_inflation: f64) -> WatchStake {
         let mut stake = WatchStake {
             bets: [0.0; BETS.len()],
@@ -117,8 +117,8 @@ impl ChangeDetector {
         stake
     }
 
-    /// Records the end of a trade that pays `payout_fraction` on a win. Returns where the edge seems to have
-    /// ended if this trade raises the alarm, which happens once.
+    /// Records the end of a trade that pays `payout_fraction` on a win.
+    /// If this trade raises the alarm, which happens once, returns where the edge seems to have ended.
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn on_settled(
         &mut self,

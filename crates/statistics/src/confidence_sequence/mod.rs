@@ -1,4 +1,4 @@
-//! Anytime-valid confidence intervals of edge and win rate.
+//! Anytime-valid confidence intervals for edge and win rate.
 
 mod running;
 
@@ -8,12 +8,12 @@ use crate::statistics_error::check_confidence;
 use crate::verdict::OverlapMark;
 use crate::{ConfidenceInterval, Overlap, StatisticsError, TradeOutcome};
 
-/// Resolution of the interval ends: number of steps from -1 to 1, rounded outward.
+/// Resolution of the interval ends: number of steps from -1 to 1. Ends are rounded outward.
 const STEPS: u32 = 1 << 16;
 
-/// Anytime-valid intervals of the edge, as the mean return per unit of stake, and of the win rate.
+/// Anytime-valid intervals for the edge (mean return per unit of stake) and for the win rate.
 ///
-/// Opens and settlements must come in the order in which they became known. An interval is computed on demand.
+/// Report opens and settlements in the order in which they became known. Intervals are computed on demand.
 ///
 /// ```
 /// use candlewick_statistics::{ConfidenceSequence, TradeOutcome};
@@ -30,22 +30,22 @@ const STEPS: u32 = 1 << 16;
 /// ```
 ///
 /// # Guarantee
-/// If each trade's mean return, given all known at its open and its payout, is one number, the interval
-/// contains it after all trades simultaneously with a probability of at least `confidence`, however often it is
-/// checked and however trades overlap. The same holds for the win rate of decided trades. If the mean varies, not
-/// every trade has a mean of the lower end or less, or of the upper end or more, each at half the error. The
+/// Suppose that each trade has the same mean return, given its payout and everything known at its open. The interval
+/// then contains this mean after all trades simultaneously with a probability of at least `confidence`, however often
+/// it is checked and however trades overlap. The same holds for the win rate of decided trades. If the mean varies,
+/// some trade has a mean above the lower end and some trade has a mean below the upper end, each at half the error. The
 /// ends may then cross.
 ///
 /// # Method
-/// For each candidate `m`, a capital of 1 bets that returns are above `m`, and another that they are below. A
-/// bet of `lambda` gains `lambda (r - m)`, or `lambda (m - r)` for the other; until the trade settles,
-/// `2 lambda` counts as lost, the most that any candidate can cost. A payout above 100 % makes the other's bet
-/// smaller. The capitals are means of eight with constant `lambda`, divided by the variance inflation of
-/// [`Overlap`] at the open. A capital that reaches `2 / (1 - confidence)` refutes its candidate for good, as
-/// in [`EdgeTest`](crate::EdgeTest). Returns are never below 0 and monotone in `m`, and so are the capitals:
-/// the candidates that are not refuted form an interval, whose ends are found by bisection.
+/// For each candidate `m`, one capital of 1 bets that returns are above `m`, and another that they are below. A bet of
+/// `lambda` gains `lambda (r - m)` in the first case and `lambda (m - r)` in the second. Until the trade settles,
+/// `2 lambda` counts as lost, which is the most that any candidate can cost. A payout above 100 % reduces the bet on
+/// lower returns. Each capital is the mean of eight with constant `lambda`, divided by the variance inflation of
+/// [`Overlap`] at the open. A capital that reaches `2 / (1 - confidence)` refutes its candidate for good, as in
+/// [`EdgeTest`](crate::EdgeTest). Returns are never below 0 and monotone in `m`, and so are the capitals. The
+/// candidates not refuted therefore form an interval, whose ends are found by bisection.
 ///
-/// It is not a verdict: *edge shown* mostly comes before a lower end above 0, and neither implies the other.
+/// It is not a verdict: *edge shown* usually comes before the lower end is above 0, and neither implies the other.
 ///
 /// Source: I. Waudby-Smith and A. Ramdas, *Estimating Means of Bounded Random Variables by Betting* (2024).
 #[derive(Clone, Debug)]
@@ -119,20 +119,20 @@ impl ConfidenceSequence {
         }
     }
 
-    /// Number of trades that were won, lost or drawn.
+    /// Returns the number of trades that were won, lost or drawn.
     pub const fn settled(&self) -> u64 {
         self.settled
     }
 
-    /// Returns the interval of the mean return per unit of stake. Before the first trade it is -1 to the
-    /// largest payout. If no single mean fits all trades, the lower end is above the upper.
+    /// Returns the interval of the mean return per unit of stake.
+    /// Before the first trade, it is -1 to the largest payout. If no mean fits all trades, the ends are crossed.
     pub fn edge(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
         let (lower, upper) = self.ends(Measure::Edge, confidence)?;
         Ok(ConfidenceInterval { lower, upper: upper.unwrap_or(self.largest_payout) })
     }
 
-    /// Returns the interval of the win probability of a decided trade. Before the first trade it is 0 to 1.
-    /// If no single rate fits all trades, the lower end is above the upper one.
+    /// Returns the interval of the win probability of a decided trade.
+    /// Before the first trade, it is 0 to 1. If no rate fits all trades, the lower end is above the upper end.
     pub fn win_rate(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
         let (lower, upper) = self.ends(Measure::WinRate, confidence)?;
         let rate = |mean: f64| f64::midpoint(1.0, mean);
@@ -184,7 +184,7 @@ impl Measure {
     }
 }
 
-/// Returns the first step for which `holds` is false, `STEPS + 1` if none; it must stay false after it.
+/// Returns the first step at which the monotone `holds` is false, `STEPS + 1` if there is none.
 fn first_without(holds: impl Fn(u32) -> bool) -> u32 {
     let (mut first, mut end) = (0, STEPS + 1);
     while first < end {
@@ -194,12 +194,12 @@ fn first_without(holds: impl Fn(u32) -> bool) -> u32 {
     first
 }
 
-/// Kelly fractions of edges from a quarter to 32 percent of the stake, at a variance of 1. Twice the largest
-/// is below 1, so that no bet can lose more than the capital.
+/// Kelly fractions for edges from 0.25 to 32 % of the stake, at a variance of 1.
+/// Twice the largest is below 1, so that no bet can lose more than the capital.
 const BETS: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
 
-/// Amount of a bet of 1 that counts as lost until the trade ends: the largest loss against any candidate. A
-/// common value keeps the order of capitals the same, whatever is open, lost or returned.
+/// Part of a unit bet that counts as lost until the trade ends: the largest loss against any candidate.
+/// It is the same for all candidates, so that open stakes do not change the ordering of capitals.
 const BET_RISK: f64 = 2.0;
 
 type Capitals = [f64; BETS.len()];

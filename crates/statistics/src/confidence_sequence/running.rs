@@ -12,10 +12,10 @@ const CANDIDATE_STEP: f64 = 0.004;
 
 type Figures = [Capitals; CANDIDATES];
 
-/// One-sided lower bound of the win rate, valid to check and to stake by after every trade.
+/// One-sided lower bound of the win rate, valid for checks and stakes after every trade.
 ///
-/// It is the bound of [`ConfidenceSequence`](super::ConfidenceSequence) for one side, on a grid of candidates
-/// from 50 to 75.2 %, 0.4 points apart, and 0 until 50 % is refuted. Each open trade takes 4 KB.
+/// It is the one-sided bound of [`ConfidenceSequence`](super::ConfidenceSequence) on a grid of candidates from 50 to
+/// 75.2 %, 0.4 points apart. The bound is 0 until 50 % is refuted. Each open trade takes 4 KB.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunningWinRate {
     goal: f64,
@@ -55,7 +55,7 @@ impl RunningWinRate {
         OpenBets { bets, mark: self.overlap.on_open() }
     }
 
-    /// Records the end of a trade; drawn and cancelled trades are excluded.
+    /// Records the end of a trade. Drawn and cancelled trades are excluded.
     pub fn on_settled(&mut self, open: OpenBets, outcome: TradeOutcome) {
         let OpenBets { bets, mark } = open;
         self.overlap.on_settled(mark, outcome.to_return(1.0));
@@ -75,7 +75,7 @@ impl RunningWinRate {
         }
     }
 
-    /// Returns the largest refuted candidate, 0 before the first.
+    /// Returns the largest refuted candidate, 0 if none is refuted.
     pub fn lower_end(&self) -> f64 {
         self.refuted.checked_sub(1).map_or(0.0, candidate_rate)
     }
@@ -93,7 +93,7 @@ fn candidate_mean(candidate: usize) -> f64 {
     2.0 * candidate_rate(candidate) - 1.0
 }
 
-/// Serialization as a list, because serde has no arrays of this length.
+/// Serializes the array as a list, because serde does not support arrays of this length.
 mod figures {
     use super::{Capitals, Figures};
     use serde::de::Error;

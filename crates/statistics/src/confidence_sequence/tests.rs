@@ -21,7 +21,7 @@ fn build_sequence(known: &[Known]) -> ConfidenceSequence {
     sequence
 }
 
-/// Trades that are open together, whose wins become known before their losses; some are drawn or called off.
+/// Batches of simultaneous trades, wins known before losses. Some are drawn or cancelled.
 fn batches(dice: &mut Dice, size: usize, count: usize, win_rate: f64) -> Vec<Known> {
     let mut known = Vec::new();
     for batch in 0..count {
@@ -66,7 +66,7 @@ fn inflations(known: &[Known]) -> BTreeMap<usize, f64> {
     inflations
 }
 
-/// The same from the definition alone, each bet by itself: the largest that the capital against this candidate ever was.
+/// Computes from the definition, bet by bet, the largest capital ever reached against this candidate.
 fn largest_capital(
     (known, inflations): (&[Known], &BTreeMap<usize, f64>),
     side: Side,
@@ -219,7 +219,7 @@ fn running_bound_equals_sequence_on_its_grid() {
                 }
             }
             if place % 199 == 0 {
-                // At most one bisection step too low.
+                // Too low by at most one bisection step.
                 let lower = sequence.win_rate(0.9).unwrap().lower;
                 let on_grid = |end: f64| match ((end - 0.5) / 0.004).floor().min(63.0) {
                     steps if steps < 0.0 => 0.0,

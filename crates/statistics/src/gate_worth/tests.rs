@@ -1,4 +1,4 @@
-//! Gate values compared with hand-computed rows, chance and the theory of two-state chains.
+//! Gate values compared with hand-computed rows, random gates and the theory of two-state chains.
 
 use super::*;
 use crate::GateOpening;
@@ -14,7 +14,7 @@ fn after_a_win() -> GateRule {
     GateRule::opening(GateOpening::WinRate { rate: 1.0, over: 1 })
 }
 
-/// The hook of a day: one real trade a day at most, in days of ten trades.
+/// Gate that allows one real trade per day after virtual losses, with ten trades per day.
 fn daily(losses: u32) -> GateRule {
     GateRule { resets_daily: true, openings: 1, ..hook(losses) }
 }
@@ -35,7 +35,7 @@ fn unit_return(won: bool) -> f64 {
 
 #[test]
 fn real_trades_of_a_hook_follow_two_losses() {
-    // v v r v v r: real are the third (won) and the sixth (lost).
+    // v v r v v r: the third (won) and the sixth (lost) trade are real.
     let trades = one_by_one([-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]);
     let worth = gate_worth(&trades, hook(2), 99, SEED).unwrap();
     assert_eq!((worth.trades, worth.real), (6, 2));
@@ -77,7 +77,7 @@ fn rejects_empty_trades() {
     assert!(gate_worth(&one_by_one([f64::NAN]), hook(1), 9, SEED).is_err());
 }
 
-/// The sum over the real trades of what each returned beyond `expected`, and how many there were.
+/// Returns the total return of the real trades minus `expected` per trade, and their number.
 fn beyond(rule: GateRule, trades: &[GatedTrade], expected: f64) -> (f64, f64) {
     let returns: Vec<f64> = trades.iter().map(|trade| trade.unit_return).collect();
     let real = real_mean(&TradeGate::new(rule).unwrap(), (trades, &order_steps(trades)), &returns);
@@ -96,7 +96,7 @@ fn p_values_hold_their_error_rate_on_independent_trades() {
         shuffled += u32::from(worth.p_shuffled.is_some_and(|p| p <= 0.05));
     }
     let share = |hits: u32| f64::from(hits) / PATHS as f64;
-    // Three and a half standard errors of 5 % over 2,000 paths.
+    // 5 % plus three and a half standard errors over 2,000 paths.
     assert!(share(shuffled) < 0.05 + 3.5 * (0.05_f64 * 0.95 / PATHS as f64).sqrt());
     assert!(share(random) > 0.02 && share(random) < 0.12);
 }
@@ -125,7 +125,7 @@ impl Clusters {
         (1.0 - self.leave[0] - self.leave[1]) * shares[0] * shares[1] * spread * spread
     }
 
-    /// The win rate of the real trades of a hook, by the stationary distribution of (state, losses in a row).
+    /// Win rate of the gate's real trades, by the stationary distribution of (state, consecutive losses).
     fn win_rate_after(self, losses: usize) -> f64 {
         let mut at = vec![[0.5 / (losses + 1) as f64; 2]; losses + 1];
         for _ in 0..2_000 {
@@ -149,7 +149,7 @@ impl Clusters {
         (good * self.win[0] + bad * self.win[1]) / (good + bad)
     }
 
-    /// The same of the hook of a day: stationary where a day begins, and all virtual from its one real trade on.
+    /// Win rate of the daily gate's real trades: stationary at day start, virtual after its real trade.
     fn win_rate_of_day_after(self, losses: usize) -> f64 {
         let mut at = vec![[0.0; 2]; losses + 1];
         at[0] = self.shares();
@@ -182,7 +182,7 @@ impl Clusters {
                 state = if dice.happens(self.leave[state]) { 1 - state } else { state };
                 unit_return(won)
             });
-            // Counted from 0, the sum of returns gives the wins.
+            // With `expected` = -1, the sum of excess returns gives the number of wins.
             let (sum, count) = beyond(rule, &one_by_one(results), -1.0);
             rates.push((sum / (1.0 + PAYOUT), count));
             real += count;

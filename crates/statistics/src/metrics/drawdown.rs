@@ -6,7 +6,7 @@ use crate::statistics_error::check_numbers;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drawdown {
     pub depth: f64,
-    /// Depth as a share of the peak; infinite for a peak at or below 0.
+    /// Depth as a fraction of the peak, infinite for a peak at or below 0.
     pub share: f64,
     pub peak_at: usize,
     pub trough_at: usize,
@@ -23,8 +23,8 @@ impl Drawdown {
     }
 }
 
-/// Returns the drawdown with the largest share of its peak, the first among equals. `max over t of (max(E_s,
-/// s <= t) - E_t) / max(E_s, s <= t)`. `None` if the curve never falls.
+/// Returns the drawdown that is the largest fraction of its peak, the first one if several are equal.
+/// `max over t of (max(E_s, s <= t) - E_t) / max(E_s, s <= t)`. `None` if the curve never falls.
 pub fn max_drawdown(equity: &[f64]) -> Result<Option<Drawdown>, StatisticsError> {
     check_numbers("equity", equity, 1)?;
     let mut peak_at = 0;
@@ -51,7 +51,7 @@ pub fn max_drawdown(equity: &[f64]) -> Result<Option<Drawdown>, StatisticsError>
 
 /// Returns the Calmar ratio of compounded daily returns, `None` if the curve never falls.
 ///
-/// `((end / start)^(days / n) - 1) / max drawdown`, with the drawdown as a share of the peak.
+/// `((end / start)^(days / n) - 1) / max drawdown`, with the drawdown as a fraction of the peak.
 ///
 /// Source: T. W. Young, *Calmar Ratio: A Smoother Tool*, Futures 20 (1991).
 pub fn calmar(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
@@ -84,14 +84,14 @@ mod tests {
         check(&[100.0, 50.0, 100.0, 80.0], Some((0.5, 0, 1, Some(2))));
         check(&[100.0, 80.0, 100.0, 120.0, 110.0, 60.0, 90.0], Some((0.5, 3, 5, None)));
         check(&[10.0, 5.0, 100.0, 60.0], Some((0.5, 0, 1, Some(2))));
-        // Equal highs: the fall is counted from the later one. Of equal falls the first counts.
+        // Equal highs: the later one is the peak. Equal falls: the first one counts.
         check(&[10.0, 10.0, 5.0, 10.0], Some((0.5, 1, 2, Some(3))));
         check(&[100.0, 50.0, 100.0, 50.0], Some((0.5, 0, 1, Some(2))));
-        // Every fall from a peak below 0 is infinite as a share: 1, 3 and 2 deep; and 1 deep twice.
+        // Every fall from a peak below 0 is infinite as a fraction: depths of 1, 3 and 2, then a depth of 1 twice.
         check(&[-1.0, -2.0], Some((f64::INFINITY, 0, 1, None)));
         check(&[-1.0, -2.0, -4.0, -3.0], Some((f64::INFINITY, 0, 2, None)));
         check(&[-1.0, -2.0, -2.0], Some((f64::INFINITY, 0, 1, None)));
-        // The peak at 1, the trough at 3, back at 7.
+        // Peak at index 1, trough at index 3, recovery at index 7.
         let found = max_drawdown(&[8.0, 9.0, 6.0, 4.0, 7.0, 5.0, 8.0, 9.0]).unwrap().unwrap();
         assert_eq!((found.depth, found.length(), found.recovery()), (5.0, 2, Some(4)));
         assert!(max_drawdown(&[]).is_err() && max_drawdown(&[1.0, f64::NAN]).is_err());
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn calmar_divides_annual_growth_by_max_drawdown() {
-        // 1, 2, 1, 4: a fall of one half; fourfold in a year of three days, and twofold in one of a day and a half.
+        // 1, 2, 1, 4: a fall of one half. Growth is fourfold in a year of three days, twofold in one of 1.5 days.
         assert!((calmar(&[1.0, -0.5, 3.0], 3.0).unwrap().unwrap() - 6.0).abs() < 1e-12);
         assert!((calmar(&[1.0, -0.5, 3.0], 1.5).unwrap().unwrap() - 2.0).abs() < 1e-12);
         assert_eq!(calmar(&[0.1, 0.0], 252.0), Ok(None));

@@ -7,19 +7,19 @@ use crate::statistics_error::check_numbers;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expectancy {
     pub mean: f64,
-    /// Standard error `s / sqrt(n)`, for independent trades.
+    /// Standard error `s / sqrt(n)`, assuming independent trades.
     pub standard_error: f64,
 }
 
-/// Returns the mean trade result with its standard error, by the sample deviation with `n - 1`. For a
-/// statement about an edge, pass returns per unit of stake.
+/// Returns the mean trade result and its standard error, using the sample deviation (`n - 1`).
+/// Pass returns per unit of stake to draw conclusions about an edge.
 pub fn expectancy(results: &[f64]) -> Result<Expectancy, StatisticsError> {
     check_numbers("results", results, 2)?;
     let (mean, deviation) = mean_and_deviation(results);
     Ok(Expectancy { mean, standard_error: deviation / (results.len() as f64).sqrt() })
 }
 
-/// Returns `sum(r, r > 0) / -sum(r, r < 0)`, `None` without a loss; 1 is break-even.
+/// Returns `sum(r, r > 0) / -sum(r, r < 0)`, `None` without a loss. 1 is break-even.
 pub fn profit_factor(results: &[f64]) -> Result<Option<f64>, StatisticsError> {
     check_numbers("results", results, 1)?;
     let won: f64 = results.iter().filter(|result| **result > 0.0).sum();
@@ -27,7 +27,7 @@ pub fn profit_factor(results: &[f64]) -> Result<Option<f64>, StatisticsError> {
     Ok((lost < 0.0).then(|| won / -lost))
 }
 
-/// Half-open time range of a trade, in milliseconds.
+/// Half-open time span of a trade, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenTime {
     pub from_ms: i64,

@@ -1,19 +1,19 @@
-//! Sharpe and Sortino ratios, and the probability that a Sharpe ratio is not luck.
+//! Sharpe and Sortino ratios, and the probability that a Sharpe ratio is not due to luck.
 
 use crate::StatisticsError;
 use crate::statistics_error::check_numbers;
 use statrs::consts::EULER_MASCHERONI;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Returns the annualized Sharpe ratio `mean / s sqrt(days_per_year)`, `None` if all days are equal. `s` is
-/// the sample deviation (`n - 1`). Include days without a trade as 0: omitting them inflates the ratio.
+/// Returns the annualized Sharpe ratio `mean / s sqrt(days_per_year)`, `None` if all days are equal.
+/// `s` is the sample deviation (`n - 1`). Include days without a trade as 0; omitting them inflates the ratio.
 pub fn sharpe(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
     check_numbers("daily returns", daily_returns, 2)?;
     let (mean, deviation) = mean_and_deviation(daily_returns);
     Ok((deviation > 0.0).then(|| mean / deviation * days_per_year.sqrt()))
 }
 
-/// Returns mean and sample deviation of at least two numbers; that of equal numbers is exactly 0.
+/// Returns mean and sample deviation of two or more numbers. Equal numbers have a deviation of 0.
 pub(crate) fn mean_and_deviation(numbers: &[f64]) -> (f64, f64) {
     let count = numbers.len() as f64;
     if numbers.iter().all(|number| *number == numbers[0]) {
@@ -24,8 +24,8 @@ pub(crate) fn mean_and_deviation(numbers: &[f64]) -> (f64, f64) {
     (mean, (squares / (count - 1.0)).sqrt())
 }
 
-/// Returns the annualized Sortino ratio for a target of 0, `None` without a losing day. `mean /
-/// sqrt(sum(min(r, 0)^2) / n) sqrt(days_per_year)`: squared losses are averaged over *all* days.
+/// Returns the annualized Sortino ratio for a target of 0, `None` without a losing day.
+/// `mean / sqrt(sum(min(r, 0)^2) / n) sqrt(days_per_year)`: squared losses are averaged over *all* days.
 pub fn sortino(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
     check_numbers("daily returns", daily_returns, 2)?;
     let count = daily_returns.len() as f64;
@@ -34,20 +34,20 @@ pub fn sortino(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>,
     Ok((losses > 0.0).then(|| mean / (losses / count).sqrt() * days_per_year.sqrt()))
 }
 
-/// Inputs of the probabilistic Sharpe ratio, per period (a day), not per year.
+/// Inputs of the probabilistic Sharpe ratio. All are per period (such as a day), not per year.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SharpeSample {
     pub sharpe: f64,
     pub periods: f64,
-    /// Skewness of the returns, 0 for normal ones.
+    /// Skewness of the returns, 0 for a normal distribution.
     pub skewness: f64,
-    /// Kurtosis of the returns, 3 for normal ones.
+    /// Kurtosis of the returns, 3 for a normal distribution.
     pub kurtosis: f64,
 }
 
 impl SharpeSample {
-    /// Builds a sample from returns per period, `None` if all returns are equal. Skewness and kurtosis are as
-    /// `skew` and `kurtosis(fisher=False)` of `scipy.stats`.
+    /// Builds a sample from returns per period, `None` if all returns are equal.
+    /// Skewness and kurtosis are defined as `skew` and `kurtosis(fisher=False)` in `scipy.stats`.
     pub fn from_returns(returns: &[f64]) -> Result<Option<Self>, StatisticsError> {
         check_numbers("returns", returns, 2)?;
         let (mean, deviation) = mean_and_deviation(returns);
@@ -65,7 +65,7 @@ impl SharpeSample {
         }))
     }
 
-    /// Returns `sqrt(1 - g3 S + (g4 - 1) / 4 S^2)`, the deviation of the ratio times `sqrt(n - 1)`.
+    /// Returns `sqrt(1 - g3 S + (g4 - 1) / 4 S^2)`, the ratio's deviation times `sqrt(n - 1)`.
     fn spread(self) -> f64 {
         let square =
             (self.kurtosis - 1.0) / 4.0 * self.sharpe * self.sharpe - self.skewness * self.sharpe + 1.0;
@@ -73,9 +73,9 @@ impl SharpeSample {
     }
 }
 
-/// Returns the probability that the true ratio is above `benchmark`, both per period.
+/// Returns the probability that the true ratio is above `benchmark`. Both ratios are per period.
 ///
-/// `Phi((S - S*) sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))` is asymptotic and assumes independent periods.
+/// `Phi((S - S*) sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))`, an asymptotic result for independent periods.
 ///
 /// Source: D. H. Bailey and M. Lopez de Prado, *The Sharpe Ratio Efficient Frontier* (2012).
 pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64, StatisticsError> {
@@ -85,15 +85,15 @@ pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64,
         return Err(StatisticsError::TooFew { what: "periods", found: periods.max(0.0) as usize, needed: 2 });
     }
     let z = (sharpe - benchmark) * (periods - 1.0).sqrt() / sample.spread();
-    // Without spread the ratio is certain.
+    // The spread can be 0: the ratio is then certain.
     Ok(if z.is_nan() { 0.5 } else { Normal::standard().cdf(z) })
 }
 
 /// Returns the probability that the true ratio of the *best of `trials` variants* is above 0.
 ///
-/// It is [`probabilistic_sharpe`] against the mean ratio of the best of as many worthless variants,
-/// `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))`, with Euler's `g = 0.5772` and the variance
-/// `V` of the ratios of all trials, per period. `trials` counts *independent* variants; similar ones are fewer.
+/// It is [`probabilistic_sharpe`] against the expected best ratio of equally many worthless variants:
+/// `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))`, with Euler's `g = 0.5772` and the variance `V` of
+/// all ratios, per period. `trials` counts *independent* variants; similar ones count for less.
 ///
 /// Source: D. H. Bailey and M. Lopez de Prado, *The Deflated Sharpe Ratio* (2014).
 pub fn deflated_sharpe(
@@ -141,14 +141,14 @@ mod tests {
         assert!(probabilistic_sharpe(least, f64::NAN).is_err());
     }
 
-    /// The example of the paper: 2.5 a year over 1250 days, 250 to the year, skewness -3, kurtosis 10.
+    /// The example of the paper: 2.5 per year over 1250 days of 250 per year, skewness -3, kurtosis 10.
     fn published() -> SharpeSample {
         SharpeSample { sharpe: 2.5 / 250.0_f64.sqrt(), periods: 1_250.0, skewness: -3.0, kurtosis: 10.0 }
     }
 
     #[test]
     fn deflated_sharpe_matches_published_example() {
-        // Bailey and Lopez de Prado (2014): 100 trials of variance 1/2 a year; with 46, or 88 of normal returns, 0.9505.
+        // Bailey and Lopez de Prado (2014): 100 trials, variance 1/2 per year. 46, or 88 of normal returns: 0.9505.
         let normal = SharpeSample { skewness: 0.0, kurtosis: 3.0, ..published() };
         for (sample, trials, expected) in
             [(published(), 100, 0.9004), (published(), 46, 0.9505), (normal, 88, 0.9505)]
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn rejects_infinite_variance() {
-        // Also where nothing is deflated by it: one trial.
+        // Also for a single trial, which needs no deflation.
         for (trials, variance) in
             [f64::INFINITY, f64::NAN, f64::NEG_INFINITY, -0.1].map(|one| [(9, one), (1, one)]).concat()
         {

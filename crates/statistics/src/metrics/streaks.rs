@@ -1,4 +1,4 @@
-//! Streaks of wins and losses, and the runs test of their order.
+//! Streaks of wins and losses, and the runs test for their order.
 
 use crate::statistics_error::check_probability;
 use crate::{StatisticsError, TradeOutcome};
@@ -18,7 +18,7 @@ pub struct StreakFold {
 }
 
 impl Streaks {
-    // Branchless; see docs/performance.md.
+    // Branch-free; see docs/performance.md.
     #[inline]
     #[must_use]
     pub const fn after(self, outcome: TradeOutcome) -> Self {
@@ -51,10 +51,10 @@ pub fn longest_streaks(outcomes: impl IntoIterator<Item = TradeOutcome>) -> Stre
     fold.longest()
 }
 
-/// Returns the probability of a streak of at least `length` in `trades` independent trades.
+/// Returns the probability of a streak of at least `length` within `trades` independent trades.
 ///
-/// `probability` is that of the streak's outcome in one trade, such as a loss. By recursion over trades:
-/// `r(n) = r(n - 1) + (1 - r(n - length - 1)) (1 - p) p^length`, `r(length) = p^length`.
+/// `probability` is that of the streak's outcome in one trade, such as a loss. The recursion over trades is
+/// `r(n) = r(n - 1) + (1 - r(n - length - 1)) (1 - p) p^length`, with `r(length) = p^length`.
 ///
 /// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), XIII.7.
 pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<f64, StatisticsError> {
@@ -82,19 +82,20 @@ pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<
     Ok(complete[trades])
 }
 
-/// Minimum number of wins and of losses for the normal approximation (Siegel, *Nonparametric Statistics*, ch. 4).
+/// Minimum number of wins and of losses for the normal approximation.
+/// Source: Siegel, *Nonparametric Statistics*, ch. 4.
 const FEWEST_OF_EACH: u64 = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunsTest {
     pub runs: u64,
     pub expected: f64,
-    /// Two-sided probability of a number of runs at least as far from the expected one in random order.
+    /// Two-sided p-value: probability in random order of a run count at least as far from its expectation.
     pub p_value: f64,
 }
 
-/// Runs the Wald-Wolfowitz test over several sequences together; `true` is a win. It is valid for any win
-/// rate if the trades of a sequence do not overlap. `None` with fewer than 20 wins or 20 losses in total.
+/// Runs the Wald-Wolfowitz test over several sequences together, where `true` is a win. It is valid for
+/// any win rate if the trades of a sequence do not overlap. `None` with fewer than 20 wins or 20 losses in total.
 pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<RunsTest> {
     let (mut runs, mut expected, mut variance) = (0, 0.0, 0.0);
     let [mut all_won, mut all_lost] = [0, 0];
@@ -162,11 +163,11 @@ mod tests {
                 .find(|order| 1 + order.windows(2).filter(|pair| pair[0] != pair[1]).count() as u64 == wanted)
                 .unwrap()
         };
-        // Ten orders have 34 runs on average, with a variance of 10 x (12.4 - 3.4^2) = 8.4. As many as wanted of two runs,
-        // the others of four: |20 - 34| - 1/2 and |32 - 34| - 1/2, over sqrt(8.4), by the error function.
+        // Ten sequences have 34 runs on average, with a variance of 10 x (12.4 - 3.4^2) = 8.4. `of_two` sequences have
+        // two runs, the others four: (|20 - 34| - 1/2) / sqrt(8.4) and (|32 - 34| - 1/2) / sqrt(8.4).
         for (of_two, runs, p_value) in [(10, 20, 3.193_85e-6), (4, 32, 0.604_77)] {
             let orders: Vec<_> = (0..10).map(|place| of_runs(if place < of_two { 2 } else { 4 })).collect();
-            // One trade by itself is one run for certain.
+            // A single trade always has exactly one run.
             for alone in [&[][..], &[true][..]] {
                 let all = orders.iter().map(Vec::as_slice).chain([alone]);
                 let found = runs_test(all).unwrap();
@@ -184,7 +185,7 @@ mod tests {
         assert_eq!(runs_test([&trades(30, 19)[..]]), None);
         assert_eq!(runs_test([&trades(19, 30)[..]]), None);
         assert!(runs_test([&trades(20, 20)[..]]).is_some());
-        // Forty sequences of one trade each, and two of all won and all lost.
+        // Forty sequences of one trade each, and two sequences with only wins and only losses.
         assert_eq!(runs_test(trades(20, 20).chunks(1)), None);
         assert_eq!(runs_test(trades(20, 20).chunks(20)), None);
     }

@@ -1,4 +1,4 @@
-//! Test of the best variant against the best of as many worthless ones.
+//! Test of the best variant against the best of equally many worthless ones.
 
 use super::{Group, Variants};
 use crate::StatisticsError;
@@ -6,7 +6,7 @@ use crate::simulation::Dice;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// Length of a block, at least that of the longest trade, to cover the dependence between results.
+    /// Length of a block. At least that of the longest trade, to preserve the dependence between results.
     pub block_periods: usize,
     pub runs: u32,
     pub seed: u64,
@@ -17,21 +17,21 @@ pub struct BestOfMany {
     pub best: usize,
     /// Mean of the best variant divided by its standard error.
     pub statistic: f64,
-    /// Probability of such a good best variant if no variant earns anything.
+    /// Probability that the best variant is at least this good if all variants are worthless.
     pub p_value: f64,
-    /// p-value of each variant, corrected for all variants tried; `None` if its results never vary.
+    /// p-value of each variant, corrected for all variants tried. `None` if its results never vary.
     pub p_values: Vec<Option<f64>>,
 }
 
 /// Tests the best of many variants by a block bootstrap of the maximum statistic.
 ///
-/// The statistic of a variant is its sum divided by the standard error of that sum, from `k` blocks of periods
-/// with the sums `B`: `sqrt(k / (k - 1) sum((B - mean of as many periods)^2))`. The history is resampled in
-/// blocks, all variants together, which preserves dependence over time and between variants. With each mean
-/// shifted to 0, the largest statistic of a draw is one of a worthless family, and
-/// `p = (1 + draws at least as good) / (1 + draws)`. A variant whose results never vary is excluded.
+/// The statistic of a variant is its sum divided by the standard error of that sum. The error is computed from `k`
+/// blocks of periods with sums `B`: `sqrt(k / (k - 1) sum((B - mean of as many periods)^2))`. Resampling the history in
+/// blocks, all variants together, preserves dependence over time and between variants. Each mean is shifted to 0, so
+/// the largest statistic of a draw is that of a worthless family: `p = (1 + draws at least as good) / (1 + draws)`.
+/// Variants whose results never vary are excluded.
 ///
-/// It is approximate, and less accurate with few blocks; `docs/statistics.md` has measurements.
+/// The result is approximate, and less accurate with few blocks; `docs/statistics.md` has measurements.
 ///
 /// Sources: H. White, *A Reality Check for Data Snooping* (2000); P. R. Hansen, *A Test for Superior Predictive
 /// Ability* (2005); D. N. Politis and J. P. Romano (1992); F. Goetze and H. R. Kuensch (1996).
@@ -44,7 +44,7 @@ pub fn best_of_many(returns: &dyn Variants, bootstrap: Bootstrap) -> Result<Best
     needs("blocks", returns.periods().div_ceil(bootstrap.block_periods), 2)?;
     let draws = Draws::new(returns.periods(), bootstrap);
     let mut statistics: Vec<Option<f64>> = Vec::with_capacity(returns.variants());
-    // The largest statistic of each draw, over the variants so far.
+    // The largest statistic of each draw among the variants so far.
     let mut largest = vec![f64::NEG_INFINITY; bootstrap.runs as usize];
     for group in Group::build_all(returns) {
         draws.add_group(&group, &mut statistics, &mut largest);
@@ -180,7 +180,7 @@ impl BlockSums {
         let squares =
             self.squares[variant] - 2.0 * mean * self.by_length[variant] + mean * mean * self.squared_lengths;
         let variance = squares * self.count / (self.count - 1.0);
-        // Treats a deviation of rounding size as 0.
+        // Treats a deviation within rounding error as 0.
         (squares > 1e-12 * self.squares[variant]).then(|| (self.sums[variant] - expected) / variance.sqrt())
     }
 }
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn blocks_preserve_dependence() {
-        // Shares of 250 worthless families that are called significant at 10 %; the standard error is 1.9 points.
+        // Shares of 250 worthless families that are called significant at 10 %. The standard error is 1.9 points.
         let called_significant = |block_periods| {
             let bootstrap = |seed| Bootstrap { block_periods, runs: 59, seed };
             let called = |path: &u64| p_value(&noise(5, 80, 4, *path), bootstrap(*path)) <= 0.1;
@@ -234,8 +234,9 @@ mod tests {
 
     #[test]
     fn two_periods_agree_with_hand_computation() {
-        // Both drawn, in either order, give an actual minus expected sum of 0; twice the same has no statistic, and
-        // is never as good. A draw of 0 is as good as a variant that earns 0 or less, and none as one that earns more.
+        // If both blocks are drawn, in either order, the actual minus expected sum is 0. The same block drawn twice has
+        // no statistic and is never as good. A draw of 0 is as good as a variant that earns 0 or less, but never as
+        // good as one that earns more.
         let of_both = (0..BOOTSTRAP.runs).filter(|run| {
             let mut dice = Dice::new(BOOTSTRAP.seed, u64::from(*run));
             dice.below(2) != dice.below(2)
@@ -262,7 +263,7 @@ mod tests {
 
     #[test]
     fn truncates_the_last_block() {
-        // 4 and 2 in three periods each, and 1 in one, at 1 a period: 1, -1 and 0 off, a square of 2, times 3 / 2.
+        // Blocks of three periods with sums 4 and 2, and one period with 1, at mean 1: (1 + 1 + 0) x 3 / 2.
         let variant = vec![2.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0];
         let bootstrap = Bootstrap { block_periods: 3, ..BOOTSTRAP };
         let found = best_of_many(&VariantReturns::new(&[variant]).unwrap(), bootstrap).unwrap();

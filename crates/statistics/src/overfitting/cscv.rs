@@ -9,22 +9,22 @@ pub const MAX_BLOCKS: usize = 16;
 pub struct Split {
     /// Number of blocks, even, from 2 to [`MAX_BLOCKS`].
     pub blocks: usize,
-    /// Periods excluded from the choosing half at each border with the other half. Use at least the length of
-    /// a trade, so that no trade is in both halves.
+    /// Number of periods excluded from the selection half at each border with the other half.
+    /// Use at least the length of a trade, so that no trade is in both halves.
     pub purged_periods: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overfitting {
-    /// Share of splits in which the chosen variant ranks in the lower half out of sample; 0.5 is worthless.
+    /// Share of splits where the selected variant ranks in the lower half out of sample (no skill: 0.5).
     pub probability: f64,
     pub loss_probability: f64,
 }
 
 /// Returns the probability of backtest overfitting.
 ///
-/// The history is divided into blocks. For each choice of half of them, the variant with the best ratio of mean
-/// to deviation is ranked in the other half. With its rank `r` of `N` (1 is the worst, ties share their mean
+/// The history is divided into blocks. For each choice of half of the blocks, the variant with the best ratio of mean
+/// to deviation is selected and ranked in the other half. With rank `r` of `N` (1 is the worst, ties share their mean
 /// rank), it is overfitted if `ln(w / (1 - w)) <= 0` for `w = r / (N + 1)`.
 ///
 /// Source: D. H. Bailey, J. M. Borwein, M. Lopez de Prado and Q. J. Zhu, *The Probability of Backtest
@@ -66,14 +66,14 @@ pub fn probability_of_overfitting(
         divisions.iter().filter(|division| is(division)).count() as f64 / divisions.len() as f64
     };
     Ok(Overfitting {
-        // A rank over N + 1 of at most one half: at most as many are below as above; ties are shared.
+        // The relative rank is at most one half if at most as many variants are below as above. Ties are shared.
         probability: share(|division| division.below <= division.above),
         loss_probability: share(|division| division.chosen_variant.sum < 0.0),
     })
 }
 
 struct Division {
-    /// Blocks of the choosing half, each with its index into `Block::trimmed`.
+    /// Blocks of the selection half, each with its index into `Block::trimmed`.
     chosen: Vec<(usize, usize)>,
     other: Vec<(usize, usize)>,
     best: f64,
@@ -88,7 +88,7 @@ struct ChosenVariant {
     ratio: f64,
 }
 
-/// Moments of a block: whole, purged at its start, at its end, and at both.
+/// Moments of a block: whole, purged at the start, purged at the end, and purged at both.
 struct Block {
     trimmed: [Moments; 4],
 }
@@ -198,7 +198,7 @@ impl Moments {
         let count = self.count as f64;
         let mean = self.sums[variant] / count;
         let variance = self.squares[variant] / count - mean * mean;
-        // Treats a deviation of rounding size as 0.
+        // Treats a deviation within rounding error as 0.
         if variance <= 1e-14 * self.squares[variant] / count { 0.0 } else { mean / variance.sqrt() }
     }
 }
@@ -247,7 +247,7 @@ mod tests {
             let group = Group::build_all(&variants).next().unwrap();
             Moments::from_group(&group, 0, until).ratio(0)
         };
-        // A deviation of a millionth is one.
+        // A deviation of one millionth is not treated as 0.
         let close = (0..100).map(|place| 1.0 + 1e-6 * f64::from(place % 2)).collect();
         assert!((ratio(close) / 2e6 - 1.0).abs() < 1e-2);
         for place in 1..=40_i32 {

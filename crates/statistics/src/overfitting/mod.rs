@@ -1,4 +1,4 @@
-//! Selection among many variants: false discoveries, and how good the best one looks by luck.
+//! Selection among many variants: false discoveries, and how good the best one looks by chance.
 
 mod best_of_many;
 mod cscv;
@@ -9,20 +9,20 @@ pub use cscv::{MAX_BLOCKS, Overfitting, Split, probability_of_overfitting};
 use crate::StatisticsError;
 use crate::statistics_error::{check_numbers, check_probability};
 
-/// Number of variants processed together, so that their numbers stay in the CPU cache.
+/// Number of variants processed together, so that their data stays in the CPU cache.
 const GROUP: usize = 32;
 
-/// Source of the returns of many variants, which are never needed all at once.
+/// Source of the returns of many variants, which are never all needed at once.
 pub trait Variants {
     fn variants(&self) -> usize;
 
     fn periods(&self) -> usize;
 
-    /// Writes the return of each period of one variant; all must be finite.
+    /// Writes the return of each period of one variant. All returns must be finite.
     fn put(&self, variant: usize, returns: &mut [f64]);
 }
 
-/// Returns per period of every variant tried. Omitting discarded variants makes all results too good.
+/// Returns per period of every variant tried. Omitting discarded variants biases all results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantReturns {
     variants: usize,
@@ -98,9 +98,9 @@ impl Group {
 
 /// Returns the adjusted p-values of Benjamini and Hochberg, in the given order.
 ///
-/// Selecting those of at most `q` gives a mean share of false discoveries of at most `q`. The `i`-th smallest of
-/// `m` becomes `min(1, p_(j) m / j for all j >= i)`. This holds for independent p-values and for positively
-/// dependent ones, such as those of variants of one strategy.
+/// Selecting p-values of at most `q` keeps the mean share of false discoveries at or below `q`. The `i`-th smallest of
+/// `m` becomes `min(1, p_(j) m / j for all j >= i)`. This holds for independent p-values and for positively dependent
+/// ones, such as those of variants of the same strategy.
 ///
 /// Sources: Y. Benjamini and Y. Hochberg (1995); Y. Benjamini and D. Yekutieli (2001), for dependence.
 pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, StatisticsError> {

@@ -1,13 +1,13 @@
-//! Ruin with flat and fractional stakes, where only the number of losses matters.
+//! Risk of ruin with flat and fractional stakes, which only depends on the number of losses.
 
 use super::{Ruin, RuinQuestion};
 
-/// Total probability of rare paths, on each side of the counts, that count as not ruined.
+/// Total probability of rare paths that are dropped on each side and count as not ruined.
 const LEFT_OUT: f64 = 1e-15;
 
 /// Computes ruin for a flat stake.
 ///
-/// After `j` losses of `n` the balance is `B + (n - j) w - j s`.
+/// After `n` trades with `j` losses, the balance is `B + (n - j) w - j s`.
 pub(super) fn flat(question: &RuinQuestion, stake: u64) -> Ruin {
     let (balance, profit) = (i128::from(question.balance), i128::from(question.profit(stake)));
     if stake < question.minimum_stake {
@@ -20,14 +20,13 @@ pub(super) fn flat(question: &RuinQuestion, stake: u64) -> Ruin {
     })
 }
 
-/// Computes ruin for a share `f` of the balance.
+/// Computes ruin for a stake that is a fraction `f` of the balance.
 ///
-/// The balance is `B (1 + f b)^(n - j) (1 - f)^j`; ruin is below `minimum / f`.
+/// The balance is `B (1 + f b)^(n - j) (1 - f)^j`. Ruin means a balance below `minimum / f`.
 ///
-/// A stake that is rounded down is a share between `f - step / (minimum / f)` and `f`. Ruin is
-/// lowest if losses cost the smaller share and wins earn the larger one, and highest in the
-/// opposite case. The result is that of `f` itself, which is in between; the distance to the
-/// farther bound is its error.
+/// A stake that is rounded down is a fraction between `f - step / (minimum / f)` and `f`. Ruin is lowest if losses cost
+/// the smaller fraction and wins earn the larger one, and highest in the opposite case. The result is that of `f`
+/// itself, which is in between. Its error is the distance to the farther bound.
 pub(super) fn share(question: &RuinQuestion, fraction: f64, step: u64) -> Ruin {
     if fraction == 0.0 {
         return curve(question, |_| i64::MAX);
@@ -45,9 +44,9 @@ pub(super) fn share(question: &RuinQuestion, fraction: f64, step: u64) -> Ruin {
     answer.with_error(error)
 }
 
-/// Returns the most losses that leave `room + (n - j) up + j down >= 0`, -1 for none.
+/// Returns the maximum number of losses with `room + (n - j) up + j down >= 0`, -1 if there is none.
 fn most_losses(room: f64, up: f64, down: f64, trades: u32) -> i64 {
-    // A hair of tolerance: a balance exactly at the floor still places its stake.
+    // A small tolerance, so that a balance exactly at the floor can still place its stake.
     let reach = (room + f64::from(trades) * up) * (1.0 + 1e-12) + 1e-12;
     if reach < 0.0 {
         -1
@@ -64,7 +63,7 @@ fn curve(question: &RuinQuestion, most_losses: impl Fn(u32) -> i64) -> Ruin {
         return Ruin::new(vec![1.0; horizon as usize], 0.0);
     }
     let (p, q) = (question.win_probability, 1.0 - question.win_probability);
-    // alive[j] for j losses; only from..alive.len() differ from 0.
+    // alive[j] is the probability of j losses. Only from..alive.len() are not 0.
     let (mut alive, mut from) = (vec![1.0], 0_usize);
     let (mut ruined, mut left_out) = (0.0, 0.0);
     let mut within = Vec::with_capacity(horizon as usize);
@@ -98,21 +97,21 @@ mod tests {
 
     #[test]
     fn dropped_paths_are_included_in_the_error() {
-        // Of two trades each, so that a path of less than 5e-16 is left out. Its error: that, and the rounding of two steps.
+        // Two trades, so paths less probable than 5e-16 are dropped. The error is their probability plus rounding.
         let left_out = |balance, win_probability| {
             let question = RuinQuestion { balance, win_probability, ..QUESTION };
             flat(&question, 1).error() - 2.0 * f64::EPSILON
         };
         let step = f64::EPSILON / 2.0;
         for (balance, win_probability, expected) in [
-            // A first trade that is won, and a second one.
+            // The first trade is won, and so is the second.
             (10, 1e-16, 2e-16),
-            // A first trade that is lost, and a second one.
+            // The first trade is lost, and so is the second.
             (10, 1.0 - step, 2.0 * step),
-            // As probable as the bound: nothing. So with losses just above it.
+            // A path as probable as the bound is not dropped. The same holds for slightly more probable losses.
             (10, 5e-16, 0.0),
             (10, 1.0 - 6.0 * step, 0.0),
-            // The first trade ruins all but one path in 1e16, which is followed, for it is all there is.
+            // The first trade ruins all but one path in 1e16, which is kept because it is the only one.
             (1, 1e-16, 0.0),
         ] {
             let found = left_out(balance, win_probability);
@@ -132,7 +131,7 @@ mod tests {
                 ..QUESTION
             };
             let found = flat(&question, 10);
-            // Every balance that is reached, by the number of losses on the way there.
+            // Every reachable balance, by the number of losses on the way.
             let mut alive = vec![1.0];
             let mut ruined = 0.0;
             for n in 1..=trades {
@@ -150,7 +149,7 @@ mod tests {
                 let off = (found.within(n) - ruined).abs();
                 assert!(off <= found.error(), "{win_probability}, {n} trades: off by {off}");
             }
-            // Beside the rounding, no more than is left out on the two sides in all.
+            // Apart from rounding, at most the probability dropped on both sides.
             let left_out = found.error() - f64::from(trades) * f64::EPSILON;
             assert!((0.0..=2.0 * LEFT_OUT).contains(&left_out), "{win_probability}: {left_out}");
         }
@@ -158,8 +157,8 @@ mod tests {
 
     #[test]
     fn share_is_staked_down_to_the_minimum_stake() {
-        // Half of 2^21, and of each half again: twenty losses leave 2, and half of 2 is the minimum stake. Only a
-        // twenty-first loss in a row ruins: 2 x 1.5 = 3 is left where one of them was a win.
+        // Half of 2^21, then half of the rest each time: twenty losses leave 2, and half of 2 is the minimum stake.
+        // Only a twenty-first consecutive loss ruins: with one win among them, 2 x 1.5 = 3 is left.
         let question = RuinQuestion { balance: 1 << 21, horizon_trades: 21, ..QUESTION };
         let found = share(&question, 0.5, 1);
         assert_eq!(found.within(20), 0.0);

@@ -32,8 +32,8 @@ impl Ruin {
 
     /// Returns the maximum error of a probability.
     ///
-    /// A bound for flat stakes (rounding) and shares (stakes rounded to their step). For ladders on
-    /// a coarse lattice, the difference to a lattice twice as coarse.
+    /// For flat stakes and fractions of the balance, it is an upper bound (rounding, and stakes rounded to their step).
+    /// For ladders on a coarse lattice, it is the difference to a lattice twice as coarse.
     pub const fn error(&self) -> f64 {
         self.error
     }
@@ -43,7 +43,7 @@ impl Ruin {
         (before < self.within.len()).then(|| before as u32 + 1)
     }
 
-    /// Returns the mean number of trades until ruin, over the paths ruined within the horizon.
+    /// Returns the mean number of trades until ruin, over paths that are ruined within the horizon.
     pub fn mean_trades(&self) -> Option<f64> {
         let ruined = self.probability();
         // sum(n (R(n) - R(n - 1))) = n R(n) - sum(R(k), k < n)
@@ -51,7 +51,7 @@ impl Ruin {
         (ruined > 0.0).then(|| self.within.len() as f64 - earlier / ruined)
     }
 
-    /// Converts a curve over decided trades to all trades, with a share of `draw_share` draws.
+    /// Converts a curve over decided trades to one over all trades, of which `draw_share` are draws.
     pub(super) fn with_draws(self, draw_share: f64) -> Self {
         if draw_share == 0.0 {
             return self;
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn draws_delay_ruin() {
-        // Certain at the first: as probable as that not all are draws. At the third: as that three are decided.
+        // Certain ruin at the first decided trade: P(not all are draws). At the third: P(at least three are decided).
         let trades = 500_u32;
         let at = |decided: usize| {
             let mut within = vec![0.0; decided - 1];

@@ -3,7 +3,7 @@
 use super::{RuinQuestion, StakePlan};
 use crate::StatisticsError;
 
-/// All outcomes of a ladder cycle. Balances and changes are in the smallest unit of money.
+/// All outcomes of a ladder cycle. Balances and their changes are in the smallest unit of money.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cycle {
     pub(super) outcomes: Vec<Outcome>,
@@ -15,11 +15,11 @@ pub(super) struct Outcome {
     pub(super) trades: u32,
     pub(super) probability: f64,
     pub(super) change: i64,
-    /// Minimum initial balance that can place every stake of the cycle.
+    /// Minimum initial balance with which every stake of the cycle can be placed.
     pub(super) needs: u64,
 }
 
-/// A cycle in which the next stake cannot be placed, for initial balances of `from..below`.
+/// A cycle cut short because the next stake cannot be placed, for initial balances in `from..below`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct End {
     pub(super) trades: u32,
@@ -48,7 +48,7 @@ impl Cycle {
         })
     }
 
-    /// Outcomes: a win at level `k` after `k` losses, or the whole ladder lost.
+    /// Outcomes: a win at level `k` after `k` losses, or a loss of the whole ladder.
     ///
     /// A win earns the profit of its stake minus the previous losses.
     fn martingale(question: &RuinQuestion, stakes: &[u64]) -> Self {
@@ -72,9 +72,9 @@ impl Cycle {
         cycle
     }
 
-    /// Outcomes: a loss at level `k` after `k` wins, or every level won.
+    /// Outcomes: a loss at level `k` after `k` wins, or a win at every level.
     ///
-    /// A loss costs the wins and the base.
+    /// A loss costs the previous wins and the base.
     fn soros(question: &RuinQuestion, stakes: &[u64]) -> Self {
         let (p, q) = (question.win_probability, 1.0 - question.win_probability);
         let needs = stakes[0];
@@ -99,9 +99,9 @@ impl Cycle {
         worst * f64::from(trades) + needs as f64
     }
 
-    /// Returns mean and variance of a cycle's change, and its mean number of trades.
+    /// Returns the mean and variance of the balance change of a cycle, and its mean number of trades.
     ///
-    /// Assumes a balance that can place every stake.
+    /// Assumes a balance with which every stake can be placed.
     pub(super) fn moments(&self) -> (f64, f64, f64) {
         let sum = |of: &dyn Fn(&Outcome) -> f64| -> f64 {
             self.outcomes.iter().map(|outcome| outcome.probability * of(outcome)).sum()
@@ -126,10 +126,10 @@ mod tests {
         let third = StakePlan::Martingale { base: 100, factor: 1.5, levels: 4, most_stake: 1_000, step: 100 };
         // 100, 150, 225, 337.
         assert_eq!(stakes(third), [100, 100, 200, 300]);
-        // At payout 80 a win adds to what was staked: 107 stakes 100; 180 stakes 180; 180 + 144 = 324 stakes 320; 320 + 256 = 576.
+        // At payout 80, a win adds to the stake: 107 stakes 100; 180: 180; 180 + 144 = 324: 320; 320 + 256 = 576.
         let soros = |most_stake| StakePlan::Soros { base: 107, wins: 3, most_stake, step: 10 };
         assert_eq!(stakes(soros(MAX_MONEY)), [100, 180, 320, 570]);
-        // At most 205 is 200; 200 + 160 = 360.
+        // A maximum of 205 is rounded to 200; 200 + 160 = 360.
         assert_eq!(stakes(soros(205)), [100, 180, 200, 200]);
         let capped = StakePlan::Martingale { base: 100, factor: 3.0, levels: 3, most_stake: 250, step: 1 };
         assert_eq!(stakes(capped), [100, 250, 250]);
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn soros_cycle_matches_hand_computation() {
-        // 100, then 180, then 324: each loss costs the base, three wins earn 80 + 144 + 259.2, rounded.
+        // 100, then 180, then 324: each loss costs the base, and three wins earn 80 + 144 + 259.2, rounded.
         let plan = StakePlan::Soros { base: 100, wins: 2, most_stake: MAX_MONEY, step: 1 };
         let cycle = cycle_of(&QUESTION, &plan);
         let found: Vec<_> =
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn cycle_cost_and_moments_match_hand_computation() {
         let cycle = cycle_of(&QUESTION, &LADDER);
-        // The whole ladder: 700 in three trades, and once more 700 for the ladder that is begun.
+        // The whole ladder costs 700 in three trades. Another 700 cover the ladder in progress.
         let enough = cycle.surely_enough(9);
         assert!((enough - (3.0 * 700.0 + 700.0)).abs() < 1e-9, "{enough}");
         // 80 / 2 + 60 / 4 + 20 / 8 - 700 / 8 = -30; 6400 / 2 + 3600 / 4 + 400 / 8 + 490000 / 8 - 30^2 = 64500;

@@ -1,4 +1,4 @@
-//! Ruin of a stake ladder: a chain over the balances at cycle starts, on a lattice.
+//! Ruin of a stake ladder: a Markov chain over the balances at cycle starts, on a lattice.
 
 use super::cycle::{Cycle, End, Outcome};
 use super::spacing::{Lattice, Top};
@@ -41,7 +41,7 @@ struct Overlapping<'a> {
     counts_top: bool,
 }
 
-/// Probabilities by lattice point; all outside `from..to` are 0.
+/// Probabilities by lattice point. All points outside `from..to` are 0.
 #[derive(Clone)]
 struct Front {
     probabilities: Vec<f64>,
@@ -120,7 +120,7 @@ impl<'a> Overlapping<'a> {
         }
     }
 
-    /// Returns the first point at or above a balance; on a coarse lattice, the nearest one.
+    /// Returns the first point at or above a balance. On a coarse lattice, returns the nearest one.
     fn point(&self, balance: u64) -> usize {
         let above = balance.saturating_sub(self.remainder);
         let up = if self.is_exact { self.spacing - 1 } else { self.spacing / 2 };
@@ -129,11 +129,11 @@ impl<'a> Overlapping<'a> {
 }
 
 impl Front {
-    /// Adds `weight` times the points of `other` from `from` on, shifted by `shift`.
+    /// Adds the points of `other` from `from` on, multiplied by `weight` and shifted by `shift`.
     ///
     /// Returns the probability above the top.
     fn add(&mut self, other: &Self, from: usize, shift: i64, weight: f64) -> f64 {
-        // A balance below 0 is impossible: a stake is covered. On a coarse lattice, the lowest point takes the rest.
+        // Balances below 0 are impossible: stakes are covered. On a coarse lattice, the lowest point takes the rest.
         let lowest = usize::try_from(-shift).unwrap_or(0);
         let mut lost = 0.0;
         if from < lowest.min(other.to) {
@@ -188,7 +188,7 @@ mod tests {
     use crate::ruin::StakePlan;
     use crate::ruin::tests::{LADDER, QUESTION_AT_80 as QUESTION, cycle_of};
 
-    /// A stake of 1 that earns 1 or costs 1.
+    /// A stake that wins 1 or loses 1.
     const EVEN: StakePlan = StakePlan::Soros { base: 1, wins: 0, most_stake: MAX_MONEY, step: 1 };
 
     const fn top(balance: f64) -> Top {
@@ -213,11 +213,11 @@ mod tests {
     #[test]
     fn probability_above_the_top_leaves_the_lattice() {
         let other = front(&[0.5, 0.25, 0.125, 0.0625], 0, 4);
-        // From 1 on, one up, by half: the last has no place.
+        // From 1 on, one up, by half: the last point has no target.
         let mut up = front(&[0.0; 4], 4, 0);
         assert_eq!(up.add(&other, 1, 1, 0.5), 0.03125);
         assert_eq!((up.probabilities, up.from, up.to), (vec![0.0, 0.0, 0.125, 0.0625], 2, 4));
-        // Two down: the second has no place below the first.
+        // Two down: the second point has no target below the first.
         let mut down = front(&[0.25, 0.0, 0.0, 0.0], 0, 1);
         assert_eq!(down.add(&other, 1, -2, 0.5), 0.0);
         assert_eq!((down.probabilities, down.from, down.to), (vec![0.4375, 0.03125, 0.0, 0.0], 0, 2));
@@ -232,10 +232,10 @@ mod tests {
     fn balances_map_to_lattice_points() {
         let question = RuinQuestion { balance: 43, ..QUESTION };
         let cycle = cycle_of(&question, &LADDER);
-        // Points at 3, 23, 43, ...: the first at or above.
+        // Points at 3, 23, 43, ...: takes the first one at or above.
         let exact = Overlapping::new(&question, &cycle, 20, top(100.0));
         assert_eq!([0, 3, 4, 23, 24, 43].map(|balance| exact.point(balance)), [0, 0, 1, 1, 2, 2]);
-        // At 3, 43, ... by which 60 cannot be moved: the nearest, of two the upper one.
+        // Points at 3, 43, ...: 60 is not a multiple of the spacing. Takes the nearest point, the upper one of two.
         let coarse = Overlapping::new(&question, &cycle, 40, top(100.0));
         assert_eq!([0, 3, 22, 23, 43, 63].map(|balance| coarse.point(balance)), [0, 0, 0, 1, 1, 2]);
         assert_eq!(exact.point(u64::MAX), ((u64::MAX - 3) / 20) as usize);
@@ -243,13 +243,13 @@ mod tests {
 
     #[test]
     fn probability_above_the_top_counts_as_error() {
-        // From 2, points up to 3: two wins of two are 4. Two losses are 0, and ruin.
+        // From 2, with points up to 3: two wins give 4, and two losses give 0, which is ruin.
         let question = RuinQuestion { balance: 2, payout_fraction: 1.0, horizon_trades: 2, ..QUESTION };
         let cycle = cycle_of(&question, &EVEN);
         let found = Overlapping::new(&question, &cycle, 1, top(2.0)).follow();
         assert_eq!((found.within(1), found.within(2)), (0.0, 0.25));
         assert!((found.error() - (0.25 + 1e-13)).abs() < 1e-15, "{}", found.error());
-        // Points of 2, up to 6, from 4: half of a win is a point up, a quarter; and half of another, a sixteenth.
+        // Points of 2 from 4 up to 6: half of a win is one point up, a quarter. Half of another is a sixteenth.
         let question = RuinQuestion { balance: 4, ..question };
         let found = Overlapping::new(&question, &cycle, 2, top(4.0)).follow();
         assert!((found.error() - (0.0625 + 1e-13)).abs() < 1e-15, "{}", found.error());
@@ -257,13 +257,13 @@ mod tests {
 
     #[test]
     fn lattice_stays_within_its_stated_error() {
-        // Changes of a prime above a million and of seven times that: few points, all of them multiples of it.
+        // Changes of a prime above a million and of seven times that prime: few points, all of them multiples of it.
         let large =
             StakePlan::Martingale { base: 1_000_003, factor: 2.0, levels: 3, most_stake: 9_000_000, step: 1 };
         let question = RuinQuestion { balance: 20_000_060, payout_fraction: 1.0, ..QUESTION };
         let found = ruin(&question, &cycle_of(&question, &large)).unwrap();
         assert!(found.error() < 2e-13 && found.probability() > 0.01, "{found:?}");
-        // Changes of 850, 850, 848, 848 and -18213 have no divisor: too many points.
+        // Changes of 850, 850, 848, 848 and -18213 have no common divisor: too many points.
         let recover =
             StakePlan::Martingale { base: 1_000, factor: 2.176, levels: 4, most_stake: 100_000, step: 1 };
         let question =
@@ -275,7 +275,7 @@ mod tests {
         assert!(exact.probability() > 0.1 && exact.error() < 2e-13, "{}", exact.probability());
         assert!(off <= found.error() && found.error() < 0.01, "off by {off}, says {}", found.error());
         assert!(found.error() > 1e-9, "{} is of an exact lattice", found.error());
-        // Up to 220001, 200 trades and 5 outcomes: 3 x 2.2e8 / 6e7 asks for 12, and of 1000 the double of 20 is a divisor.
+        // Up to 220001, 200 trades and 5 outcomes: 3 x 2.2e8 / 6e7 requires 12, and 2 x 20 divides 1000.
         let [fine, coarse] =
             [20, 40].map(|by| Overlapping::new(&question, &cycle, by, Top::new(&question, &cycle)).follow());
         assert_eq!(found.probability(), fine.probability());

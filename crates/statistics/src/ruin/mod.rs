@@ -37,17 +37,17 @@ pub struct RuinQuestion {
     pub horizon_trades: u32,
 }
 
-/// Multiplies an amount by a factor and rounds down, tolerating floating-point error.
+/// Multiplies an amount by a factor and rounds down, with a tolerance for floating-point errors.
 ///
-/// A product just below an integer counts as that integer, as in stake placement: 100 times 2.3 is
-/// 230, although 100.0 * 2.3 is 229.99999999999997.
+/// A product just below an integer counts as that integer, as when placing stakes: 100 times 2.3 is 230, although
+/// `100.0 * 2.3` is 229.99999999999997.
 pub(crate) fn scaled_down(amount: u64, factor: f64) -> u64 {
     let inexact = amount as f64 * factor;
     (inexact + (inexact * 1e-13).min(1e-3)) as u64
 }
 
 impl RuinQuestion {
-    /// Returns the profit of a winning stake, rounded half to even to the smallest unit.
+    /// Returns the profit of a winning stake, rounded half to even in the smallest unit.
     pub(crate) fn profit(&self, stake: u64) -> u64 {
         (stake as f64 * self.payout_fraction).round_ties_even() as u64
     }
@@ -75,34 +75,32 @@ impl RuinQuestion {
 
 /// Returns the probability of ruin within each number of trades up to the horizon.
 ///
-/// Ruin is the first time that the next stake cannot be placed: it is above the balance or below
-/// the minimum stake. One trade is open at a time; all have the same win probability and payout.
+/// Ruin is the first time that the next stake is above the balance or below the minimum stake. One trade is open at a
+/// time. All trades have the same win probability and payout.
 ///
 /// # The chains
-/// *Flat*, *share* and *Kelly*: after `n` decided trades, the balance depends only on the number of
-/// losses. The chain counts losses, and each step adds the two ways to reach a count. Ruined paths
-/// leave the chain.
+/// *Flat*, *share* and *Kelly*: after `n` decided trades, the balance only depends on the number of losses. The chain
+/// counts losses, and each step adds the two ways to reach a count. Ruined paths are removed.
 ///
-/// *Martingale* and *soros*: a cycle is everything from one base stake to the next. It has few
-/// outcomes (a win at each level, or the whole ladder lost), each with its number of trades,
-/// probability and change of balance. The chain contains the balances at cycle starts, on the
-/// lattice of the greatest common divisor of all changes. A lattice that would be too fine is made
-/// coarser: a change between two points is split between them so that the mean is preserved, and
-/// the error is estimated by comparison with a lattice twice as coarse. It always
-/// distinguishes the outcomes of a cycle. A horizon that would take too long is rejected, and the
-/// error contains the longest feasible one.
+/// *Martingale* and *soros*: a cycle is the sequence of trades from one base stake to the next. It has few outcomes (a
+/// win at each level, or a loss of the whole ladder), each with its number of trades, probability and change of
+/// balance. The chain contains the balances at cycle starts, on the lattice of the greatest common divisor of all
+/// changes. If that lattice is too fine, a coarser one is used, which still distinguishes the outcomes of a cycle. A
+/// change between two of its points is split between them so that the mean is preserved, and the error is estimated by
+/// comparison with a lattice twice as coarse. A horizon that would take too long is rejected, and the error contains
+/// the longest feasible one.
 ///
-/// Draws only take time: `m` of `n` trades are decided, binomially distributed, and the curve over
-/// decided trades is mixed accordingly.
+/// Draws only delay: `m` of `n` trades are decided, with a binomial distribution, and the curve over decided trades is
+/// averaged accordingly.
 ///
 /// # Measured
-/// 400,000 paths of each plan (flat, share, half Kelly, martingale with and without a cap, soros),
-/// simulated with whole cents, payout 85, 2 % draws, within 100, 300 and 1,000 trades and with the
-/// balance of [`required_balance`]: 64 figures, at most 2.8 standard errors from the chain. At 50 %
-/// within 1,000 trades: flat 10 of 300 chain 0.9689, doubling from 10 on 6 levels with 2,000
-/// 0.7126, soros of 3 wins from 10 with 400 0.9763.
-/// `cargo run --release -p candlewick-statistics --example ruin_trials` prints it;
-/// `docs/statistics.md` has the table.
+/// Compared with 400,000 simulated paths of each plan: flat, share, half Kelly, martingale with and without a cap,
+/// soros. The simulations used whole cents, payout 85, 2 % draws, horizons of 100, 300 and 1,000 trades, and the
+/// balance of [`required_balance`]. All 64 figures are within 2.8 standard errors of the chain. At a win rate of 50 %
+/// within 1,000 trades, the chain gives 0.9689 for flat 10 of 300, 0.7126 for doubling from 10 on 6 levels with 2,000,
+/// and 0.9763 for soros with 3 wins from 10 with 400.
+/// `cargo run --release -p candlewick-statistics --example ruin_trials` prints the comparison. `docs/statistics.md` has
+/// the table.
 ///
 /// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968),
 /// chapter XIV, for ruin as absorption; J. G. Kemeny and J. L. Snell, *Finite Markov Chains*
@@ -125,11 +123,11 @@ pub fn ruin(question: &RuinQuestion, plan: &StakePlan) -> Result<Ruin, Statistic
     Ok(decided.with_draws(question.draw_share))
 }
 
-/// Returns the minimum balance for a ruin of at most `most_probability`.
+/// Returns the minimum balance with a ruin probability of at most `most_probability`.
 ///
-/// It is accurate to one part in a thousand and ignores the balance of the question. Ruin never
-/// increases with the balance, so bisection finds it. `None` if even [`MAX_MONEY`] is too little,
-/// or if a chain on the way would take too long.
+/// The result is accurate to 0.1 % and does not depend on the balance of the question. Ruin never becomes more likely
+/// with a higher balance, so bisection finds it. `None` if even [`MAX_MONEY`] is not enough, or if a chain needed by
+/// the search would take too long.
 pub fn required_balance(
     question: &RuinQuestion,
     plan: &StakePlan,
@@ -174,12 +172,11 @@ pub enum Recovery {
     LossesAndProfit,
 }
 
-/// Returns the cost of a fully lost ladder, in first stakes.
+/// Returns the cost of a fully lost ladder, as a multiple of the first stake.
 ///
-/// Each stake is just large enough for a win at its level to recover:
-/// `s(k) = (s(1) + ... + s(k-1)) / b`, plus one for the profit. The total is `(1 + 1/b)^(n - 1)`
-/// for the losses only. With the profit, each stake is `1 + 1/b` times the previous one, and the
-/// total is `((1 + 1/b)^n - 1) b`.
+/// Each stake is just large enough that a win at its level recovers the losses: `s(k) = (s(1) + ... + s(k-1)) / b`. The
+/// total is then `(1 + 1/b)^(n - 1)`. To also recover the profit of the first stake, 1 is added to each stake. Each
+/// stake is then `1 + 1/b` times the previous one, and the total is `((1 + 1/b)^n - 1) b`.
 pub fn recovery_cost(payout_fraction: f64, levels: u32, recovery: Recovery) -> Result<f64, StatisticsError> {
     let b = check_payout(payout_fraction)?;
     if !(1..=64).contains(&levels) {
@@ -222,7 +219,7 @@ mod tests {
 
     #[test]
     fn half_kelly_equals_its_share() {
-        // At even money 0.6 is worth 0.6 - 0.4 = 0.2 of the balance.
+        // At a payout of 100 %, a win rate of 0.6 stakes 0.6 - 0.4 = 0.2 of the balance.
         let question = RuinQuestion { balance: 200, minimum_stake: 5, horizon_trades: 300, ..QUESTION };
         let kelly = StakePlan::Kelly { fraction: 0.5, believed_win_probability: 0.6, step: 1 };
         let share = StakePlan::Share { fraction: 0.1, step: 1 };
@@ -233,7 +230,8 @@ mod tests {
 
     #[test]
     fn share_rounding_error_agrees_with_hand_computation() {
-        // Half of the balance in steps of 2, from 20 on: 10 % of the least balance, so that four tenths are the least share.
+        // Half of the balance in steps of 2, from 20 on. A step is 10 % of the minimum balance, so at least 0.4 is
+        // staked.
         let plan = StakePlan::Share { fraction: 0.5, step: 2 };
         let found = |balance, horizon_trades| {
             let question = RuinQuestion { balance, minimum_stake: 10, horizon_trades, ..QUESTION };
@@ -241,11 +239,11 @@ mod tests {
             (ruin.probability(), ruin.error())
         };
         assert_near(found(20, 1).0, 0.5, "20");
-        // Of 27 a loss leaves 13.5, at best 16.2. A win and a loss leave 20.25, but 18.9 where the win was of four tenths.
+        // A loss leaves 13.5 of 27, at best 16.2. A win and a loss leave 20.25, or 18.9 if the win staked 0.4.
         let (probability, error) = found(27, 2);
         assert_near(probability, 0.5, "27");
         assert_near(error, 0.25, "error of 27");
-        // Of 35 it leaves 17.5, and 21 where four tenths were lost.
+        // A loss leaves 17.5 of 35, or 21 if 0.4 was staked.
         let (probability, error) = found(35, 1);
         assert_near(probability, 0.5, "35");
         assert_near(error, 0.5, "error of 35");
@@ -271,7 +269,7 @@ mod tests {
     fn required_balance_is_minimal() {
         let question = RuinQuestion { win_probability: 0.6, ..QUESTION };
         assert_eq!(required_balance(&question, &StakePlan::Flat { stake: MAX_MONEY }, 0.01), Ok(None));
-        // (2/3)^z <= 1 % first holds at z = 12; to one part in a thousand.
+        // (2/3)^z <= 1 % first holds at z = 12. The search is accurate to 0.1 %.
         let found = required_balance(&question, &StakePlan::Flat { stake: 1_000 }, 0.01).unwrap().unwrap();
         assert!((12_000..=12_013).contains(&found), "{found}");
     }
@@ -333,7 +331,7 @@ mod tests {
             for (recovery, profit) in [(Recovery::Losses, 0.0), (Recovery::LossesAndProfit, payout)] {
                 let mut spent = 1.0;
                 for _ in 1..levels {
-                    // This stake wins `payout` times itself: what was spent, and the profit.
+                    // This stake wins `payout` times itself, which covers everything spent and the profit.
                     spent += (spent + profit) / payout;
                 }
                 let found = recovery_cost(payout, levels, recovery).unwrap();

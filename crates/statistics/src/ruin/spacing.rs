@@ -1,37 +1,37 @@
-//! Resolution and height of the balance lattice of a stake ladder.
+//! Spacing and range of the balance lattice of a stake ladder.
 
 use super::RuinQuestion;
 use super::cycle::Cycle;
 use crate::StatisticsError;
 
-/// Approximate number of multiplications above which the lattice is made coarser.
+/// Approximate number of multiplications above which a coarser lattice is used.
 const MAX_WORK: f64 = 1.6e8;
 
-/// Target number of multiplications on a coarser lattice, where each is slower.
+/// Target number of multiplications on a coarser lattice, where each one is slower.
 const COARSE_WORK: f64 = 6e7;
 
-/// Maximum number of multiplications if a coarser lattice would be meaningless.
+/// Maximum number of multiplications if a coarser lattice would give meaningless results.
 ///
-/// This takes about one second of one core.
+/// This takes about one second on one core.
 const MOST_WORK: f64 = 2e9;
 
-/// Standard deviations of growth above which balances are dropped, and counted as error.
+/// Number of standard deviations of growth above which balances are dropped and counted as error.
 const REACH: f64 = 9.0;
 
-/// Minimum points of the most expensive cycle.
+/// Minimum number of lattice points within the stakes of the most expensive cycle.
 ///
-/// With fewer, affordable and unaffordable cycles look alike.
+/// With fewer points, affordable and unaffordable cycles cannot be distinguished.
 const POINTS_OF_NEED: f64 = 4.0;
 
-/// Minimum points per standard deviation of a cycle.
+/// Minimum number of points per standard deviation of a cycle.
 ///
-/// Alternatively, `POINTS_OF_BALANCE` points of the balance per square root of the number of
-/// cycles. Either keeps the deviation added by splitting changes small.
+/// Alternatively, the balance has `POINTS_OF_BALANCE` points per square root of the number of cycles. Either keeps the
+/// deviation added by splitting changes small.
 const POINTS_OF_DEVIATION: f64 = 8.0;
 const POINTS_OF_BALANCE: f64 = 5.0;
 
 pub(super) struct Lattice {
-    /// Distance between two points, in the smallest unit of money.
+    /// Distance between two points in the smallest unit of money.
     pub(super) spacing: u64,
     pub(super) is_exact: bool,
     pub(super) top: Top,
@@ -40,7 +40,7 @@ pub(super) struct Lattice {
 #[derive(Clone, Copy)]
 pub(super) struct Top {
     pub(super) balance: f64,
-    /// Whether ruin is impossible from there; otherwise it is almost never exceeded.
+    /// Whether ruin is impossible from the top balance. Otherwise the top is almost never exceeded.
     pub(super) is_never_ruined: bool,
 }
 
@@ -50,7 +50,7 @@ impl Lattice {
         if let Some(lattice) = at_horizon(question.horizon_trades) {
             return Ok(lattice);
         }
-        // No lattice is needed where the balance pays for the worst.
+        // No lattice is needed if the balance covers the worst case.
         let is_answered =
             |trades| question.balance as f64 >= cycle.surely_enough(trades) || at_horizon(trades).is_some();
         let (mut most, mut too_many) = (0, question.horizon_trades);
@@ -68,7 +68,7 @@ impl Lattice {
             top.balance / spacing as f64 * f64::from(question.horizon_trades) * cycle.outcomes.len() as f64
         };
         let finest = finest_spacing(cycle);
-        // Between the points of a coarser lattice every change takes two multiplications; and half as many points again.
+        // On a coarser lattice, a change takes two multiplications, and there are half as many points again.
         let coarse_work = |spacing: u64| 3.0 * work(spacing);
         let least = (coarse_work(1) / COARSE_WORK).ceil() as u64;
         let most = coarsest(question, cycle);
@@ -108,16 +108,16 @@ fn coarsest(question: &RuinQuestion, cycle: &Cycle) -> u64 {
     (needs / POINTS_OF_NEED).min(moved).max(1.0) as u64
 }
 
-/// Returns a spacing of about `least`, at most `most`.
+/// Returns a spacing of about `least` and at most `most`.
 ///
-/// Prefers the first one below `3 * least` whose double divides the base stake, the smallest need,
-/// because it keeps all losses of the base exact.
+/// Prefers the smallest one below `3 * least` whose double divides the base stake (the smallest need), because it keeps
+/// all losses of the base exact.
 fn coarse_spacing(least: u64, most: u64, cycle: &Cycle) -> u64 {
     let base = cycle.outcomes.iter().map(|outcome| outcome.needs).min().unwrap_or(1);
     if least < most {
         return dividing_spacing(least, base).unwrap_or(least).min(most);
     }
-    // Of those from a third of the most on, the last.
+    // The last one of those that are at least a third of `most`.
     let fewest = base.div_ceil(2 * most).max(1);
     let half_of = |often: u64| base.is_multiple_of(2 * often).then(|| base / (2 * often));
     let found = (fewest..fewest.saturating_mul(3).min(fewest + 1_000)).find_map(half_of);
@@ -125,7 +125,7 @@ fn coarse_spacing(least: u64, most: u64, cycle: &Cycle) -> u64 {
 }
 
 fn dividing_spacing(least: u64, base: u64) -> Option<u64> {
-    // Of the two ways to look for it, the one that has fewer steps: by the spacing, or by how often it goes into half of the base.
+    // Searches by spacing or by number of spacings in half the base, whichever takes fewer steps.
     let most_often = base / (2 * least);
     if most_often < 2 * least {
         let fewest = base / (6 * least) + 1;
@@ -155,8 +155,8 @@ mod tests {
     #[test]
     fn lattice_resolves_changes_and_spans_nine_deviations() {
         assert_eq!(finest_spacing(&cycle_of(&QUESTION, &LADDER)), 20);
-        // Of 100 trades 80 each are earned at most. In 1000 there are 1000 / 1.75 + 1 = 572.43 cycles, which cost 30 on
-        // average with a variance of 64500; won in 90 %, 1000 / 1.11 + 1 = 901.90 that earn 76.88, with one of 667.07.
+        // 100 trades earn at most 80 each. 1000 trades have 1000 / 1.75 + 1 = 572.43 cycles, mean -30, variance 64500.
+        // At a win rate of 90 %: 1000 / 1.11 + 1 = 901.90 cycles, mean 76.88, variance 667.07.
         for (win_probability, horizon_trades, expected) in
             [(0.5, 100, 18_001.0), (0.5, 1_000, 64_687.5), (0.9, 1_000, 86_319.99)]
         {
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn doubled_coarse_spacing_divides_the_base_stake() {
-        // Of 100, 26, 34, 28 and 30 the first even divisors from twice the least on; 101 has none, and 26 none below 24.
+        // The first even divisors of 100, 26, 34, 28 and 30 from twice the least. 101 has none, 26 none below 24.
         for (least, base, expected) in [
             (7, 100, Some(10)),
             (1, 26, Some(1)),
@@ -178,8 +178,8 @@ mod tests {
             (4, 28, Some(7)),
             (5, 30, Some(5)),
             (4, 26, None),
-            // Twice the square of a prime, searched both ways; 2 to the 34 times 25, where 2 to the 23 times 25 is the first; and
-            // an odd number without a match.
+            // Twice the square of a prime, searched both ways; 2^34 x 25, for which 2^23 x 25 is the first; and an odd
+            // number without a match.
             (700_000, 2_000_012_000_018, Some(1_000_003)),
             (900_000, 2_000_012_000_018, Some(1_000_003)),
             (200_000_000, 429_496_729_600, Some(209_715_200)),
@@ -193,8 +193,8 @@ mod tests {
         }
     }
 
-    /// Stakes from 1,000 on: ten wins make 357 times as much of it, so that the deviation alone would allow points many stakes apart, of
-    /// which none tells a balance that pays a stake from one that does not.
+    /// Stakes from 1,000 on: ten wins multiply the stake by 357.
+    /// The deviation alone would allow points many stakes apart, which could not tell whether a balance covers a stake.
     #[test]
     fn lattice_has_four_points_per_stake() {
         let plan = StakePlan::Soros { base: 1_000, wins: 10, most_stake: MAX_MONEY, step: 1 };
@@ -202,20 +202,20 @@ mod tests {
         let cycle = cycle_of(&question, &plan);
         let Lattice { spacing, is_exact, top } = Lattice::new(&question, &cycle).unwrap();
         assert_eq!((spacing, is_exact), (250, false));
-        // A thousand losses, and a stake.
+        // A thousand losses and one stake.
         assert!(top.is_never_ruined && (top.balance - 1_001_000.0).abs() < 1e-6, "{}", top.balance);
         let far = RuinQuestion { horizon_trades: 100_000, ..question };
         let refused = Lattice::new(&far, &cycle).map(|lattice| lattice.spacing);
         let Err(StatisticsError::TooManyTrades { trades: 100_000, most }) = refused else {
             panic!("{refused:?}")
         };
-        // Points up to that many losses, four of each, trades and 12 outcomes, three times: 144 of its square are 2 thousand millions.
+        // Points up to that many losses, four each, trades and 12 outcomes, three times: 144 times its square is 2e9.
         assert!((3_700..3_730).contains(&most), "{most}");
         assert!(Lattice::new(&RuinQuestion { horizon_trades: most as u32, ..far }, &cycle).is_ok());
     }
 
-    /// A spacing that divides the base stake is not taken where it is much finer than needed: half of the base would be 22 times as many points
-    /// of the first, too many to be followed.
+    /// A spacing that divides the base stake is not used if it is much finer than needed.
+    /// Half of the base would give 22 times as many points, too many to compute.
     #[test]
     fn computes_ruin_over_the_longest_horizon() {
         let plan =

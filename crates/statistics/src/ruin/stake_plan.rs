@@ -1,40 +1,40 @@
-//! Stake plans: flat stakes, shares of the balance and ladders.
+//! Stake plans: flat stakes, fractions of the balance and ladders.
 
 use super::{MAX_MONEY, RuinQuestion, scaled_down};
 use crate::statistics_error::check_probability;
 use crate::{StatisticsError, kelly_fraction};
 
-/// Sequence of stakes; money in the smallest unit.
+/// Sequence of stakes. Money is in the smallest unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StakePlan {
     Flat {
         stake: u64,
     },
     Share {
-        /// Share of the balance, 0.02 for 2 %.
+        /// Fraction of the balance, 0.02 for 2 %.
         fraction: f64,
         step: u64,
     },
     Kelly {
         fraction: f64,
-        /// Win rate that the stake is computed for; the true one is in the question.
+        /// Win rate used to compute the stake. The question has the true win rate.
         believed_win_probability: f64,
         step: u64,
     },
-    /// Next level after a loss; first level after a win, or after a loss at the top.
+    /// Moves up a level after a loss. Restarts after a win, or after a loss at the top level.
     Martingale {
         base: u64,
-        /// Ratio of each level to the previous one, at least 1; stakes are rounded down.
+        /// Ratio of each level to the previous one, at least 1. Stakes are rounded down.
         factor: f64,
         /// Number of levels including the first, 1 to 64.
         levels: u32,
         most_stake: u64,
         step: u64,
     },
-    /// Stake plus profit after a win; base stake after `wins` consecutive wins or a loss.
+    /// Stakes stake plus profit after a win. Restarts after `wins` consecutive wins or a loss.
     Soros {
         base: u64,
-        /// Number of consecutive wins that are staked again, at most 64.
+        /// Number of consecutive wins whose profit is staked again, at most 64.
         wins: u32,
         most_stake: u64,
         step: u64,
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn ladder_levels_are_exact_decimals() {
-        // By decimals: 1.00, 2.30, 5.29, 12.167.
+        // With decimals: 1.00, 2.30, 5.29, 12.167.
         let plan =
             StakePlan::Martingale { base: 100, factor: 2.3, levels: 4, most_stake: MAX_MONEY, step: 1 };
         assert_eq!(plan.stakes(&QUESTION), Ok(vec![100, 230, 529, 1_216]));
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn ladder_cost_is_limited_to_the_maximum_money() {
-        // 1 + 2 + ... + 2^48 = 2^49 - 1, of twice that and of one more.
+        // 1 + 2 + ... + 2^48 = 2^49 - 1, out of twice that amount and out of one more.
         let half = (1 << 49) - 1;
         assert_eq!(doubling(1, 49).stakes(&QUESTION).map(|stakes| stakes.iter().sum()), Ok(half));
         assert_eq!(soros(MAX_MONEY, 0).stakes(&QUESTION), Ok(vec![1 << 50]));

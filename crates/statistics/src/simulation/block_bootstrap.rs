@@ -5,9 +5,9 @@ use crate::StatisticsError;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BlockLength {
-    /// Geometric lengths with this mean, at least 1: stationary bootstrap of Politis and Romano (1994).
+    /// Geometric lengths with this mean (at least 1): stationary bootstrap of Politis and Romano (1994).
     Mean(f64),
-    /// Constant length, at least 1: circular block bootstrap of Politis and Romano (1992).
+    /// Constant length (at least 1): circular block bootstrap of Politis and Romano (1992).
     Fixed(u32),
 }
 
@@ -30,7 +30,7 @@ impl BlockBootstrap {
         Ok(Self { seed, length })
     }
 
-    /// Returns the 0-based index of the source number at each position of a path of length `count`.
+    /// Returns the 0-based index of the source number for each position of a path of length `count`.
     pub fn places(&self, path: u64, count: usize) -> Vec<usize> {
         let mut dice = Dice::new(self.seed, path);
         let mut places = Vec::with_capacity(count);
@@ -54,9 +54,9 @@ impl BlockBootstrap {
     }
 }
 
-/// Returns the mean block length of a stationary bootstrap that is best for the variance of the mean.
+/// Returns the best mean block length of a stationary bootstrap for the variance of the mean.
 ///
-/// It is at least 1, and at most a third of the numbers or three times their square root.
+/// It is at least 1. It is at most a third of the count of numbers, and at most three times the root of that count.
 ///
 /// Source: Politis and White (2004), corrected by Patton, Politis and White (2009).
 pub fn best_block_length(numbers: &[f64]) -> f64 {
@@ -73,7 +73,7 @@ pub fn best_block_length(numbers: &[f64]) -> f64 {
     if variance.is_nan() || variance <= 0.0 {
         return 1.0;
     }
-    // Ignores lags from the first of several consecutive ones that are not significantly different from 0.
+    // Ignores lags from the first of several consecutive lags that do not differ significantly from 0.
     let in_a_row = 5.max(n.log10().sqrt().ceil() as usize);
     let most = ((n.sqrt().ceil() as usize) + in_a_row).min(numbers.len() - 1);
     let noise = 2.0 * (n.log10() / n).sqrt();
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn wins_of_single_draws_have_the_exact_binomial_distribution() {
-        // 40 trades of which 22 won: the wins of a path are those of 40 draws at 22/40.
+        // 40 trades with 22 wins: the wins of a path follow a binomial distribution of 40 draws at 22/40.
         let bootstrap = BlockBootstrap::new(3, BlockLength::Fixed(1)).unwrap();
         let paths = 20_000_u64;
         let wins = |path| bootstrap.places(path, 40).into_iter().filter(|place| *place < 22).count();
@@ -136,7 +136,7 @@ mod tests {
         };
         assert!((runs(BlockLength::Fixed(20)) - 20.0).abs() < 0.01);
         assert!((runs(BlockLength::Mean(20.0)) - 20.0).abs() < 0.9, "{}", runs(BlockLength::Mean(20.0)));
-        // Every place as often as any other, also those at the ends.
+        // Every index is equally frequent, including those at the ends.
         let bootstrap = BlockBootstrap::new(1, BlockLength::Mean(8.0)).unwrap();
         let mut counts = [0_u32; 10];
         (0..20_000).flat_map(|path| bootstrap.places(path, 10)).for_each(|place| counts[place] += 1);
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn best_block_length_of_autoregression_matches_theory() {
-        // (2 r / (1 - r^2))^(2/3) n^(1/3), of Politis and White (2004).
+        // (2 r / (1 - r^2))^(2/3) n^(1/3), by Politis and White (2004).
         for memory in [0.3_f64, 0.5, 0.7] {
             let count = 20_000;
             let theory = (2.0 * memory / (1.0 - memory * memory)).powf(2.0 / 3.0) * (count as f64).cbrt();

@@ -16,14 +16,14 @@ use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use std::f64::consts::TAU;
 
-/// Random numbers that are identical on every machine.
+/// Random numbers that are the same on every machine.
 pub(crate) struct Dice {
     source: ChaCha8Rng,
     second_normal: Option<f64>,
 }
 
 impl Dice {
-    /// Creates the generator of one path; paths of a seed do not depend on each other.
+    /// Creates the generator of one path. Paths with the same seed are independent of each other.
     pub(crate) fn new(seed: u64, path: u64) -> Self {
         let mut source = ChaCha8Rng::seed_from_u64(seed);
         source.set_stream(path);
@@ -50,7 +50,7 @@ impl Dice {
         if let Some(second) = self.second_normal.take() {
             return second;
         }
-        // 1 - share is never 0, so that the logarithm is finite.
+        // 1 - share is never 0, so the logarithm is finite.
         let radius = (-2.0 * (1.0 - self.share()).ln()).sqrt();
         let (sine, cosine) = (TAU * self.share()).sin_cos();
         self.second_normal = Some(radius * sine);

@@ -8,43 +8,43 @@ use crate::{RuinQuestion, StakePlan, StatisticsError, kelly_fraction};
 pub struct RuinTrials {
     pub paths: u64,
     pub ruined: u64,
-    /// Paths that a limit stopped permanently before ruin.
+    /// Number of paths that a limit stopped permanently before ruin.
     pub stopped: u64,
-    /// Paths that reached a profit target of the run before ruin or a permanent stop.
+    /// Number of paths that reached a profit target of the run before ruin or a permanent stop.
     pub reached: u64,
-    /// Paths whose balance ever fell to half of the initial one, however they ended.
+    /// Number of paths whose balance ever fell to half of the initial balance, however they ended.
     pub halved: u64,
 }
 
-/// A loss or profit stop: an amount in the smallest unit, a share of the balance at the start of its span, or
-/// the smaller of both.
+/// A stop at a loss or profit: an amount in the smallest unit, a fraction of the balance at the start
+/// of the stop's period, or the smaller of the two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MoneyStop {
     pub amount: Option<u64>,
-    /// Share of the initial balance, 0 if off.
+    /// Fraction of the initial balance, 0 if disabled.
     pub fraction: f64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stops {
-    /// Loss limits; no trade that could exceed any of them is placed.
+    /// Loss limits. No trade is placed that could exceed one of them.
     pub loss: Vec<MoneyStop>,
-    /// Profit targets; no trade is placed once any of them is reached.
+    /// Profit targets. No trade is placed once one of them is reached.
     pub profit: Vec<MoneyStop>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WalletLimits {
-    /// Stops of a day or session; trading resumes in the next one.
+    /// Stops for a day or session. Trading resumes in the next one.
     pub rests: Stops,
     pub ends: Stops,
-    /// Maximum drawdown that a trade may cause, as a share of the peak; 0 for no limit.
+    /// Maximum drawdown that a trade may cause, as a fraction of the peak. 0 means no limit.
     pub drawdown_fraction: f64,
-    /// Number of consecutive losses after which no trade is placed, 0 for no limit.
+    /// Number of consecutive losses after which no trade is placed. 0 means no limit.
     pub loss_streak: u32,
-    /// Largest stake as a share of the balance, 0 for no limit.
+    /// Maximum stake as a fraction of the balance. 0 means no limit.
     pub stake_fraction: f64,
-    /// Largest stake in the smallest unit, 0 for no limit.
+    /// Maximum stake in the smallest unit. 0 means no limit.
     pub most_stake: u64,
     pub oversized: OversizedStake,
 }
@@ -104,7 +104,7 @@ impl WalletLimits {
         [share, amount].into_iter().flatten().min().unwrap_or(u64::MAX)
     }
 
-    /// Returns whether the stake can be placed today or tomorrow; if not, the path is stopped permanently.
+    /// Returns whether the stake can be placed today or tomorrow. If not, the path is stopped permanently.
     fn allow(&self, wallet: &mut Wallet, stake: u64) -> bool {
         let Wallet { first, balance, peak, .. } = *wallet;
         let is_beyond =
@@ -147,14 +147,14 @@ impl RuinTrials {
         self.halved as f64 / self.paths as f64
     }
 
-    /// Returns the distance between the share and a probability, in standard errors of that probability.
+    /// Returns the distance between the share and a probability, in standard errors for that probability.
     pub fn standard_errors_from(self, probability: f64) -> f64 {
         let variance = probability * (1.0 - probability) / self.paths as f64;
         (self.share() - probability).abs() / variance.sqrt()
     }
 }
 
-/// Simulates each path trade by trade, in whole units of money: an independent check of [`crate::ruin()`].
+/// Simulates paths trade by trade, in whole units of money: an independent check of [`crate::ruin()`].
 pub fn simulate_ruin(
     question: &RuinQuestion,
     plan: &StakePlan,
@@ -164,10 +164,10 @@ pub fn simulate_ruin(
     simulate_limited_ruin(question, plan, &WalletLimits::default(), (seed, paths))
 }
 
-/// Simulates paths under limits, until a stake cannot be placed or for a horizon of placed trades.
+/// Simulates paths under limits. A path ends with the horizon, or when a stake cannot be placed.
 ///
-/// A profit target of the run ends a path successfully. After a stop of a day or session, trading resumes in the
-/// next one with the rejected stake. If that is rejected there too, or by a limit of the whole run, the path is
+/// A profit target of the run ends a path successfully. After a daily or session stop, trading resumes in the next day
+/// or session with the rejected stake. If the stake is rejected again, or by a limit of the whole run, the path is
 /// stopped permanently, which is not ruin. The number of trades per day does not matter.
 pub fn simulate_limited_ruin(
     question: &RuinQuestion,
@@ -220,7 +220,7 @@ pub fn simulate_limited_ruin(
         if limits.is_reached(&wallet) {
             return (End::Reached, lowest);
         }
-        // The last trade may have left too little for another one.
+        // The last trade may have left too little for another trade.
         let next = next_stake(plan, &stakes, level, share, wallet.balance);
         (if is_placed(next, wallet.balance) { End::Alive } else { End::Ruined }, lowest)
     };
@@ -241,7 +241,7 @@ pub fn simulate_limited_ruin(
     Ok(trials)
 }
 
-/// Returns the share of the balance that the plan stakes, 0 if it stakes amounts.
+/// Returns the fraction of the balance that the plan stakes, 0 if it stakes fixed amounts.
 fn staked_share(plan: &StakePlan, question: &RuinQuestion) -> Result<f64, StatisticsError> {
     Ok(match *plan {
         StakePlan::Flat { .. } | StakePlan::Martingale { .. } | StakePlan::Soros { .. } => 0.0,
@@ -304,7 +304,7 @@ mod tests {
     use super::*;
     use crate::{MAX_MONEY, ruin};
 
-    /// Balance 1,000.00 at payout 85, smallest stake 1.00.
+    /// Question at payout 85 with a minimum stake of 1.00, in cents.
     fn question(balance: u64, win_probability: f64, draw_share: f64, horizon_trades: u32) -> RuinQuestion {
         let (minimum_stake, payout_fraction) = (100, 0.85);
         RuinQuestion { balance, minimum_stake, win_probability, payout_fraction, draw_share, horizon_trades }
@@ -332,7 +332,7 @@ mod tests {
             (ladder(2.0, 7, 6_000), question(40_000, 0.54, 0.0, 300)),
             (ladder(2.176, 4, 100_000), question(50_000, 0.5, 0.0, 200)),
             (soros(6_000, 3), question(60_000, 0.5, 0.0, 100)),
-            // On lattices of many cents, some of them within many trades.
+            // On lattices of many cents, some of them over many trades.
             (soros(1_000, 10), question(200_000, 0.5, 0.0, 1_000)),
             (soros(1_000, 10), question(200_000, 0.54, 0.0, 1_000)),
             (soros(1_000, 3), question(150_000, 0.54, 0.0, 3_000)),
@@ -344,7 +344,7 @@ mod tests {
             let trials = simulate_ruin(&question, &plan, 5, 4_000).unwrap();
             let (probability, share) = (chain.probability(), trials.share());
             assert!((0.02..0.98).contains(&probability), "{plan:?}: {probability} proves nothing");
-            // The chain's own error, too: the last cents of shares, a lattice made coarser.
+            // Includes the chain's own error: rounded fractions of the balance, and coarse lattices.
             let allowed = chain.error() + 3.0 * (probability * (1.0 - probability) / 4_000.0).sqrt();
             assert!((probability - share).abs() <= allowed, "{plan:?}: {probability}, not {share}");
         }
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn rounds_shares_down_to_the_step() {
-        // A tenth of 123.45 is 12.34, and in steps of one 12.00; of less than ten, nothing.
+        // A tenth of 123.45 is 12.34, or 12.00 in steps of one. Below ten, it is nothing.
         let plan = StakePlan::Share { fraction: 0.1, step: 100 };
         for (balance, expected) in [(12_345, 1_200), (12_999, 1_200), (13_000, 1_300), (999, 0)] {
             assert_eq!(next_stake(&plan, &[], 0, 0.1, balance), expected, "{balance}");
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn sixty_of_a_hundred_are_two_standard_errors_from_one_half() {
         let trials = RuinTrials { paths: 100, ruined: 60, stopped: 0, reached: 0, halved: 0 };
-        // sqrt(0.5 x 0.5 / 100) = 0.05; and sqrt(0.8 x 0.2 / 100) = 0.04.
+        // sqrt(0.5 x 0.5 / 100) = 0.05, and sqrt(0.8 x 0.2 / 100) = 0.04.
         for (probability, expected) in [(0.5, 2.0), (0.8, 5.0), (0.6, 0.0)] {
             let found = trials.standard_errors_from(probability);
             assert!((found - expected).abs() < 1e-12, "{probability}: {found}");
@@ -389,8 +389,8 @@ mod tests {
 
     #[test]
     fn target_probability_agrees_with_gamblers_ruin() {
-        // From 4 stakes, ruin at 0 against a stop at 10: for an even game the chance of ruin is 1 - 4 / 10; for p = 0.45 it is
-        // ((q/p)^10 - (q/p)^4) / ((q/p)^10 - 1) (Feller I, XIV.2).
+        // From 4 stakes, with ruin at 0 and a stop at 10: in an even game, the probability of ruin is 1 - 4 / 10. For p
+        // = 0.45, it is ((q/p)^10 - (q/p)^4) / ((q/p)^10 - 1) (Feller I, XIV.2).
         let flat = StakePlan::Flat { stake: 10 };
         let question = RuinQuestion { balance: 40, minimum_stake: 10, horizon_trades: 10_000, ..EVEN };
         let limits = WalletLimits {
@@ -413,7 +413,7 @@ mod tests {
 
     #[test]
     fn limits_agree_with_hand_computation() {
-        // Two trades of 10 from 100, at even odds: each of four paths has a quarter.
+        // Two trades of 10 from 100, at even odds: each of the four paths has a probability of 1/4.
         let flat = StakePlan::Flat { stake: 10 };
         let question = RuinQuestion { horizon_trades: 2, ..EVEN };
         let ends = |loss: &[MoneyStop], profit: &[MoneyStop]| WalletLimits {
@@ -423,22 +423,22 @@ mod tests {
         let fraction = |fraction| MoneyStop { amount: None, fraction };
         let off = WalletLimits::default();
         for (limits, expected) in [
-            // After a loss a second one would be 20; 19 does not allow it.
+            // A second loss would bring the total to 20, which 19 does not allow.
             (ends(&[stop(19)], &[]), 0.5),
             (ends(&[stop(20)], &[]), 0.0),
             (ends(&[fraction(0.19)], &[]), 0.5),
-            // The tighter of several, and of amount and share.
+            // The tightest of several limits, and of amount and fraction.
             (ends(&[stop(50), stop(19)], &[]), 0.5),
             (ends(&[MoneyStop { amount: Some(50), fraction: 0.19 }], &[]), 0.5),
             (ends(&[stop(9)], &[]), 1.0),
-            // A target is a good end, and distinguished.
+            // Reaching a target is a success and is counted separately.
             (ends(&[], &[stop(10)]), 0.0),
-            // 100 to 80 is 20 %; after a win to 110 a loss to 100 and no further is 9.1 %.
+            // 100 to 80 is 20 %. After a win to 110, a loss to 100 is only 9.1 %.
             (WalletLimits { drawdown_fraction: 0.19, ..off.clone() }, 0.5),
             (WalletLimits { drawdown_fraction: 0.20, ..off.clone() }, 0.0),
             (WalletLimits { loss_streak: 1, ..off.clone() }, 0.5),
             (WalletLimits { loss_streak: 2, ..off.clone() }, 0.0),
-            // 10 of 90 is more than 11 %, 10 of 100 and of 110 less.
+            // 10 of 90 is more than 11 %. 10 of 100 and 10 of 110 are less.
             (WalletLimits { stake_fraction: 0.11, ..off.clone() }, 0.5),
             (WalletLimits { stake_fraction: 0.12, ..off }, 0.0),
         ] {
@@ -450,7 +450,7 @@ mod tests {
 
     #[test]
     fn soros_above_maximum_stake_stops_caps_or_restarts() {
-        // At even odds 10, 20, 40. Above 25 the third stake: of four paths of two trades WW alone asks for it.
+        // At even odds: 10, 20, 40. A limit of 25 rejects the third stake, which only the path WW reaches.
         let plan = StakePlan::Soros { base: 10, wins: 2, most_stake: MAX_MONEY, step: 1 };
         let question = RuinQuestion { horizon_trades: 3, balance: 1_000, ..EVEN };
         let with = |oversized| {
@@ -462,7 +462,7 @@ mod tests {
         assert!((stopped - 0.25).abs() < 3.0 * 0.0069, "{stopped}");
         assert_eq!(with(OversizedStake::Capped), [0.0, 0.0]);
         assert_eq!(with(OversizedStake::Restarts), [0.0, 0.0]);
-        // Stake instead of 40: from a balance of 10, three wins (10 + 10 + 20 + x) show it in the final balance.
+        // The stake x replaces 40. From a balance of 10, three wins (10 + 10 + 20 + x) show it in the final balance.
         let poor = RuinQuestion { balance: 10, horizon_trades: 3, win_probability: 1.0, ..EVEN };
         let reached = |oversized, target: u64| {
             let ends = Stops { loss: Vec::new(), profit: vec![stop(target)] };
@@ -475,7 +475,7 @@ mod tests {
 
     #[test]
     fn halved_share_agrees_with_hand_computation() {
-        // L: a half; WLL: 1.5, 0.75, 0.375. Of three even trades 1/2 + 1/8.
+        // L: one half. WLL: 1.5, 0.75, 0.375. In three even trades, the probability is 1/2 + 1/8.
         let plan = StakePlan::Share { fraction: 0.5, step: 1 };
         let question = RuinQuestion { horizon_trades: 3, balance: 100_000, ..EVEN };
         let halved = |limits: &WalletLimits| {
@@ -483,7 +483,7 @@ mod tests {
         };
         let free = halved(&WalletLimits::default());
         assert!((free - 0.625).abs() < 3.0 * 0.0077, "{free}");
-        // None is opened that could bring the balance more than 40 % down.
+        // No trade is opened that could reduce the balance by more than 40 %.
         assert_eq!(halved(&WalletLimits { drawdown_fraction: 0.4, ..WalletLimits::default() }), 0.0);
     }
 
@@ -495,11 +495,11 @@ mod tests {
             rests: Stops { loss: vec![loss], profit: vec![profit] },
             ..WalletLimits::default()
         };
-        // In amounts: the same paths, ruined alike.
+        // For stakes in amounts: the same paths with the same ruin.
         let free = shares(&question, &flat, &WalletLimits::default());
         assert_eq!(shares(&question, &flat, &rests(stop(20), stop(10))), free);
         assert!(free[0] > 0.5 && free[1] == 0.0, "{free:?}");
-        // A loss of 20 % a day: below 50 no stake of 10 fits a day, and what would be ruined is stopped there.
+        // A daily loss limit of 20 %: below 50, no stake of 10 fits, so paths are stopped there instead of ruined.
         let share = MoneyStop { amount: None, fraction: 0.2 };
         let [ruined, stopped] = shares(&question, &flat, &rests(share, stop(10)));
         assert!(ruined == 0.0 && stopped > free[0], "{ruined} {stopped}");

@@ -9,14 +9,14 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TradeDependence {
     Independent,
-    /// This number of bots take the same trade: all win or all lose.
+    /// This number of bots take the same trade. All of them win or all of them lose.
     SameTrade(usize),
-    /// Trades last this number of random-walk steps, and one opens at each.
+    /// Each trade lasts this number of random-walk steps. One trade opens at each step.
     Overlapping(usize),
 }
 
-/// Trades with a known win rate, in percentage points above the break-even of each payout. All payouts are
-/// equally likely.
+/// Trades with a known win rate, in percentage points above the break-even of each payout.
+/// All payouts are equally likely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TradeStream {
     dependence: TradeDependence,
@@ -28,7 +28,7 @@ pub struct TradeStream {
 struct Paid {
     payout_fraction: f64,
     win_probability: f64,
-    /// Standard normal number that is exceeded with the win probability.
+    /// Threshold that a standard normal number exceeds with the win probability.
     threshold: f64,
 }
 
@@ -39,7 +39,8 @@ pub enum StreamEvent {
 }
 
 impl TradeStream {
-    /// Creates trades that win with `1 / (1 + b) + points / 100` at a payout fraction of `b`, unless drawn.
+    /// Creates trades that, unless drawn, win with probability `1 / (1 + b) + points / 100` at a payout
+    /// fraction of `b`.
     pub fn new(
         dependence: TradeDependence,
         payout_fractions: &[f64],
@@ -56,7 +57,7 @@ impl TradeStream {
         Ok(stream)
     }
 
-    /// Maximum number of simultaneously open trades.
+    /// Returns the maximum number of simultaneously open trades.
     pub const fn slots(&self) -> usize {
         match self.dependence {
             TradeDependence::Independent => 1,
@@ -102,8 +103,8 @@ impl TradeStream {
         ControlFlow::Continue(())
     }
 
-    /// The steps of the walk follow the open, so the win rate is exact given everything known at the open: the
-    /// sum of `steps` normal numbers exceeds its threshold with the win probability.
+    /// The steps of the walk follow the open, so the win rate is exact given everything known at the open.
+    /// The sum of `steps` normal numbers exceeds the threshold with the win probability.
     fn play_overlapping(
         &self,
         dice: &mut Dice,
@@ -161,7 +162,8 @@ impl Paid {
 mod tests {
     use super::*;
 
-    /// The share of wins among decided trades, the share of draws, and the mean product of neighbours' returns.
+    /// Returns the win rate of decided trades, the share of draws, and the mean product of adjacent
+    /// returns.
     fn observe(stream: &TradeStream, trades: u64) -> (f64, f64, f64) {
         let (mut won, mut lost, mut drawn, mut product, mut before) = (0.0, 0.0, 0.0, 0.0, 0.0);
         let mut opened = 0;
@@ -209,7 +211,7 @@ mod tests {
             |dependence| observe(&TradeStream::new(dependence, &[1.0], 0.0, 0.0).unwrap(), 300_000).2;
         assert!(product(TradeDependence::Independent).abs() < 0.01);
         assert!((product(TradeDependence::SameTrade(5)) - 0.8).abs() < 0.01); // four neighbours of five are twins
-        // Half of the walk in common: the correlation of the signs is 2 asin(1/2) / pi = 1/3.
+        // Half of the walk is shared: the correlation of the signs is 2 asin(1/2) / pi = 1/3.
         assert!((product(TradeDependence::Overlapping(2)) - 1.0 / 3.0).abs() < 0.01);
     }
 

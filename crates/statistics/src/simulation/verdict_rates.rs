@@ -1,4 +1,4 @@
-//! Simulated rates and times of verdicts.
+//! Simulated error rates of verdicts, and numbers of trades until a verdict.
 
 use super::trade_stream::{StreamEvent, TradeStream};
 use crate::{EdgeTest, EdgeTestPlan, NotionalStake, Verdict};
@@ -7,14 +7,14 @@ use std::ops::ControlFlow;
 #[derive(Clone, Debug, PartialEq)]
 pub struct VerdictRates {
     paths: u64,
-    /// Trades until *edge shown*, sorted, for the paths on which it was shown.
+    /// Numbers of trades until *edge shown*, sorted, for the paths that showed an edge.
     shown_after: Vec<u64>,
-    /// Trades until *no edge*, sorted, for the paths on which it was rejected.
+    /// Numbers of trades until *no edge*, sorted, for the paths that ruled an edge out.
     rejected_after: Vec<u64>,
 }
 
 impl VerdictRates {
-    /// Simulates a range of paths; disjoint ranges can be joined with [`VerdictRates::join`].
+    /// Simulates a range of paths. Results of disjoint ranges can be joined with [`VerdictRates::join`].
     pub fn simulate(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange) -> Self {
         let mut rates = Self { paths: range.paths, shown_after: Vec::new(), rejected_after: Vec::new() };
         for path in range.first_path..range.first_path + range.paths {
@@ -51,7 +51,7 @@ impl VerdictRates {
         self.trades_at_share(&self.shown_after, share)
     }
 
-    /// Returns [`Self::trades_to_show`] for the shares one standard error below and above.
+    /// Returns [`Self::trades_to_show`] for the shares one standard error below and above `share`.
     pub fn trades_to_show_range(&self, share: f64) -> (Option<u64>, Option<u64>) {
         let error = self.standard_error(share);
         (self.trades_to_show(share - error), self.trades_to_show(share + error))
@@ -114,7 +114,7 @@ mod tests {
         let after: Vec<u64> = (1..=40).map(|path| 10 * path).collect();
         let shown = VerdictRates { paths: 50, shown_after: after.clone(), rejected_after: Vec::new() };
         let rejected = VerdictRates { paths: 50, shown_after: Vec::new(), rejected_after: after };
-        // Of 50 paths none, 12.5, 25, 40 and 41: 13 of them are the first that are a quarter.
+        // Of 50 paths: none, 12.5, 25, 40 and 41. The first 13 paths are the first to reach a quarter.
         for (share, expected) in
             [(0.0, Some(10)), (0.25, Some(130)), (0.5, Some(250)), (0.8, Some(400)), (0.82, None)]
         {
@@ -123,7 +123,7 @@ mod tests {
         }
         let shares = [shown.shown(), shown.rejected(), rejected.shown(), rejected.rejected()];
         assert_eq!(shares, [0.8, 0.0, 0.0, 0.8]);
-        // sqrt(0.8 x 0.2 / 50) = 0.0566 of 50 paths is 2.83: those of 37.2 and of 42.8.
+        // sqrt(0.8 x 0.2 / 50) = 0.0566, which is 2.83 of 50 paths: those at 37.2 and at 42.8.
         assert_eq!(shown.trades_to_show_range(0.8), (Some(380), None));
         let whole = VerdictRates { shown_after: (1..=50).collect(), ..shown };
         assert_eq!(whole.trades_to_show_range(0.8), (Some(38), Some(43)));

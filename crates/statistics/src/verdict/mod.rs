@@ -24,8 +24,8 @@ pub struct EdgeTestPlan {
 impl EdgeTestPlan {
     const WATCH_TRADES: u64 = 10_000;
 
-    /// Creates a plan from the maximum probabilities of a wrong *edge shown* and a wrong *no edge*. `delta`
-    /// is the smallest edge worth finding, as a return per unit of stake: 0.04 for four cents per unit.
+    /// Creates a plan from the maximum probabilities of a wrong *edge shown* and a wrong *no edge*.
+    /// `delta` is the smallest edge worth finding, as a return per unit of stake: 0.04 means four cents per unit.
     pub fn new(alpha: f64, beta: f64, delta: f64) -> Result<Self, StatisticsError> {
         if !(delta > 0.0 && delta <= 1.0) {
             return Err(StatisticsError::NotAnEdge { value: delta });
@@ -46,7 +46,7 @@ impl EdgeTestPlan {
         self.delta
     }
 
-    /// Mean number of trades to a false alarm of [`ChangeDetector`](crate::ChangeDetector), 0 for no watch.
+    /// Mean number of trades to a false [`ChangeDetector`](crate::ChangeDetector) alarm, 0 if disabled.
     pub const fn watch_trades(self) -> u64 {
         self.watch_trades
     }
@@ -58,13 +58,13 @@ impl EdgeTestPlan {
 }
 
 impl Default for EdgeTestPlan {
-    /// Five percent for either error, and an edge of 0.04 per unit of stake: 2.2 points at payout 85.
+    /// Error rates of 5 %, and an edge of 0.04 per unit of stake, which is 2.2 points at payout 85.
     fn default() -> Self {
         Self { alpha: 0.05, beta: 0.05, delta: 0.04, watch_trades: Self::WATCH_TRADES }
     }
 }
 
-/// Verdict about an edge. *Shown* and *rejected* are final.
+/// Verdict on an edge. *Shown* and *rejected* are final.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The trades would be too improbable without an edge.
@@ -72,7 +72,7 @@ pub enum Verdict {
     /// The trades would be too improbable with an edge of `delta` or more.
     EdgeRejected,
     NotEnoughTrades {
-        /// Mean number of further trades to show an edge of `delta`, `None` before the first trade.
+        /// Mean number of further trades needed to show an edge of `delta`, `None` before the first trade.
         about_more: Option<u64>,
     },
 }
@@ -88,7 +88,7 @@ pub struct NotionalStake {
 
 /// Sequential test that produces a [`Verdict`] from opens and settlements, without allocation.
 ///
-/// Events must come in the order in which they became known; at the same moment, settlements come first.
+/// Report events in the order in which they became known. At the same time, settlements come first.
 ///
 /// ```
 /// use candlewick_statistics::{EdgeTest, TradeOutcome, Verdict, EdgeTestPlan};
@@ -103,32 +103,33 @@ pub struct NotionalStake {
 /// ```
 ///
 /// # The accounts
-/// A notional account starts at 1. Each open stakes a share of it, and the settlement returns the stake with that
-/// trade's return per unit: `+b`, `-1` or 0. *Edge shown* when it reaches `1 / alpha`, open stakes counted as lost.
+/// A notional account starts at 1. Each open stakes a fraction of it, and the settlement returns the stake plus the
+/// trade's return per unit: `+b`, `-1` or 0. The verdict is *edge shown* when the account reaches `1 / alpha`, with
+/// open stakes counted as lost.
 ///
-/// That errs with a probability of at most `alpha`, however often one looks. Let each trade's mean return, given
-/// all known at its open, be at most 0, and stop at the first moment at which the account reaches `1 / alpha`.
-/// Each trade adds at most 0 to the mean, so the account, all trades settled, has a mean of at most 1, and at that
-/// moment it holds at least its value with every open stake lost (Ville's inequality). Trades may overlap, copy
-/// each other, have payouts of their own, or be chosen by what happened before.
+/// The probability of a wrong *edge shown* is at most `alpha`, however often the verdict is checked. Let each trade's
+/// mean return, given everything known at its open, be at most 0, and stop when the account first reaches `1 / alpha`.
+/// Trades never increase the account's mean, so with all trades settled the mean is at most 1. At the stop, the account
+/// is worth at least its value with every open stake lost (Ville's inequality). Trades may overlap, copy each other,
+/// have different payouts, or be chosen by what happened before.
 ///
-/// The mirror account bets that the edge is *below* `delta`: per unit it receives `(delta - r) / (B - delta)`,
-/// with `B` the largest of 1, the payout at the open and the payout answered, so that it loses at most its stake.
-/// *No edge* when it reaches `1 / beta`: an edge of `delta` or more is ruled out. Above a payout of 100 % that asks
-/// for a mean given the answered payout too. Cancelled trades are excluded on both sides.
+/// The mirror account bets that the edge is *below* `delta`. Per unit, it receives `(delta - r) / (B - delta)`, where
+/// `B` is the largest of 1, the payout at the open and the payout in the answer, so it loses at most its stake. At
+/// `1 / beta` the verdict is *no edge*: an edge of `delta` or more is ruled out. For payouts above 100 %, the mean
+/// return must also be conditional on the payout in the answer. Both accounts exclude cancelled trades.
 ///
-/// A strategy that trades at break-even on average, but in known regimes, has an edge while one lasts, and the
-/// account may say so. *Shown* does not guarantee anything about future trades.
+/// A strategy that breaks even on average, but in recognizable regimes, has an edge while a good regime lasts, and the
+/// account may show it. *Shown* does not guarantee anything about future trades.
 ///
 /// # Stakes
-/// Any share known at the open keeps the promise; this one is chosen for speed. The edge account has four parts
-/// that each stake the Kelly fraction `e / b` of an edge `e` of 1.1, 1.99, 3.59 and 6.5 `delta`, at most 0.35. The
-/// mirror has two, by shortfalls of 1.1 and 3 `delta`. Fractions are divided by
-/// `1 + (2 pairs + 10 open) / (squares + 10)`, with the sums of [`Overlap`] and the number of open trades. Where a
-/// win would exceed the goal, all parts stake less, so that it just reaches it.
+/// Any fraction known at the open keeps the guarantee; this one is chosen for speed. The edge account has four parts,
+/// which stake the Kelly fractions `e / b` for edges `e` of 1.1, 1.99, 3.59 and 6.5 `delta`, at most 0.35. The mirror
+/// account has two parts, for shortfalls of 1.1 and 3 `delta`. Fractions are divided by
+/// `1 + (2 pairs + 10 open) / (squares + 10)`, with the sums of [`Overlap`] and the number of open trades. If a win
+/// would exceed the goal, all parts stake less, so that the win just reaches it.
 ///
-/// At payout 85 the medians to *shown* are 3,491, 1,605, 560, 213 and 102 trades at +2, +3, +5, +8, +12 points, and
-/// 2,853, 1,296, 449, 180, 81 for a bettor who knows the edge. `docs/statistics.md` has the tables.
+/// At payout 85, the median numbers of trades to *shown* are 3,491, 1,605, 560, 213 and 102 at +2, +3, +5, +8, +12
+/// points. A bettor who knows the edge needs 2,853, 1,296, 449, 180, 81. `docs/statistics.md` has the tables.
 ///
 /// Sources: J. Ville (1939); G. Shafer, *Testing by Betting* (2021); I. Waudby-Smith and A. Ramdas, *Estimating
 /// Means of Bounded Random Variables by Betting* (2024); T. Cover, *Universal Portfolios* (1991), for the parts.
@@ -136,7 +137,7 @@ pub struct NotionalStake {
 pub struct EdgeTest {
     plan: EdgeTestPlan,
     weight: f64,
-    /// Infinite for a weight of 0, which JSON writes as null.
+    /// Infinite for a weight of 0, which is null in JSON.
     #[serde(deserialize_with = "null_as_infinite")]
     goal: f64,
     edge: EdgeParts,
@@ -177,8 +178,8 @@ impl EdgeTest {
         }
     }
 
-    /// Records an open at `payout_fraction` (0.85 for 85 %). An invalid payout changes nothing. The accounts
-    /// stake on it, and nothing after a final verdict.
+    /// Records an open at `payout_fraction` (0.85 for 85 %), on which the accounts stake.
+    /// An invalid payout changes nothing. After a final verdict, nothing is staked.
     #[inline]
     pub fn on_open(&mut self, payout_fraction: f64) -> Result<NotionalStake, StatisticsError> {
         let b = check_payout(payout_fraction)?;
@@ -202,7 +203,7 @@ impl EdgeTest {
         self.on_settled_paying(stake, outcome, payout_fraction)
     }
 
-    /// Like [`on_settled`](Self::on_settled), for a payout that only the venue's answer confirmed.
+    /// Like [`on_settled`](Self::on_settled), for a payout that was only known from the venue's answer.
     pub fn on_settled_paying(
         &mut self,
         stake: NotionalStake,
@@ -213,7 +214,7 @@ impl EdgeTest {
         self.verdict()
     }
 
-    /// Like [`on_settled_paying`](Self::on_settled_paying), without a verdict, whose forecast takes most time.
+    /// Like [`on_settled_paying`](Self::on_settled_paying), without a verdict and its slow forecast.
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn settle(&mut self, stake: NotionalStake, outcome: TradeOutcome, payout_fraction: f64) {
         let NotionalStake { payout_fraction: b, edge, mirror, mark } = stake;
@@ -254,13 +255,13 @@ impl EdgeTest {
         }
     }
 
-    /// Value of the edge account that shows an edge: `1 / (alpha x weight)`.
+    /// Returns the value at which the edge account shows an edge: `1 / (alpha x weight)`.
     pub const fn goal(&self) -> f64 {
         self.goal
     }
 
-    /// Sets the share of alpha that this test may spend ([`AlphaBudget`](crate::AlphaBudget)), initially 1. A
-    /// final verdict keeps its weight and goal.
+    /// Sets this test's share of alpha ([`AlphaBudget`](crate::AlphaBudget)), initially 1.
+    /// A final verdict keeps its weight and goal.
     pub fn set_weight(&mut self, weight: f64) {
         if !self.is_final() {
             self.weight = weight;
@@ -295,7 +296,7 @@ impl EdgeTest {
         self.edge.total()
     }
 
-    /// Returns the minimum of the edge account before each stake and now, at most 1.
+    /// Returns the minimum of the edge account, before each stake and now, at most 1.
     pub fn edge_account_minimum(&self) -> f64 {
         self.edge_account().min(self.edge_minimum)
     }
@@ -305,7 +306,7 @@ impl EdgeTest {
         self.mirror.total()
     }
 
-    /// Number of trades that were won, lost or drawn.
+    /// Returns the number of trades won, lost or drawn.
     pub const fn settled(&self) -> u64 {
         self.settled
     }
@@ -314,8 +315,8 @@ impl EdgeTest {
         &self.overlap
     }
 
-    /// Returns the mean number of trades until the edge account reaches its goal, by Wald's identity. Assumes
-    /// a true edge of `delta`, and the mean payout, overlap and draws so far.
+    /// Returns the mean number of trades until the edge account reaches its goal, by Wald's identity.
+    /// Assumes a true edge of `delta`, and the mean payout, overlap and draws so far.
     fn trades_to_go(&self) -> Option<u64> {
         if self.opened == 0 {
             return None;
@@ -397,8 +398,8 @@ mod tests {
             let stake = test.on_open(payout).unwrap();
             test.on_settled(stake, TradeOutcome::Cancelled);
         }
-        // At 0.85 an edge of 0.04 wins 0.562162 and stakes 0.047059: 0.562162 ln 1.04 + 0.437838 ln 0.952941 is 0.000943697
-        // a trade, and ln 20 is 2.995732.
+        // At 0.85, an edge of 0.04 wins 0.562162 and stakes 0.047059: 0.562162 ln 1.04 + 0.437838 ln 0.952941 is
+        // 0.000943697 per trade, and ln 20 is 2.995732.
         assert_eq!(test.verdict(), Verdict::NotEnoughTrades { about_more: Some(3175) });
         // The account so far counts, and overlapping trades add less: two wins of 0.85 are 1 + 1.445 / 11.445.
         for stake in [0; 2].map(|_| test.on_open(0.85).unwrap()) {

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Overlap statistics: clusters of trades, and the variance inflation of their sum.
+/// Overlap statistics: clusters of trades, and the variance inflation of the sum of returns.
 ///
 /// The inflation is `1 + 2 sum(r_i r_j over pairs open at the same time) / sum(r_i^2)`: the variance of the sum of
-/// returns relative to independent trades. It is 3 for three bots in step, which have one third of the apparent
-/// evidence. Ten trades' worth of squares is added to the denominator, so that the first pairs do not dominate.
+/// returns relative to independent trades. It is 3 for three bots with identical trades, whose evidence is one third of
+/// what it seems. The squares of ten trades are added to the denominator, so that the first pairs do not dominate.
 ///
 /// Source: the design effect of L. Kish, *Survey Sampling* (1965), section 5.4, with pairs instead of clusters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub struct Overlap {
 /// Weight of the prior that overlapping trades are independent, in trades.
 const PRIOR_TRADES: f64 = 10.0;
 
-/// Running sum of returns at a trade's open; the rest was added while it was open.
+/// Running sum of returns at a trade's open. Later returns were added while the trade was open.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OverlapMark(f64);
 
@@ -36,8 +36,8 @@ impl Overlap {
         Self { open: 0, clusters: 0, sum_of_returns: 0.0, sum_of_squares: 0.0, sum_of_pairs: 0.0 }
     }
 
-    /// Number of clusters, an upper bound of the number of independent observations. Between two of them no
-    /// trade is open.
+    /// Returns the number of clusters, an upper bound for the number of independent observations.
+    /// Clusters are separated by times without open trades.
     pub const fn clusters(&self) -> u64 {
         self.clusters
     }
@@ -51,8 +51,8 @@ impl Overlap {
         1.0 + 2.0 * self.sum_of_pairs.max(0.0) / (self.sum_of_squares + PRIOR_TRADES)
     }
 
-    /// Returns the factor for the stake of one more trade: one divided by the variance inflation. While
-    /// little is known, it is smaller: each open trade counts as the same trade as the new one.
+    /// Returns the stake factor for one more trade: one divided by the variance inflation.
+    /// With few trades so far it is smaller, because each open trade counts as a copy of the new one.
     #[inline]
     pub(super) fn stake_factor(&self) -> f64 {
         let alone = self.sum_of_squares + PRIOR_TRADES;

@@ -1,9 +1,9 @@
-//! Stake rules of the accounts: fractions that are fixed in advance.
+//! Stake rules of the accounts: fractions fixed in advance.
 
 use serde::{Deserialize, Serialize};
 
-/// Edges that the edge account bets on, as multiples of `delta`, and the initial value of each part. They
-/// come closest to the median number of trades of a bettor who knows an edge of 1 to 6 `delta`.
+/// Edges that the edge account bets on, as multiples of `delta`, and the initial value of each part.
+/// Chosen to come closest to the median number of trades of a bettor who knows an edge of 1 to 6 `delta`.
 const EDGES: [f64; 4] = [1.1, 1.99, 3.59, 6.5];
 const EDGE_PARTS: [f64; 4] = [22.0 / 64.0, 8.0 / 64.0, 17.0 / 64.0, 17.0 / 64.0];
 
@@ -13,7 +13,7 @@ const MIRROR_PARTS: [f64; 2] = [11.0 / 16.0, 5.0 / 16.0];
 
 const MAX_SHARE: f64 = 0.35;
 
-/// An account in parts with separate stake fractions, or the stakes of the parts.
+/// An account in parts with separate stake fractions, or the stakes of these parts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Vec<f64>", try_from = "Vec<f64>")]
 pub(super) struct Parts<const N: usize>([f64; N]);
@@ -59,15 +59,15 @@ impl<const N: usize> Parts<N> {
 impl EdgeParts {
     pub(super) const INITIAL: Self = Self(EDGE_PARTS);
 
-    /// Returns the sum of the parts, added in pairs by memory layout: any other order stalls.
+    /// Returns the sum of the parts, added in pairs as laid out in memory. Any other order stalls.
     #[inline]
     pub(super) fn total(&self) -> f64 {
         let [a, b, c, d] = self.0;
         (a + c) + (b + d)
     }
 
-    /// Stakes the Kelly fraction `e / b` of each part's edge, scaled by `part` for overlap. The total is at
-    /// most what a win needs to take the account from its value `held` to `goal`.
+    /// Stakes the Kelly fraction `e / b` of each part's edge, scaled by `part` for overlap.
+    /// The total is capped at the stake with which a win takes the account from `held` to `goal`.
     #[inline]
     pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64, (held, goal): (f64, f64)) -> Self {
         let unit = delta / b * part;
@@ -86,7 +86,7 @@ impl EdgeParts {
         if win <= missing {
             return staked;
         }
-        // A little more than needed, or rounding could leave it a little below.
+        // Slightly more than needed, because rounding could otherwise leave it slightly below.
         let needed = (missing / win * (1.0 + 1e-9)).clamp(0.0, 1.0);
         self.give_back(&staked, 1.0 - needed);
         Self(staked.0.map(|stake| stake * needed))
@@ -102,8 +102,8 @@ impl MirrorParts {
         a + b
     }
 
-    /// Stakes the Kelly fraction `s / (1 + delta)` of each shortfall `s`, and nothing up to a payout of
-    /// `delta`. The stake is increased by what a payout above `b` could cost.
+    /// Stakes the Kelly fraction `s / (1 + delta)` of each shortfall `s`, and nothing for payouts up to
+    /// `delta`. The stake is increased by the possible cost of a payout above `b`.
     #[inline]
     pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64) -> Self {
         if b <= delta {
@@ -114,7 +114,7 @@ impl MirrorParts {
     }
 }
 
-/// Returns the maximum payout assumed by the mirror account, at which a win costs its whole stake.
+/// Returns the maximum payout that the mirror account assumes, at which a win costs its whole stake.
 pub(super) const fn mirror_bound(payout_fraction: f64) -> f64 {
     payout_fraction.max(1.0)
 }

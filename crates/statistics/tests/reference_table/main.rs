@@ -1,4 +1,4 @@
-//! Compares every statistic with the figure of another library:
+//! Compares every statistic with a reference figure from another library or publication.
 //! `cargo test -p candlewick-statistics --test reference_table -- --nocapture` prints the table.
 
 mod money;
@@ -7,13 +7,13 @@ mod variants;
 
 use std::collections::BTreeSet;
 
-/// A figure of ours and how far it may be off, relatively: rounding of both sides, the digits published, or chance.
+/// Name of a figure, our value, and the relative tolerance for rounding, published digits or chance.
 type Figure = (&'static str, f64, f64);
 
-/// Reference figures: our function, its name, the figure, and its origin.
+/// Reference figures: our function, its name, the figure and its source.
 const REFERENCE: &str = include_str!("../../reference/figures.csv");
 
-/// Items of the crate that are not figures: inputs, outputs, and random numbers, which have their own tests.
+/// Items of the crate without figures: inputs, outputs and random numbers, which have their own tests.
 const NO_FIGURES: &str = "\
     AlphaBudget BestOfMany BlockBootstrap BlockLength Bootstrap BudgetedBot ConfidenceInterval \
     DirectedTrade DirectionBaseline Drawdown Expectancy GateDecision GateOpening GateRule GateState \
@@ -22,8 +22,8 @@ const NO_FIGURES: &str = "\
     OversizedStake PaidStake PathRange Recovery Ruin RuinQuestion RuinTrials RunsTest SharpeSample Split \
     SprtAnswer StakePlan StatisticsError Stops StreakFold Streaks StreamEvent TradeDependence TradeGate \
     TradeOutcome TradeSide TradeStream VariantReturns Variants WalletLimits WatchStake";
-/// The same of what may be looked at after every trade, whose error rates `examples/promises` and the test `promises`
-/// measure, and of the worth of a gate, ruin under limits and the length of blocks, which have tests of their own.
+/// Items without reference figures: `examples/promises` and the test `promises` measure those valid
+/// after every trade. Gate worth, ruin under limits and block length have their own tests.
 const MEASURED: &str = "\
     ChangeDetector ConfidenceSequence EdgeTestPlan RunningWinRate Verdict VerdictRates WinRate \
     best_block_length gate_worth simulate_limited_ruin";

@@ -1,4 +1,4 @@
-//! Figures of the variants in the reference file: their signs as trades, groups of results, the time that trades are open.
+//! Figures of the reference variants: their signs as trades, groups of results, and open times.
 
 use super::Figure;
 use candlewick_statistics::{

@@ -1,10 +1,10 @@
-//! Direct implementation of the described verdict: it stores every trade and recomputes every sum.
+//! Direct implementation of the documented verdict: stores every trade, recomputes every sum.
 
 struct Trade {
     seen: f64,
     staked: Vec<f64>,
     decided: usize,
-    /// Moment, return if it was not cancelled, and what a win pays.
+    /// Time of the end, return unless cancelled, and payout of a win.
     ended: Option<(usize, Option<f64>, f64)>,
 }
 
@@ -14,13 +14,13 @@ pub(crate) struct Described {
     delta: f64,
     clock: usize,
     trades: Vec<Trade>,
-    /// Value of the edge account before each stake, open stakes lost.
+    /// Value of the edge account before each stake, with open stakes counted as lost.
     held: Vec<f64>,
     pub(crate) is_shown: bool,
     pub(crate) is_rejected: bool,
 }
 
-/// The parts of the account for an edge in 64ths, with their edges in deltas; then those of the mirror, with shortfalls.
+/// Parts of the edge account in 64ths with their edges in deltas, then of the mirror with shortfalls.
 const PARTS: [(f64, f64); 6] = [
     (22.0 / 64.0, 1.1),
     (8.0 / 64.0, 1.99),
@@ -75,7 +75,7 @@ impl Described {
         (OF_EDGE..PARTS.len()).map(|place| self.part(place)).sum()
     }
 
-    /// Returns the divisor for overlap, over all pairs that were or are open at the same time.
+    /// Returns the divisor for overlap, over all pairs of trades that were or are open at the same time.
     fn divisor(&self) -> f64 {
         let ended: Vec<(usize, usize, f64)> = self
             .trades

@@ -1,4 +1,4 @@
-//! A verdict written a second time from its description, which shares no code with [`EdgeTest`]: both agree on any events.
+//! An independent implementation of the documented verdict agrees with [`EdgeTest`] on all events.
 
 mod described;
 mod rates;
@@ -55,7 +55,7 @@ proptest! {
                     }, pays);
                 }
             }
-            // Rounding by parts of 1e-16 grows through up to 300 products whose sums partly cancel.
+            // Rounding errors of 1e-16 grow over up to 300 products whose sums partly cancel.
             let near = |found: f64, expected: f64| (found - expected).abs() <= 1e-10 * expected.max(1.0);
             prop_assert!(near(test.edge_account(), described.edge()), "{} {}", test.edge_account(), described.edge());
             prop_assert!(near(test.mirror_account(), described.mirror()), "{} {}", test.mirror_account(), described.mirror());

@@ -1,4 +1,4 @@
-//! The verdict errs no more often than promised, and not much less.
+//! The verdict errs no more often than promised, and not much less often.
 
 use candlewick_statistics::{
     EdgeTest, EdgeTestPlan, PathRange, TradeDependence, TradeOutcome, TradeStream, Verdict, VerdictRates,
@@ -12,7 +12,7 @@ fn plan() -> EdgeTestPlan {
     EdgeTestPlan::new(0.05, 0.05, DELTA).expect("rates and an edge between 0 and 1")
 }
 
-/// Verdict on a path of trades at payout 100, one after another. Delta is so large that nearly all paths end in one.
+/// Returns the verdict on consecutive trades at payout 100. Nearly all paths reach one.
 fn verdict_of(path: u64, edge: f64) -> Verdict {
     const STEPS: f64 = (1_u64 << 53) as f64;
     let mut chance = ChaCha8Rng::seed_from_u64(77);
@@ -32,7 +32,7 @@ fn verdict_of(path: u64, edge: f64) -> Verdict {
 #[test]
 fn error_rate_is_exhausted_on_sequential_trades() {
     const PATHS: u64 = 3_000;
-    // At most 5 % and two and a half standard errors.
+    // At most 5 % plus two and a half standard errors.
     for (edge, wrong, least) in [(0.0, Verdict::EdgeShown, 0.036), (DELTA, Verdict::EdgeRejected, 0.03)] {
         let errors = (0..PATHS).filter(|path| verdict_of(*path, edge) == wrong).count();
         let share = errors as f64 / PATHS as f64;

@@ -1,4 +1,4 @@
-//! Counts carried over to other settings, and the changes that make them invalid.
+//! Counts carried over to changed settings, and the changes that invalidate them.
 
 use super::{RiskState, SymbolState};
 use crate::risk::session_limits::SessionTally;
@@ -7,8 +7,8 @@ use crate::{Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Money};
 
 impl RiskState {
-    /// Converts the counts to these limits and to the numbers of their Session. `bots` are the previous
-    /// indices of its bots. `has_probes` says whether the payout probes are still the same trades.
+    /// Converts the counts to the new limits and to the numbers of their Session. `bots` are the previous
+    /// indices of the new Session's bots. `has_probes` is true if the payout probes are still the same trades.
     pub(crate) fn carried_over(
         self,
         limits: &Limits,
@@ -43,8 +43,8 @@ impl RiskState {
     }
 }
 
-/// Returns the changed setting under which earlier trades would have been counted otherwise, so
-/// that their counts cannot be derived. `None` if there is no such change.
+/// Returns the changed setting that would have counted earlier trades differently, so that the counts
+/// cannot be converted. `None` if there is no such change.
 pub(crate) fn changed_count_setting(before: &RiskSettings, after: &RiskSettings) -> Option<&'static str> {
     let cools_down = after.cooldown_after_loss_s > 0 || after.cooldown_after_losses > 0;
     let cooldown = |is_changed: bool| cools_down && is_changed;
@@ -63,7 +63,7 @@ pub(crate) fn changed_count_setting(before: &RiskSettings, after: &RiskSettings)
         ),
         ("cooldown_scope", cooldown(before.cooldown_scope != after.cooldown_scope)),
         ("pauses", !is_subsequence(&after.pauses, &before.pauses)),
-        // The session of a run begins with the next one.
+        // The session of a run restarts with the next run.
         ("session", is_session_of_hours && is_limited(after) && !same_session),
     ];
     changed.into_iter().find(|(_, is_changed)| *is_changed).map(|(key, _)| key)

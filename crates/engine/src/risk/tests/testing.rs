@@ -99,7 +99,7 @@ impl Situation {
         }
     }
 
-    /// Counts a trade that ended so towards the pauses, at a moment of a day that ends then.
+    /// Counts a trade with this outcome towards the pauses. `moment` is its time and the end of its day.
     pub(super) fn end(&mut self, whose: (BotId, SymbolId), outcome: Outcome, moment: (Millis, Millis)) {
         self.state.pauses.count(&self.limits.pauses, whose, outcome, moment);
     }

@@ -1,4 +1,4 @@
-//! Restores a snapshot made under other settings, with the result of a fold of the same entries.
+//! Restoring a snapshot made under other settings, equivalent to folding all entries again.
 
 use super::{BotState, RestoreError, Session, SessionSnapshot, SharedVerdicts};
 use crate::risk::{CountedPayouts, changed_count_setting};
@@ -47,10 +47,10 @@ impl Session {
 
     /// Restores a snapshot made under other settings and returns the renumbering.
     ///
-    /// The state equals a fold of the same entries under the present settings. Bots are matched by name. A
-    /// new bot starts fresh, and the verdict of a removed one is remembered. The counts of the session of a
-    /// run are valid only once a run has begun. Fails with [`RestoreError::NeedsAll`] if only a fold of all
-    /// trades gives the state. The Session must then not be used.
+    /// The state equals a fold of the same entries under the current settings. Bots are matched by name. A new bot
+    /// starts fresh, and the verdict of a removed bot is remembered. Counts of a run's session are only valid once a
+    /// run has begun. Fails with [`RestoreError::NeedsAll`] if only a fold of all trades gives the state. The Session
+    /// must then not be used.
     pub fn restore_changed(
         &mut self,
         own: &SessionSettings,
@@ -58,7 +58,7 @@ impl Session {
         before: SettingsBefore<'_>,
     ) -> Result<Renumbering, RestoreError> {
         let old = Self::without_strategies(before.settings).map_err(|error| needs_all(error.to_string()))?;
-        // Positions of bots in the snapshot are those of the previous settings.
+        // Bot positions in the snapshot refer to the previous settings.
         snapshot.check(&old)?;
         if old.money_scale != self.money_scale || before.settings.balance != own.balance {
             return Err(RestoreError::OtherSettings { what: "money" });
@@ -167,7 +167,7 @@ impl Session {
         problem.map_or(Ok(payouts), |problem| Err(needs_all(problem.to_owned())))
     }
 
-    /// Fails if delays changed under pending trades, whose nominal close depends on them.
+    /// Fails if entry delays changed under pending trades, because nominal close times depend on them.
     fn check_delays(
         &self,
         old: &Self,
@@ -186,7 +186,7 @@ impl Session {
         }))
     }
 
-    /// Fails if rounding or caps changed, because the state of a ladder depends on those of all its trades.
+    /// Fails if stake rounding or caps changed, because a ladder's state depends on all its trades.
     fn check_ladder_bounds(
         kept: &Stake,
         (bot_before, bot): (&BotSettings, &BotSettings),
@@ -202,7 +202,7 @@ impl Session {
         let bounds = |risk: &RiskSettings| (risk.max_stake, risk.max_stake_percent, risk.cap_stakes);
         let is_capped_otherwise = (is_moved(before, bot_before) || is_moved(risk, bot))
             && (bounds(before) != bounds(risk) || is_moved(before, bot_before) != is_moved(risk, bot));
-        // A changed first stake is rounded otherwise, too.
+        // A changed first stake is also rounded differently.
         let is_rounded_otherwise = kept.adds_profits()
             && (before.stake_step != risk.stake_step
                 || (!risk.stake_step.is_zero() && bot_before.stake != bot.stake));
