@@ -1,4 +1,4 @@
-//! Longer forex candles against a computation per minute from the definition (`domain 3`).
+//! Longer forex candles compared with a minute-by-minute computation from the definition (`domain 3`).
 #![allow(clippy::unwrap_used, reason = "a date that does not exist fails its test")]
 
 use candlewick_history::{ResampledSeries, count_longer, resample_by};
@@ -96,7 +96,7 @@ fn check(minutes: &[i64]) -> Vec<String> {
 }
 
 fn without_one_in(count: i64, minutes: &[i64]) -> Vec<i64> {
-    // Not periodic in hours or days: a multiple of the minute by a prime.
+    // Multiples of a prime are not periodic in hours or days.
     minutes
         .iter()
         .copied()

@@ -1,4 +1,4 @@
-//! Random walks in candles of two intervals, in step and with every kind of lag.
+//! Random walks as candles of two intervals, in step and with every kind of lag.
 
 use super::*;
 use candlewick_sdk::{Ohlcv, Series};
