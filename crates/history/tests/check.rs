@@ -13,7 +13,7 @@ use std::path::Path;
 const MONDAY: i64 = 1_767_571_200_000;
 const MINUTE: i64 = 60_000;
 
-/// Returns forty minutes between 99.9 and 100.1 from line 2 on. Replaces `lines`; empty ones are omitted.
+/// Returns forty minutes between 99.9 and 100.1 from line 2 on, with `lines` replaced or left out.
 fn file(lines: &[(usize, &str)]) -> String {
     let mut text = String::from("time,open,high,low,close,volume\n");
     for minute in 0..40 {

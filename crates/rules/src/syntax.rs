@@ -1,4 +1,4 @@
-//! Syntax tree of a rule; every part has its position in the text.
+//! Syntax tree of a rule. Every part has its position in the text.
 
 use std::ops::Range;
 
@@ -72,7 +72,7 @@ impl Operator {
         Self::SIGNS.into_iter().find(|(_, own)| *own == sign).map(|(operator, _)| operator)
     }
 
-    /// Precedence; operators with a higher value bind tighter.
+    /// Returns the precedence. Operators with a higher precedence bind tighter.
     pub(crate) const fn precedence(self) -> u8 {
         match self {
             Self::Or => 1,

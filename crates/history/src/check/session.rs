@@ -56,8 +56,8 @@ impl MarketHours {
         }
     }
 
-    /// Returns the disjoint open periods, ascending. None begins on a holiday. Forex holidays may be days in
-    /// UTC or New York, so only midnight UTC to 17:00 New York time is certainly closed.
+    /// Returns the disjoint open periods, ascending. None begins on a holiday. Forex holidays may be UTC or
+    /// New York days, so only midnight UTC to 17:00 New York time is certainly closed.
     pub(super) fn open(
         &self,
         within: &Range<Millis>,
