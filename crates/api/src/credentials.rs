@@ -81,7 +81,7 @@ pub(crate) fn redact_secrets(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>>
     for span in spans {
         if span.start >= end {
             hidden.extend_from_slice(&bytes[end..span.start]);
-            // Digits are replaced with a digit, so that JSON remains valid.
+            // A number is replaced with 0, so that JSON remains valid.
             let is_number = bytes[span.clone()].iter().all(u8::is_ascii_digit);
             hidden.extend_from_slice(if is_number { b"0" } else { REDACTED });
         }
@@ -175,7 +175,7 @@ fn ends_with_escape(bytes: &[u8]) -> bool {
     bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// Returns the first unescaped byte and its escaped length. The byte is 0 if no credential can contain it.
+/// Returns the first unescaped byte, 0 if no credential can contain it, and its escaped length.
 fn unescape_first(bytes: &[u8]) -> (u8, usize) {
     let hex = |digits: &[u8]| {
         let text = std::str::from_utf8(digits).ok()?;

@@ -58,7 +58,7 @@ fn read_progress(record: &TradeRecord) -> Progress {
     }
 }
 
-/// Derives the account from `isDemo`, else from the paying wallets. A real-money wallet overrides `isDemo`.
+/// Derives the account from `isDemo` or the paying wallets. A real-money wallet overrides `isDemo`.
 pub(crate) fn read_account(record: &TradeRecord) -> Option<Account> {
     let is = |wanted: WalletType| move |wallet: &WalletEntry| wallet.wallet_type == wanted;
     let wallets = &record.wallets;
@@ -208,7 +208,7 @@ mod tests {
         read_funding(&read_record(trade.clone(), &UnrecognisedData::new()).unwrap())
     }
 
-    /// Funding of a stake of 10.00. Wallets: type, amount, share of the trade, share of the balance, balance.
+    /// Returns the funding of a stake of 10.00. Columns: type, amount, trade %, balance %, balance.
     fn paid_by(wallets: &[(&str, f64, f64, f64, f64)]) -> Funding {
         let entry = |(kind, amount, of_trade, of_balance, balance): &(&str, f64, f64, f64, f64)| {
             json!({"id": "w", "type": kind, "amount": amount, "tradePercent": of_trade, "balancePercent": of_balance,

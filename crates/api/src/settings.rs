@@ -23,8 +23,8 @@ pub struct Settings {
     pub open_path: String,
     /// Shape of the open request's body.
     pub open_body: OpenBody,
-    /// Duration of short orders, as documented by the venue. Required by `open_body = "short"`, whose body has no duration.
-    /// Orders with another duration, or for the real account, are then not sent.
+    /// Duration of short orders, as documented by the venue. Required by `open_body = "short"`, whose
+    /// body has no duration. Orders with another duration, or for the real account, are then not sent.
     #[schemars(with = "Option<String>")]
     pub short_close_type: Option<CloseType>,
     /// Form of the `x-timestamp` header.
@@ -46,25 +46,25 @@ pub struct Settings {
     /// Rate limit for both APIs together; 0 for no limit. Opens do not queue behind read requests.
     #[schemars(range(min = 0.0))]
     pub requests_per_second: f64,
-    /// Maximum number of concurrent connections for read requests, and the same number for opens. Requests wait for a free
-    /// connection. An open that would be too late for its signal is not sent.
+    /// Maximum number of concurrent connections for read requests, and the same number for opens.
+    /// Requests wait for a free connection. An open that would be too late for its signal is not sent.
     #[schemars(range(min = 1, max = 10_000))]
     pub max_connections: usize,
-    /// Maximum pause in ms that `Retry-After` can impose. A pause applies to all requests to that host, even to those about
-    /// open trades.
+    /// Maximum pause in ms that `Retry-After` can impose. A pause applies to all requests to that host,
+    /// even to those about open trades.
     #[schemars(range(max = 86_400_000))]
     pub retry_after_limit_ms: u64,
     /// Maximum size of an answer, in bytes.
     #[schemars(range(min = 1))]
     pub response_limit_bytes: usize,
-    /// Maximum number of trades in a listing. A longer list is not read to the end, so it cannot prove that a trade does not
-    /// exist.
+    /// Maximum number of trades in a listing. A longer list is not read to the end, so it cannot prove
+    /// that a trade does not exist.
     #[schemars(range(min = 1))]
     pub list_rows_limit: usize,
     /// Maximum total size of the pages of a listing, in bytes.
     #[schemars(range(min = 1))]
     pub list_bytes_limit: usize,
-    /// Whether to stream prices for strategies from `price_url` (Socket.IO). Prices that are not streamed are polled.
+    /// Whether to stream prices from `price_url` (Socket.IO). Prices that are not streamed are polled.
     pub stream: bool,
     /// Path of the Socket.IO endpoint, relative to `price_url`.
     pub stream_path: String,
@@ -203,7 +203,7 @@ impl Settings {
         Duration::from_millis(self.retry_after_limit_ms)
     }
 
-    /// Returns the connect timeout, shorter than the request timeout: an open without connection counts as unsent.
+    /// Returns the connect timeout, capped below the request timeout, so that a failed connect is unsent.
     pub(crate) fn connect_timeout(&self) -> Duration {
         Duration::from_millis(self.connect_timeout_ms).min(self.timeout() * 3 / 4)
     }

@@ -117,7 +117,7 @@ const FIELDS: [(&str, Field); 7] = [
     ("typical", Field::Typical),
 ];
 
-/// Candle patterns in the rule language, after Nison, *Japanese Candlestick Charting Techniques* (1991).
+/// Candle patterns in the rule language, after Nison, *Japanese Candlestick Charting Techniques*, 1991.
 /// The numeric bounds are our own. A candle whose high equals its low matches no pattern.
 const PATTERNS: [(&str, &str); 16] = [
     ("bullish", "close > open"),

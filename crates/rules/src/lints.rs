@@ -294,8 +294,8 @@ impl<'c> Unshifted<'c> {
     }
 }
 
-/// Returns whether a value is the upper line of a Donchian channel, and the channel's period (1 if it is
-/// a parameter). `None` if the value is neither the upper nor the lower line.
+/// Returns whether a value is the upper line of a Donchian channel, and the channel's period (1 if that
+/// is a parameter). `None` if the value is neither the upper nor the lower line.
 fn channel_edge(condition: &Condition, value: &Unshifted<'_>) -> Option<(bool, f64)> {
     let Form::Line { of, name: line, .. } = &condition.tree.part(value.part).form else { return None };
     let Form::Call { name, arguments, .. } = &condition.tree.part(*of).form else { return None };

@@ -1,4 +1,4 @@
-//! Proof that short orders use the demo account. Neither their request nor its answer contains the account.
+//! Proof of the account that short orders use. Neither the request nor the answer contains it.
 //!
 //! No second order is sent until the venue's record of the first trade shows the account.
 

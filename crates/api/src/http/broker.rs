@@ -39,8 +39,8 @@ impl Broker for HttpBroker {
             return Ok(self.find_in_list(id).await.unwrap_or(short));
         }
         match detail {
-            // Get-by-id may return only the short projection, which lacks the result (contract 4.1, endpoint 3). The
-            // list with `userId` has it.
+            // Get-by-id may return the short projection, which lacks the result (contract 4.1, endpoint 3).
+            // The list with `userId` contains the result.
             Detail::Progress if lacks_ending(&short.value) => match self.find_in_list(id).await {
                 // The trade exists but is not listed yet, so its result remains unknown.
                 Err(BrokerError::NotFound { .. }) => Ok(short),

@@ -161,7 +161,7 @@ impl Address {
     }
 }
 
-/// Appends a byte of a path segment, encoded by RFC 3986 (`pchar`). A URL parser would drop tabs and newlines.
+/// Appends an encoded byte of a path segment (RFC 3986, `pchar`). A URL parser would drop whitespace.
 fn push_encoded(path: &mut String, byte: u8) {
     if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte) {
         path.push(char::from(byte));

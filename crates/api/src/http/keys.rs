@@ -142,7 +142,7 @@ impl Keys {
         self.read_state().rejecting.get(endpoint) == Some(&true)
     }
 
-    /// Returns generation and error of a token rejected for opens, `None` if the operator cleared the rejection.
+    /// Returns generation and error of a token rejected for opens, unless the operator cleared that.
     pub(super) fn open_refusal(&self) -> Option<(u64, String)> {
         let held = self.read_state();
         let text = self.state.refused().filter(|_| held.refused == Some(TokenUse::Opening))?;
@@ -240,7 +240,7 @@ impl HttpBroker {
         }
     }
 
-    /// Replaces the token with a freshly read one and returns whether it belongs to our user; `None` if unknown.
+    /// Replaces the token with a freshly read one. Returns whether it belongs to our user, `None` if unknown.
     async fn try_next_token(&self, generation: u64) -> Option<bool> {
         let token = self.credentials.reload_token().await?;
         let is_ours = self.belongs_to_user(&token).await;

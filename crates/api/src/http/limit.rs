@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout};
 
 /// A rate limit that allows a burst of one second's worth of requests.
 ///
-/// Opens wait only for earlier opens, and delay later reads. Reads are ordered by priority, then arrival.
+/// Opens wait only for earlier opens and delay later reads. Reads are ordered by priority, then arrival.
 #[derive(Debug)]
 pub(super) struct RateLimit {
     spacing: Duration,

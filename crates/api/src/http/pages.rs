@@ -1,9 +1,9 @@
-//! The trade list, merged from pages whose rows may be shuffled, repeated or shifted (`observed: results`).
+//! The trade list, merged from pages that may shuffle, repeat and shift rows (`observed: results`).
 //!
 //! A listing is complete if it was read to the end, every row was readable, and one of these is true:
 //! - There is one page, and it does not claim that the list is longer.
-//! - The list length (`total` or `count`, whichever exceeds page one) is constant, and as many trades were seen.
-//! - There is no list length, and no row was repeated. A shift of rows between pages repeats one and hides another.
+//! - The list length (`total` or `count`, whichever exceeds page one) is constant, and all trades were seen.
+//! - There is no list length, and no row was repeated. A shift between pages repeats one row and hides another.
 
 use crate::Settings;
 use crate::model::{TradePage, TradeQuery, TradeRecord};

@@ -274,7 +274,7 @@ impl HttpBroker {
         self.parse(&answer, |json| read_record(json, &self.unrecognised).map(Some))
     }
 
-    /// Requests candles, so that it does not matter whether the venue includes or excludes window ends.
+    /// Requests candles, with a window that gives the same ones for inclusive and exclusive ends.
     pub(super) async fn fetch_candles(
         &self,
         query: &CandleQuery,

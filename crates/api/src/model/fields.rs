@@ -233,7 +233,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Returns the text of a number. The venue may send a JSON number or string (`observed: prices and candles`).
+/// Returns the text of a number, which may be a JSON string (`observed: prices and candles`).
 fn number_text(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => Some(number.to_string()),

@@ -54,7 +54,7 @@ pub(crate) struct TradeRecord {
 }
 
 impl TradeRecord {
-    /// Returns the outcome. `None` while the trade is open, or if it has ended but the result is missing.
+    /// Returns the outcome. `None` if there is neither a final result nor the status `CANCELLED`.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let by_result = self.result.as_ref().and_then(TradeResult::outcome);
         by_result.or_else(|| (self.status == Some(TradeStatus::Cancelled)).then_some(Outcome::Cancelled))
@@ -324,7 +324,7 @@ fn prices(fields: &mut Fields<'_>) -> Result<Ohlcv, Unreadable> {
     })
 }
 
-/// Enum of the contract's values, which the venue may extend (`observed: values`). Parsed after `$normalize`.
+/// Enum of contract values, which the venue may extend (`observed: values`). Parses `$normalize`d text.
 macro_rules! venue_values {
     ($name:ident, $normalize:expr, { $($variant:ident = $text:literal,)+ }) => {
         #[derive(Clone, Debug, PartialEq, Eq)]

@@ -212,8 +212,8 @@ pub struct ReplayedSignal {
     pub is_real: bool,
 }
 
-/// Replays candles to a bot's strategy. Returns `None` if it is not a combination with a gate, or if its
-/// parts need settlements.
+/// Replays candles to a bot's strategy. Returns `None` unless it is a combination with a gate, whose
+/// parts do not need settlements.
 pub fn replay_gate(
     entry: &StrategyEntry,
     params: &Value,

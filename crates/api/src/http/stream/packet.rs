@@ -97,7 +97,7 @@ pub(super) struct Update {
     pub(super) tick: PriceTick,
 }
 
-/// Reads a pushed price as tolerantly as a polled one. Checks its symbol and time.
+/// Reads a pushed price as tolerantly as a polled one. Checks its slot, price and time.
 pub(super) fn read_price(
     arguments: Vec<Value>,
     slot: &str,
