@@ -86,8 +86,8 @@ pub(crate) struct CopyTradeParams {
     pub(crate) auto_approve_copy_followers: bool,
 }
 
-/// Body of `POST /token/trades/open` (contract 4.1, endpoint 4) in one of two shapes. The full shape has
-/// `amount`, the short one `volume`; a body with both is rejected.
+/// Body of `POST /token/trades/open` (contract 4.1, endpoint 4) in one of two shapes. The full shape
+/// has `amount` and the short shape has `volume`. A body with both is rejected.
 ///
 /// This type only documents the body. Parsing reports the specific reason for a rejection.
 #[derive(ToSchema)]

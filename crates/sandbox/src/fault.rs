@@ -114,8 +114,8 @@ impl fmt::Display for Fault {
 
 /// Comma-separated list of faults: `errors:0.2,latency:300ms,list-lag:0.5:10s`.
 ///
-/// A name can be followed by a probability from 0 to 1 and, if the fault lasts, by a duration in `ms`, `s` or `m`.
-/// `none` disables all faults. `mixed` enables all at low rates, `all` at default rates. Later names override earlier ones.
+/// A name can be followed by a probability from 0 to 1 and, if the fault lasts, a duration in `ms`, `s` or `m`.
+/// `none` disables all faults; `mixed` enables all at low rates, `all` at default rates. Later names take precedence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]

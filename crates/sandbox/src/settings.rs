@@ -112,7 +112,7 @@ pub enum TradedWallet {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Replies {
-    /// Immediately, with a `requestTime` that may be in the future. For embedded use, where the caller holds the clock.
+    /// Immediately, even if `requestTime` is in the future. For callers that hold the venue clock.
     AtOnce,
     /// When the order arrives, in venue time.
     #[default]

@@ -240,7 +240,7 @@ impl HttpBroker {
         }
     }
 
-    /// Replaces the token with a freshly read one. Returns whether it belongs to our user, `None` if unknown.
+    /// Replaces the token with a freshly read one if that belongs to our user; returns whether it does.
     async fn try_next_token(&self, generation: u64) -> Option<bool> {
         let token = self.credentials.reload_token().await?;
         let is_ours = self.belongs_to_user(&token).await;

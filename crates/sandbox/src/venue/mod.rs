@@ -24,7 +24,7 @@ use table::{Ending, Trade, TradeTable};
 
 const MAX_OPEN_TRADES: usize = 1_000_000;
 
-/// The venue as seen by the API. Methods that take `now` advance venue time to it first.
+/// The venue as seen by the API. Reads of trades and wallets first advance venue time to `now`.
 pub(crate) struct Venue {
     simulator: Simulator,
     simulation: SimulationSettings,

@@ -12,8 +12,8 @@ fn cents(value: &Value) -> i64 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// At any time, balance = initial balance + profits and losses - stakes of open trades, even with faults that
-    /// delay trades or settlements.
+    /// The balance is always the initial balance plus all net profits minus the stakes of open trades,
+    /// even if settlements are delayed.
     #[test]
     fn wallet_agrees_with_the_list(
         steps in prop::collection::vec((0_i64..40_000, 0_usize..3, any::<bool>(), 1_i64..400_000), 1..25),
