@@ -100,7 +100,7 @@ impl fmt::Display for CandleFile {
 }
 
 fn meant_series(text: &str) -> Option<String> {
-    // `data/GBPUSD_1m` is a file name without its extension; `GBP/USD` is a symbol.
+    // `data/GBPUSD_1m` is a path without its extension, but `GBP/USD` is a symbol.
     let folder = Path::new(text).parent().filter(|folder| !folder.as_os_str().is_empty());
     if folder.is_some_and(|folder| folder.is_absolute() || folder.starts_with(".") || folder.is_dir()) {
         return None;

@@ -289,7 +289,7 @@ fn asks_about_ambiguous_numbers_columns_and_zones() {
     let grouped = "time;open;high;low;close\n1704232800;18.250;18.310;18.190;18.300\n";
     refuse_table(grouped, "", "18.250 can have decimals or a thousands separator; use --");
     check_table("f.csv", grouped, comma, "X 1m", &[(TEN_PM, [18_250.0, 18_310.0, 18_190.0, 18_300.0, 0.0])]);
-    // A row number is not a time, whatever the name of the time column.
+    // Row numbers are not times, whatever the name of the column.
     let counted = |name: &str| {
         format!(
             ",{name},open,high,low,close\n0,2024-01-02T22:00:00Z,1,2,1,2\n1,2024-01-02T22:01:00Z,1,2,1,2\n"

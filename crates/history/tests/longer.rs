@@ -117,7 +117,7 @@ fn weeks_have_a_friday_and_no_sunday_all_year() {
 #[test]
 fn holiday_has_no_candle_but_the_day_before_does() {
     let week = open_minutes(at("2025-12-21T00:00"), at("2026-01-03T00:00"));
-    // From 18:00 UTC on Christmas Eve to 23:00 on Christmas Day, and the same at New Year.
+    // Closed from 18:00 UTC on Christmas Eve to 23:00 on Christmas Day, and similarly at New Year.
     let closed = [("2025-12-24T18:00", "2025-12-25T23:00"), ("2025-12-31T22:00", "2026-01-01T23:00")];
     let is_holiday =
         |minute: i64| closed.iter().any(|(from, until)| (at(from)..at(until)).contains(&moment(minute)));

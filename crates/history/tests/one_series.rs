@@ -1,4 +1,4 @@
-//! Files with rows of more than one series.
+//! Files that contain rows of several series.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 mod fixture;

@@ -125,7 +125,7 @@ impl Decision {
     pub(crate) fn prefilter(&self) -> Option<[(Slot, Slot); 2]> {
         let ends = self.starts.iter().skip(1).copied().chain([self.tests.len() + self.starts.len()]);
         let needed = |(start, end): (&usize, usize)| {
-            // The condition fails if its first test fails.
+            // Requires that the condition fails if its first test fails.
             let test = self.tests.get(*start).filter(|test| test.unmet == end)?;
             match test.kind {
                 TestKind::Less | TestKind::CrossesBelow => Some((test.one, test.other)),

@@ -22,7 +22,7 @@ enum Operation {
     Negate,
     Abs,
     Not,
-    /// Outputs the second value and replaces it with the first.
+    /// Outputs the second operand and replaces that slot with the first operand.
     Exchange,
     Compared,
     /// Outputs the comparison result and stores the previous one in the slot after the output.

@@ -112,7 +112,7 @@ impl Tree {
     }
 
     pub(crate) fn and_groups(&self) -> impl Iterator<Item = Vec<PartId>> {
-        // Starts at the outermost `and` of each group.
+        // Groups start at their outermost `and`.
         let is_inner = |part: PartId| {
             self.parts.iter().any(|outer| match outer.form {
                 Form::Binary { operator: Operator::And, left, right } => left == part || right == part,

@@ -121,7 +121,7 @@ fn counts_rules_of_a_combination_once_all_parts_are_warm() {
         "inner.dip.period": 3,
     });
     let found = counted_of("combine", &whole, &candles);
-    // The counts of the combination itself are tested in `explained.rs`.
+    // `explained.rs` tests the counts of the combination itself.
     let is_own =
         |one: &ConditionCount| ["first_of", "vote", "part"].contains(&one.side.key()) || one.counts_signals();
     let found: Vec<ConditionCount> = found.into_iter().filter(|one| !is_own(one)).collect();

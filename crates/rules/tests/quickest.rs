@@ -114,7 +114,7 @@ fn several_indicators_signal_like_the_step_list() {
         ("rsi(7) < 50 and close > sma(50)", "rsi(7) > 50 and close < sma(50)"),
         ("rsi(7) < 50 and close > ema(50)", "rsi(7) > 50 and close < ema(50)"),
         ("stochastic(14, 3, 3).k < 30 and adx(14) < 30", "stochastic(14, 3, 3).k > 70 and adx(14) < 30"),
-        // An average of an average does not read the candle.
+        // An average of an average does not read the candle directly.
         ("ema(9) > ema(5, ema(9))", "not (ema(9) > ema(5, ema(9)))"),
         ("ema(5, rsi(14)) < 40", "sma(3, ema(5, rsi(14))) > 60"),
         ("close[3] < close and range()[2] > range()", "close[1] > close[2] and close[4] > close[6]"),

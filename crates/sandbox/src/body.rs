@@ -340,7 +340,7 @@ pub(crate) struct TradePage {
     pub(crate) data: TradeListing,
 }
 
-/// One second of prices (contract 2.7).
+/// Prices of one second (contract 2.7).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PriceRecord {
@@ -460,7 +460,7 @@ pub(crate) enum AssetType {
     Otc,
 }
 
-/// Direction of the bet.
+/// Direction of the trade.
 #[derive(ToSchema)]
 #[schema(rename_all = "UPPERCASE")]
 pub(crate) enum Direction {

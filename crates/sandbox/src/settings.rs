@@ -79,7 +79,7 @@ pub enum SandboxSpeed {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum NamedSpeed {
-    /// Jumps from one event to the next.
+    /// The clock jumps from one event to the next.
     Max,
 }
 

@@ -35,7 +35,7 @@ impl Broker for HttpBroker {
             Err(error) => return Err(error),
         };
         if detail != Detail::ById && self.account_proof.awaits(id) {
-            // Only the full record shows the account.
+            // Only the full record contains the account.
             return Ok(self.find_in_list(id).await.unwrap_or(short));
         }
         match detail {

@@ -1,4 +1,4 @@
-//! HTTP client of the venue.
+//! HTTP client for the venue.
 
 mod account_proof;
 mod broker;
@@ -36,7 +36,7 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 use transport::{Answer, Network, exchange};
 
-/// The two HTTP APIs of the venue.
+/// Client for the two HTTP APIs of the venue.
 pub struct HttpBroker {
     settings: Settings,
     credentials: Keys,

@@ -1,4 +1,4 @@
-//! Requests and answers of the two APIs, field by field (contract 2 and 5).
+//! Requests and answers of the two APIs with their fields (contract 2 and 5).
 //!
 //! Parsing is tolerant. A field of the wrong type is counted and treated as absent, unless the record is
 //! meaningless without it. Unused fields of the contract are checked too; all other fields count as unknown.
@@ -186,7 +186,7 @@ pub(crate) struct Wallet {
     pub(crate) user_id: Option<String>,
     pub(crate) wallet_type: WalletType,
     pub(crate) balance: Decimal,
-    /// Currency; not in the contract.
+    /// Currency, a field that is not in the contract.
     pub(crate) currency: Option<String>,
 }
 
@@ -281,7 +281,7 @@ impl Record for User {
 pub(crate) struct PriceRecord {
     pub(crate) slot: Option<String>,
     pub(crate) pair: Option<String>,
-    /// Open time.
+    /// Start of the bar.
     pub(crate) time: Millis,
     pub(crate) prices: Ohlcv,
     pub(crate) created_at: Option<Millis>,

@@ -361,7 +361,7 @@ fn origin(minute: i64) -> Origin {
 
 /// A disk that crashes in the middle of a given step.
 ///
-/// It asserts that nothing is renamed before it is durable, and that the manifest is written last.
+/// Asserts that files are durable before they are renamed, and that the manifest is written last.
 struct FailingDisk {
     state: Mutex<DiskState>,
 }

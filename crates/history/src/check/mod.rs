@@ -1,4 +1,4 @@
-//! Checks candles before a backtest relies on them.
+//! Checks of candles before a backtest uses them.
 //!
 //! Invalid, unsorted and repeated rows are reported with their line numbers. Valid candles are checked for
 //! gaps, implausible moves and later revisions. A repair ([`Checked::fix`]) never adds a made-up candle.

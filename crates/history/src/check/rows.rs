@@ -1,4 +1,4 @@
-//! Checks of raw rows: invalid, unsorted or repeated.
+//! Checks for invalid, unsorted or repeated rows.
 
 use super::{Finding, FindingKind, Findings};
 use crate::import::Decoded;

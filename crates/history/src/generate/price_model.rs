@@ -154,7 +154,7 @@ const TRENDING: Spell = Spell { weight: 20, reach: 1.0, lean: 0.08, pull: 0.0, m
 const REVERTING_BURST: Spell = Spell { weight: 15, reach: 1.9, lean: 0.0, pull: 0.15, minutes: (10, 40) };
 const REGIMES: [Spell; 4] = [CALM, BUSY, TRENDING, REVERTING_BURST];
 
-/// GARCH(1,1) weights (T. Bollerslev, Journal of Econometrics 31, 1986).
+/// Weights of the GARCH(1,1) model (T. Bollerslev, Journal of Econometrics 31, 1986).
 const AVERAGE_SHARE: f64 = 0.03;
 const MOVE_SHARE: f64 = 0.12;
 const MEMORY_SHARE: f64 = 0.85;

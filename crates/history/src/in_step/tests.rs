@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 const MONDAY: i64 = 1_767_571_200;
 const DAY: i64 = 86_400;
 
-/// Open time in seconds, and a close.
+/// Open times in seconds and closes.
 type Closes = Vec<(i64, f64)>;
 
 struct Dice(u64);

@@ -97,7 +97,7 @@ impl Bridge<'_> {
         }
     }
 
-    /// Returns the midpoint of a Brownian bridge: the mean plus noise of variance `left x right / both`.
+    /// Draws a point of a Brownian bridge: the weighted mean plus noise of variance `left x right / both`.
     fn price_between(&self, from: (u64, f64), to: (u64, f64), middle: u64) -> f64 {
         let (left, right) = ((middle - from.0) as f64, (to.0 - middle) as f64);
         let both = left + right;

@@ -1,4 +1,4 @@
-//! Wallets, trades and the user (contract 4.1, endpoints 1, 2, 3 and 5).
+//! Endpoints for wallets, trades and the user (contract 4.1, endpoints 1, 2, 3 and 5).
 
 use super::ServerState;
 use super::extract::{Parameters, Segment, Token, TokenAndTimestamp, failure, read_or};
