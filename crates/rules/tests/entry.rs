@@ -207,8 +207,8 @@ fn time_functions_and_patterns_use_the_closing_candle() {
     }
 }
 
-/// London is one hour ahead of UTC from 2026-03-29 to 2026-10-25 (changes at 01:00 UTC), else at UTC. New York is
-/// four hours behind UTC from 2026-03-08 to 2026-11-01, else five.
+/// London is one hour ahead of UTC from 2026-03-29 to 2026-10-25 (changes at 01:00 UTC), else at UTC.
+/// New York is four hours behind UTC from 2026-03-08 to 2026-11-01, else five.
 #[test]
 fn hours_of_a_time_zone_follow_daylight_saving() {
     let london = "between('08:00', '17:00', 'Europe/London')";

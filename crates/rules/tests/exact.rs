@@ -159,7 +159,7 @@ fn computed_comparisons_agree_with_exact_arithmetic() {
     }
 }
 
-/// Closes in tenths and volumes in ten-thousandths. The price is so high that the tolerance, 1e-12 of it, is 1.5e-4.
+/// Closes are in tenths, volumes in ten-thousandths. The tolerance, 1e-12 of the price, is 1.5e-4.
 #[test]
 fn values_without_price_unit_are_compared_exactly() {
     // The price first alternates by a million, so the final rises of 0.0510 % and of 0.1 hardly move the RSI.

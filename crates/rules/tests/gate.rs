@@ -50,7 +50,7 @@ fn candle(time: Millis, interval: Interval, open: f64, close: f64) -> Candle {
     Candle::new(time, interval, numbers).unwrap()
 }
 
-/// Returns one candle per letter: `u` rises, `d` falls, `-` closes at its open, and ` ` is a missing candle.
+/// Returns one candle per letter: `u` rises, `d` falls, `-` closes at its open, ` ` is missing.
 fn candles(moves: &str) -> Vec<Candle> {
     let candle = |(minute, letter): (i64, char)| {
         let close = match letter {
@@ -175,8 +175,8 @@ fn falling_hours(first_close: Millis, count: i64) -> Vec<Candle> {
     (0..count).map(|hour| candle(first_close + Millis::HOUR * (hour - 1), interval, 100.0, 99.0)).collect()
 }
 
-/// Every one-hour trade is lost, and one virtual loss opens the gate, so each gate opens at the second signal of a day.
-/// The first candle closes at midnight on 2026-03-28 in London and UTC. London's clocks go forward the following night.
+/// Every trade is lost, and one virtual loss opens a gate, so gates open at the second signal of a day.
+/// The first candle closes at 00:00 on 2026-03-28, London and UTC. London's clocks go forward the following night.
 #[test]
 fn daily_gate_resets_with_each_day_of_its_zone() {
     let midnight = Millis::new(1_774_656_000_000);

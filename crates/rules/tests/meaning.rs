@@ -1,5 +1,5 @@
-//! Random rules over random candles, compared with a naive calculation of each value and with the rule's
-//! declaration.
+//! Random rules over random candles, compared with a naive calculation of each value and with the
+//! declaration of the rule.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -245,8 +245,8 @@ fn number(depth: u32) -> BoxedStrategy<Number> {
     .boxed()
 }
 
-/// Generates divisions by powers of two and by zero only. A rolling mean of thirds and their sum would be rounded
-/// differently, which would matter for ties.
+/// Generates divisions by powers of two and by zero only. A rolling mean of thirds and their sum would
+/// be rounded differently, which would matter for ties.
 fn arithmetic(depth: u32) -> impl proptest::strategy::Strategy<Value = Number> {
     let inner = move || number(depth).prop_map(Box::new);
     let divisor = prop::sample::select(vec![-4, -2, -1, 0, 1, 2, 4, 8]);

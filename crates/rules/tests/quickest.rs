@@ -41,7 +41,7 @@ fn check(buy: &str, sell: Option<&str>) {
     }
 }
 
-/// Feeds candles in random batches and one by one. Compares all signals, and the numbers after each batch.
+/// Feeds candles in random batches and one by one. Compares all signals, and numbers after each batch.
 fn check_together(rule: &Rule, candles: &[Candle], listed: &[Answer], seed: u64) {
     let mut strategy = rule.build(&BTreeMap::new(), Interval::MINUTE, None).unwrap().into_fastest();
     let (mut at, mut random) = (0, seed);

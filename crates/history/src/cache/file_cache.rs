@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const MAX_ENTRIES: usize = 64;
-/// How much older than the latest copy a partial file must be to count as abandoned.
+/// A partial file counts as abandoned if it is this much older than the latest copy.
 const ABANDONED: Duration = Duration::from_hours(1);
 
 /// A folder of cached candles in their in-memory layout. If it is not writable, nothing is cached.

@@ -58,8 +58,8 @@ impl Clock for ManualClock {
     }
 }
 
-/// Returns candles of `interval` seconds from START on. `open_of` is the open of each, `None` for a gap. A candle
-/// closes at the next open. High and low are one beyond open and close, and the volume is one per second.
+/// Returns candles of `interval` seconds from START on. `open_of` is the open of each, `None` for a gap.
+/// Each closes at the next open. High and low are one beyond open and close, and the volume is one per second.
 pub(crate) fn candles(
     symbol: &str,
     interval: &str,
@@ -79,9 +79,9 @@ pub(crate) fn candles(
     CandleSeries::new(series, (0..count).filter_map(candle).collect::<Vec<_>>()).unwrap()
 }
 
-/// Returns five pairs over two hours. BTCUSDT starts at 100 and rises by 1 per minute. ETHUSDT starts at 500 and
-/// falls by 1 per minute. EURUSD stays at 50 and has no candles in minutes 40 to 44. XRPUSDT is like BTCUSDT, but
-/// has candles of minutes and of seconds. "A&B/C D" is like BTCUSDT.
+/// Returns five pairs over two hours. BTCUSDT starts at 100 and rises by 1 per minute. ETHUSDT starts at
+/// 500 and falls by 1 per minute. EURUSD stays at 50 and has no candles in minutes 40 to 44. XRPUSDT is
+/// like BTCUSDT, but has minute and second candles. "A&B/C D" is like BTCUSDT.
 pub(crate) fn stored() -> Vec<CandleSeries> {
     vec![
         candles("BTCUSDT", "1m", 120, |minute| Some(100.0 + minute)),

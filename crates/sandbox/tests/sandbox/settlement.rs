@@ -1,4 +1,4 @@
-//! Trades from open to settlement: times, prices, the wallet, and when they are known (`observed: expiry, money`).
+//! Trades from open to settlement: times, prices and wallet as they become known (`observed: expiry, money`).
 
 use crate::harness::{NOON, Premises, START, TestVenue, assert_close, assert_holds, body, venue};
 use candlewick_sandbox::Replies;
