@@ -23,7 +23,7 @@ pub(crate) struct Function {
     pub(crate) takes: &'static [Argument],
     pub(crate) optional: usize,
     pub(crate) lines: &'static [&'static str],
-    /// Index of the default line, `None` if a line must be named.
+    /// Index of the default line, `None` if there is none.
     pub(crate) main: Option<usize>,
 }
 

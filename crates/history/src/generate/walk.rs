@@ -105,7 +105,7 @@ impl Walk {
         (self.dice.normal().abs() * step_deviation * WICK_REACH) as i64
     }
 
-    /// Returns a whole volume: an amount in quote currency for crypto, else a number of ticks.
+    /// Returns a whole volume: an amount in quote currency for crypto, else the number of price changes.
     fn volume(&mut self, liveliness: f64, moved: f64) -> f64 {
         let usual = match self.asset_type {
             AssetType::Crypto => 90_000.0,
