@@ -1,4 +1,4 @@
-//! API credentials, protected against being printed.
+//! API credentials that cannot be printed by accident.
 
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
@@ -11,12 +11,12 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
-/// Invalid credential text. The error never contains the text.
+/// Error for an invalid credential. It never contains the text of the credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the credential is empty or contains characters that are invalid in a header")]
 pub struct SecretError;
 
-/// Reads the token again from storage; `None` if there is no usable one.
+/// Function that reads the token from storage again. Returns `None` if there is no usable token.
 pub type TokenSource = Arc<dyn Fn() -> Option<Secret> + Send + Sync>;
 
 /// Credentials of the two APIs (contract 5).
@@ -56,10 +56,10 @@ impl fmt::Debug for Secret {
 }
 
 const REDACTED: &[u8] = b"[hidden]";
-/// Length of a redacted part in bytes: three quarters of a short credential, within these bounds.
+/// Bounds for the length of a redacted part in bytes, which is three quarters of the credential.
 const MIN_REDACTED_BYTES: usize = 8;
 const MAX_REDACTED_BYTES: usize = 12;
-/// Minimum digits of a numeric match, more than any amount has.
+/// Minimum number of digits of a numeric match. Amounts have fewer.
 const MIN_DIGITS: usize = 12;
 
 struct DecodedBytes<'a> {
@@ -67,7 +67,7 @@ struct DecodedBytes<'a> {
     places: Option<Vec<usize>>,
 }
 
-/// Returns the bytes with the secrets replaced, `None` if they contain none.
+/// Returns the bytes with all secrets replaced; `None` if there are none.
 pub(crate) fn redact_secrets(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>> {
     let mut spans = find_spans(secrets, &DecodedBytes::raw(bytes));
     if bytes.iter().any(|byte| matches!(byte, b'\\' | b'%')) {
@@ -81,7 +81,7 @@ pub(crate) fn redact_secrets(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>>
     for span in spans {
         if span.start >= end {
             hidden.extend_from_slice(&bytes[end..span.start]);
-            // Numbers become a number, so that JSON remains valid.
+            // A number is replaced with 0, so that JSON remains valid.
             let is_number = bytes[span.clone()].iter().all(u8::is_ascii_digit);
             hidden.extend_from_slice(if is_number { b"0" } else { REDACTED });
         }
@@ -96,7 +96,7 @@ fn find_spans(secrets: &[&[u8]], decoded: &DecodedBytes<'_>) -> Vec<Range<usize>
     let finders: Vec<Finder<'_>> = secrets.iter().map(|secret| Finder::new(secret)).collect();
     let (mut spans, mut at) = (Vec::new(), 0);
     while at < bytes.len() {
-        // An escaped letter never starts a match, so that JSON remains valid.
+        // A match never starts at an escaped letter, so that JSON remains valid.
         let is_escape = decoded.places.is_none() && ends_with_escape(&bytes[..at]);
         let length_at = |finder: &Finder<'_>| if is_escape { 0 } else { finder.length_at(bytes, at) };
         let length = finders.iter().map(length_at).max().unwrap_or(0);
@@ -175,7 +175,7 @@ fn ends_with_escape(bytes: &[u8]) -> bool {
     bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// Returns the first byte after unescaping, 0 if no credential can contain it, and its escaped length.
+/// Returns the first unescaped byte, 0 if no credential can contain it, and its escaped length.
 fn unescape_first(bytes: &[u8]) -> (u8, usize) {
     let hex = |digits: &[u8]| {
         let text = std::str::from_utf8(digits).ok()?;

@@ -1,7 +1,7 @@
-//! Client of the two HTTP APIs, which implements the broker ports.
+//! Client for the two HTTP APIs. Implements the traits of the broker crate.
 //!
-//! API terms (pages, wallets, projections, asset types, slots) are private to this crate. It has no risk
-//! rules, no ledger and does not resolve orders of unknown status.
+//! API concepts (pages, wallets, projections, asset types, slots) are private to this crate. It has no risk
+//! rules or ledger, and does not resolve orders of unknown status.
 
 mod credentials;
 mod http;

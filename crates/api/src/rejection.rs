@@ -1,7 +1,7 @@
-//! Reasons for rejected opens, from HTTP status, error code and message.
+//! Classification of rejected opens by HTTP status, error code and message.
 //!
-//! The contract specifies no wording (contract 7), so messages are matched by tolerant patterns.
-//! Anything else is [`RejectionReason::Other`].
+//! The contract specifies no messages (contract 7), so they are matched against tolerant patterns.
+//! Any other message is [`RejectionReason::Other`].
 
 use candlewick_broker::RejectionReason;
 use reqwest::StatusCode;
@@ -9,7 +9,7 @@ use reqwest::StatusCode;
 const CODES: [(&str, RejectionReason); 2] =
     [("NO_PRICE", RejectionReason::NoPrice), ("INSUFFICIENT_BALANCE", RejectionReason::InsufficientBalance)];
 
-/// Patterns in matching order: each group must have one of its parts between bars in the text.
+/// Patterns in matching order. The text must contain an alternative (separated by `|`) of each group.
 const PATTERNS: [(RejectionReason, &[&str]); 12] = [
     (RejectionReason::InsufficientBalance, &["insufficient|enough|exceed|too low|low ", BALANCE_WORDS]),
     (RejectionReason::AccountRestricted, &["banned|blacklisted"]),
@@ -50,7 +50,7 @@ pub(crate) fn classify_rejection(status: StatusCode, code: Option<&str>, text: &
     if let Some((_, reason)) = CODES.iter().find(|(known, _)| code == Some(*known)) {
         return *reason;
     }
-    // Codes such as SYMBOL_NOT_ACTIVE match the same patterns.
+    // The patterns also match codes such as SYMBOL_NOT_ACTIVE.
     let by_words = [Some(text), code].into_iter().flatten().find_map(match_patterns);
     match by_words {
         None if status == StatusCode::FORBIDDEN => RejectionReason::Credentials,

@@ -1,4 +1,4 @@
-//! Conversion of the venue's trade records to reports, with the funding of the stake.
+//! Conversion of the venue's trade records to reports, including the funding of the stake.
 
 use crate::model::{TradeRecord, TradeResult, TradeStatus, WalletEntry, WalletType};
 use candlewick_broker::{Account, Funding, Progress, TradeReport, UnrecognisedData};
@@ -44,7 +44,7 @@ pub(crate) fn build_report(
     }
 }
 
-/// Returns the progress by result, then by status (`observed: values`).
+/// Derives the progress from the result, else from the status (`observed: values`).
 fn read_progress(record: &TradeRecord) -> Progress {
     if let Some(outcome) = record.outcome() {
         return Progress::Over(outcome);
@@ -58,7 +58,7 @@ fn read_progress(record: &TradeRecord) -> Progress {
     }
 }
 
-/// Returns the account by `isDemo`, else by the paying wallets; a real-money wallet overrides `isDemo`.
+/// Derives the account from `isDemo` or the paying wallets. A real-money wallet overrides `isDemo`.
 pub(crate) fn read_account(record: &TradeRecord) -> Option<Account> {
     let is = |wanted: WalletType| move |wallet: &WalletEntry| wallet.wallet_type == wanted;
     let wallets = &record.wallets;
@@ -85,24 +85,24 @@ fn read_funding(record: &TradeRecord) -> Funding {
     }
 }
 
-/// Adds amounts, saturating at the maximum.
+/// Returns the saturating sum.
 fn sum(amounts: impl Iterator<Item = Decimal>) -> Decimal {
     amounts.fold(Decimal::ZERO, |sum, amount| sum.checked_add(amount).unwrap_or(Decimal::MAX))
 }
 
-/// Returns the stake implied by the percentages (contract 2.2) if it exceeds `amount` by more than rounding.
+/// Returns the stake implied by the percentages (contract 2.2) if it clearly exceeds `amount`.
 fn stake_by_percent(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal> {
     let shares = sum(wallets.iter().map(|wallet| wallet.trade_percent));
     let by_shares = amount.checked_mul(shares).map(|product| product / Decimal::ONE_HUNDRED);
     let least = |wallet: &WalletEntry| {
-        // Percentages have two decimals, so they are off by up to 0.01.
+        // Subtracts one unit of the last decimal, because percentages are rounded.
         let unit = Decimal::new(1, wallet.balance_percent.scale().min(28));
         wallet.balance.checked_mul(wallet.balance_percent.checked_sub(unit)? / Decimal::ONE_HUNDRED)
     };
     let by_balances =
         wallets.iter().try_fold(Decimal::ZERO, |sum: Decimal, wallet| sum.checked_add(least(wallet)?));
     let larger = by_shares.into_iter().chain(by_balances).max()?;
-    // 5 %, because the balance may be before or after the stake.
+    // Tolerates 5 %, because the balance may be before or after the stake was deducted.
     (larger > amount.checked_mul(Decimal::new(105, 2))?).then_some(larger)
 }
 
@@ -208,7 +208,7 @@ mod tests {
         read_funding(&read_record(trade.clone(), &UnrecognisedData::new()).unwrap())
     }
 
-    /// A trade of 10.00 that these wallets paid: type, amount, share of the trade, share of the balance, balance.
+    /// Returns the funding of a stake of 10.00. Columns: type, amount, trade %, balance %, balance.
     fn paid_by(wallets: &[(&str, f64, f64, f64, f64)]) -> Funding {
         let entry = |(kind, amount, of_trade, of_balance, balance): &(&str, f64, f64, f64, f64)| {
             json!({"id": "w", "type": kind, "amount": amount, "tradePercent": of_trade, "balancePercent": of_balance,
@@ -231,7 +231,7 @@ mod tests {
     fn reports_a_larger_stake_implied_by_percentages() {
         for (of_trade, of_balance, balance, expected) in [
             (100.0, 0.1, 10_000.0, None),
-            // Rounded, absent, as fractions, of the balance after the stake.
+            // Percentages that are rounded, absent, fractions, or relative to the balance after the stake.
             (99.99, 0.0, 10_000.0, None),
             (0.0, 0.0, 10_000.0, None),
             (1.0, 0.001, 10_000.0, None),

@@ -1,4 +1,4 @@
-//! The `[broker]` section: address and protocol options. Secrets are in [`Credentials`].
+//! The `[broker]` section: venue address and protocol options. Secrets are in [`Credentials`].
 //!
 //! [`Credentials`]: crate::Credentials
 
@@ -23,57 +23,57 @@ pub struct Settings {
     pub open_path: String,
     /// Shape of the open request's body.
     pub open_body: OpenBody,
-    /// Duration of short orders, as the venue documents it; required by `open_body = "short"`, whose body has no duration. Orders
-    /// of other durations and on the real account are then not sent.
+    /// Duration of short orders, as documented by the venue. Required by `open_body = "short"`, whose
+    /// body has no duration. Orders with another duration, or for the real account, are then not sent.
     #[schemars(with = "Option<String>")]
     pub short_close_type: Option<CloseType>,
     /// Form of the `x-timestamp` header.
     pub timestamp: TimestampFormat,
-    /// Timeout of a request, from its start to the last byte of the answer, in ms.
+    /// Timeout of a request in ms, from its start to the last byte of the answer.
     #[schemars(range(min = 1))]
     pub timeout_ms: u64,
     /// Timeout for connecting, in ms.
     #[schemars(range(min = 1))]
     pub connect_timeout_ms: u64,
-    /// Deadline of a read request including all retries and pauses, in ms.
+    /// Deadline of a read request in ms, including all retries and pauses.
     #[schemars(range(min = 1))]
     pub read_deadline_ms: u64,
-    /// Maximum number of attempts of a read request. An open is never sent twice.
+    /// Maximum number of attempts per read request. An open is never sent twice.
     #[schemars(range(min = 1))]
     pub read_attempts: u32,
-    /// Delay before the first retry, in ms; doubles with each retry, with jitter.
+    /// Delay before the first retry in ms. It doubles with each retry and has jitter.
     pub retry_pause_ms: u64,
-    /// Rate limit of both APIs together, 0 for none. Opens do not queue behind read requests.
+    /// Rate limit for both APIs together; 0 for no limit. Opens do not queue behind read requests.
     #[schemars(range(min = 0.0))]
     pub requests_per_second: f64,
-    /// Maximum number of concurrent connections for read requests, and again for opens. Requests wait for a free one; an open
-    /// that would be too late for its signal is not sent.
+    /// Maximum number of concurrent connections for read requests, and the same number for opens.
+    /// Requests wait for a free connection. An open that would be too late for its signal is not sent.
     #[schemars(range(min = 1, max = 10_000))]
     pub max_connections: usize,
-    /// Maximum pause that `Retry-After` can impose, in ms. A pause applies to all requests to that host, even those for open
-    /// trades.
+    /// Maximum pause in ms that `Retry-After` can impose. A pause applies to all requests to that host,
+    /// even to those about open trades.
     #[schemars(range(max = 86_400_000))]
     pub retry_after_limit_ms: u64,
     /// Maximum size of an answer, in bytes.
     #[schemars(range(min = 1))]
     pub response_limit_bytes: usize,
-    /// Maximum number of trades in a listing. A longer list is not read to its end, so it cannot prove that a trade does not
-    /// exist.
+    /// Maximum number of trades in a listing. A longer list is not read to the end, so it cannot prove
+    /// that a trade does not exist.
     #[schemars(range(min = 1))]
     pub list_rows_limit: usize,
-    /// Maximum size of a listing, over all its pages, in bytes.
+    /// Maximum total size of the pages of a listing, in bytes.
     #[schemars(range(min = 1))]
     pub list_bytes_limit: usize,
-    /// Whether to stream the prices that strategies need from `price_url` (Socket.IO). Prices that are not streamed are polled.
+    /// Whether to stream prices from `price_url` (Socket.IO). Prices that are not streamed are polled.
     pub stream: bool,
-    /// Path of Socket.IO, relative to `price_url`.
+    /// Path of the Socket.IO endpoint, relative to `price_url`.
     pub stream_path: String,
-    /// Time without a streamed price after which a pair is polled and subscribed again, in ms.
+    /// Time in ms without a streamed price after which a pair is polled and subscribed again.
     #[schemars(range(min = 1_000, max = 60_000))]
     pub stream_silence_ms: u64,
     /// Proxy for all requests. Proxies in the environment are ignored.
     pub proxy: Option<String>,
-    /// Extra headers of every request. Do not put credentials here.
+    /// Extra headers for every request. Do not put credentials here.
     pub headers: BTreeMap<String, String>,
 }
 
@@ -132,7 +132,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Checks values and ranges. Addresses and headers are checked on use.
+    /// Checks values and ranges. Addresses and headers are checked when they are used.
     pub(crate) fn check(&self) -> Result<(), BrokerError> {
         let whole_numbers = [
             ("timeout_ms", self.timeout_ms),
@@ -203,7 +203,7 @@ impl Settings {
         Duration::from_millis(self.retry_after_limit_ms)
     }
 
-    /// Returns the connect timeout, within the request timeout: an open without a connection is then unsent.
+    /// Returns the connect timeout, capped below the request timeout, so that a failed connect is unsent.
     pub(crate) fn connect_timeout(&self) -> Duration {
         Duration::from_millis(self.connect_timeout_ms).min(self.timeout() * 3 / 4)
     }

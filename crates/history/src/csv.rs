@@ -1,4 +1,4 @@
-//! Candle files as text: one header, then one candle per line, numbers without quotes.
+//! CSV candle files: a header, then one candle per line with unquoted numbers.
 
 use crate::HistoryError;
 use crate::disk::{SystemDisk, replace_by};
@@ -18,12 +18,12 @@ pub struct Progress {
 pub fn no_progress(_: Progress) {}
 
 const COLUMNS: usize = 6;
-/// Minimum growth. Capacity grows by an eighth, because doubling wastes up to half.
+/// Minimum growth of capacity. It grows by an eighth, because doubling would waste up to half of it.
 const FEWEST_MORE: usize = 4096;
 const BUFFER_BYTES: usize = 256 * 1024;
-/// Longest valid line: a time and five numbers of up to 330 digits.
+/// Maximum length of a line. Five numbers of up to 330 digits and a time fit.
 const LONGEST_LINE_BYTES: u64 = 4096;
-/// Plausible times (March 1973 to the year 5138). Others are not in milliseconds.
+/// Plausible times, from March 1973 to the year 5138. Other numbers are not milliseconds.
 const PLAUSIBLE_MS: std::ops::Range<i64> = 100_000_000_000..100_000_000_000_000;
 
 pub fn read_csv_file(
@@ -38,7 +38,7 @@ pub fn read_csv_file(
     read_csv(BufReader::with_capacity(BUFFER_BYTES, watched), path, series)
 }
 
-/// Reads candles with open times in ascending milliseconds below [`CSV_HEADER`]; `path` is for errors.
+/// Reads a [`CSV_HEADER`] and candles in ascending time order. `path` is only used in errors.
 pub fn read_csv(reader: impl BufRead, path: &Path, series: Series) -> Result<CandleSeries, HistoryError> {
     let mut candles: Vec<Candle> = Vec::new();
     let mut lines = Lines::new(reader);
@@ -70,7 +70,7 @@ pub fn read_csv(reader: impl BufRead, path: &Path, series: Series) -> Result<Can
         .map_err(|error| add_candles(&format!("{error} after the header; add at least one")))
 }
 
-/// Splits text into non-blank lines without their terminators, with their 1-based numbers.
+/// Splits text into non-blank lines without line terminators, each with its 1-based number.
 pub(crate) struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
@@ -205,7 +205,7 @@ fn alignment_advice(time: Millis, interval: Interval) -> String {
     if !PLAUSIBLE_MS.contains(&time.get().saturating_abs()) {
         return "times are milliseconds since 1970; check the unit".to_owned();
     }
-    // Intervals that venues offer (observed: values), longest first.
+    // Intervals offered by the venue (observed: values), longest first.
     let usual = ["12h", "1h", "30m", "15m", "5m", "2m", "1m", "30s", "5s", "1s"];
     let fitting = usual.iter().filter_map(|text| text.parse::<Interval>().ok());
     let fitting = fitting.filter(|shorter| *shorter < interval).find(|i| time.is_aligned_to(i.length()));
@@ -215,7 +215,7 @@ fn alignment_advice(time: Millis, interval: Interval) -> String {
     }
 }
 
-/// Returns the beginning of untrusted bytes, escaped for messages.
+/// Returns the start of untrusted input, escaped for messages.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     const MAX_EXCERPT_BYTES: usize = 60;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * MAX_EXCERPT_BYTES)]);
@@ -239,7 +239,7 @@ impl<R: Read> Read for ProgressReader<'_, R> {
     }
 }
 
-/// Writes the header and one line per candle. Numbers are shortest round-trip.
+/// Writes the header and one line per candle. Numbers have the shortest form that round-trips.
 pub fn write_csv(series: &CandleSeries, mut writer: impl Write) -> io::Result<()> {
     writeln!(writer, "{CSV_HEADER}")?;
     for candle in series.candles() {
@@ -372,7 +372,7 @@ mod tests {
                 1..20,
             )
         ) {
-            // The bits of every positive finite double, including subnormals, are in this range.
+            // Covers the bits of every positive finite double, including subnormals.
             let candles: Vec<Candle> = rows
                 .iter()
                 .map(|(minute, (bits, volume))| {

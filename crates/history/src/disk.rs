@@ -26,7 +26,7 @@ pub(crate) trait Disk: Send + Sync {
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        // Other systems cannot open a folder; renaming must suffice.
+        // Other systems cannot open a folder, so it is not synced.
         if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     }
 
@@ -41,12 +41,12 @@ impl Disk for SystemDisk {}
 
 pub(crate) const PARTIAL: &str = ".partial";
 
-/// Replaces the file at `path` atomically; a crash may leave a file ending in [`PARTIAL`].
+/// Replaces the file at `path` atomically. A crash may leave behind a file ending in [`PARTIAL`].
 pub(crate) fn replace(disk: &dyn Disk, path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     replace_by(disk, path, &mut |file| parts.iter().try_for_each(|part| disk.write(file, part)))
 }
 
-/// Writes a file atomically, or directly if it is a pipe, terminal or other special file; follows links.
+/// Writes a file atomically and follows links. Special files such as pipes are written directly.
 pub fn write_whole_file<T>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<T>,
@@ -98,10 +98,10 @@ pub(crate) fn replace_by(
     disk.sync_folder(parent_folder(path))
 }
 
-/// Partial files of all threads, so that an interrupted program can remove them.
+/// Partial files of all threads. An interrupted program removes them.
 static PARTIAL_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// Removes all partial files. Only before exiting: writes in progress fail.
+/// Removes all partial files. Call this only before exiting, because writes in progress fail.
 pub fn remove_partial_files() {
     remove_partial_files_in(Path::new(""));
 }
@@ -143,7 +143,7 @@ pub(crate) fn make_folder(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
     make_folder(disk, parent)?;
     match fs::create_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        // Another writer may have just created it.
+        // Another process may have just created the folder.
         _ => disk.sync_folder(parent),
     }
 }
@@ -152,7 +152,7 @@ pub(crate) fn parent_folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns a unique name in the same folder: concurrent writes must not share a file.
+/// Returns a unique path in the same folder, because concurrent writes must not share a file.
 fn partial_name(path: &Path) -> PathBuf {
     static WRITES: AtomicU64 = AtomicU64::new(0);
     let write = WRITES.fetch_add(1, Ordering::Relaxed);

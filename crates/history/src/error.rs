@@ -1,4 +1,4 @@
-//! Errors of reading, writing and generating candles, and of parsing named choices.
+//! Errors from reading, writing and generating candles, and from parsing named choices.
 
 use candlewick_sdk::ResampleError;
 use std::io;
@@ -11,7 +11,7 @@ pub enum HistoryError {
     #[error("{}, line {line}: {problem}", path.display())]
     InvalidLine {
         path: PathBuf,
-        /// 1-based line number, counting the header.
+        /// 1-based line number, including the header.
         line: u64,
         problem: String,
     },
@@ -52,7 +52,7 @@ pub struct ParseChoiceError {
     names: String,
 }
 
-/// Returns the first column of a table of choices.
+/// Returns the values of a table of named choices.
 #[cfg(feature = "import")]
 pub(crate) const fn choices<T: Copy, U, const N: usize>(rows: &[(T, U); N]) -> [T; N] {
     let mut all = [rows[0].0; N];

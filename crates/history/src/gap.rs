@@ -1,4 +1,4 @@
-//! Gaps between candles, and a second interval in one series of times.
+//! Detection of gaps between candles, and of a second interval in the same series.
 
 use candlewick_sdk::{CandleSeries, Interval, Millis};
 use std::ops::Range;
@@ -6,12 +6,12 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     pub start: Millis,
-    /// Exclusive end: open time of the first candle after the gap.
+    /// Exclusive end: the open time of the first candle after the gap.
     pub end: Millis,
     pub missing: u64,
 }
 
-/// Returns all gaps in order, including a market's closed hours.
+/// Returns all gaps in order, including hours in which the market is closed.
 pub fn gaps(series: &CandleSeries) -> Vec<Gap> {
     let interval = series.interval();
     let gap_between = |start: Millis, end: Millis| {
@@ -35,10 +35,10 @@ pub(crate) struct SecondInterval {
     pub(crate) start: usize,
 }
 
-/// Finds the first run of longer distances between ascending times that missing candles do not explain.
+/// Finds the first run of longer distances between times that missing candles cannot explain.
 ///
-/// A run of `n` multiples of `d` is chance if `N * q^n > 1e-6`. `N` is the number of distances, `q` the share
-/// of such multiples among the `5 n` distances before and after the run, plus one.
+/// A run of `n` multiples of `d` counts as chance if `N * q^n > 1e-6`. `N` is the number of distances,
+/// `q = (k + 1) / (m + 1)`: of the `m` distances within `5 n` before and after the run, `k` are multiples.
 pub(crate) fn find_second_interval(
     len: usize,
     time: impl Fn(usize) -> Millis,
@@ -51,7 +51,7 @@ pub(crate) fn find_second_interval(
     while start < total {
         let step = distance(start);
         let is_longer = step > length && step.is_aligned_to(length);
-        // Longer candles also have gaps: weekends and missing candles.
+        // Longer candles have gaps too, such as weekends.
         let is_multiple =
             |index: usize| distance(index) > Millis::ZERO && distance(index).is_aligned_to(step);
         let end = if is_longer {
@@ -75,7 +75,7 @@ fn is_chance(run: Range<usize>, total: usize, is_multiple: impl Fn(usize) -> boo
     let around = (before..run.start).chain(run.end..after);
     let (multiples, all) = around
         .fold((0_u32, 0_u32), |(multiples, all), index| (multiples + u32::from(is_multiple(index)), all + 1));
-    // Without surrounding distances, the run is the whole file.
+    // If there are no surrounding distances, the run is the whole file.
     let share = if all == 0 { 1.0 } else { f64::from(multiples + 1) / f64::from(all + 1) };
     let exponent = i32::try_from(run.len()).unwrap_or(i32::MAX);
     total as f64 * share.powi(exponent) > MAX_EXPECTED

@@ -5,7 +5,7 @@ use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series};
 use chrono::{DateTime, Datelike, Months, NaiveDate, NaiveTime};
 use std::ops::Range;
 
-/// Candles per update: blake3 is faster on large inputs (`performance: bytes`).
+/// Candles per hash update. blake3 is faster on large inputs (`performance: bytes`).
 const CHUNK_CANDLES: usize = 4096;
 const CANDLE_BYTES: usize = 48;
 
@@ -39,17 +39,17 @@ impl HashedSeries {
 
 /// Returns the blake3 hash of a series, independent of its file format.
 ///
-/// It covers the symbol's length and bytes, the interval in ms, the number of candles, and the hashes of the
-/// calendar blocks in order; a block's hash the open time and the bits of the numbers of each candle (64-bit
-/// little-endian).
+/// The input is the length and bytes of the symbol, the interval in ms, the number of candles, and the hash of
+/// each calendar block in order. The input of a block's hash is the open time and the numbers of each candle,
+/// all as 64-bit little-endian.
 pub fn series_hash(candles: &CandleSeries) -> Hash {
     let blocks = blocks(candles.interval(), candles.candles());
     let parts = blocks.map(|(_, inside)| (inside.len() as u64, block_hash(inside)));
     hash_blocks(candles.series(), &parts.collect::<Vec<_>>())
 }
 
-/// Returns the [`series_hash`] of one series, or a hash over those of several, sorted by symbol, interval and
-/// start.
+/// Returns the [`series_hash`] of a single series. For several series, returns the hash of their
+/// [`series_hash`]es, sorted by symbol, interval and start.
 pub fn data_hash(series: &[CandleSeries]) -> Hash {
     let hashed: Vec<HashedSeries> = series.iter().cloned().map(HashedSeries::new).collect();
     combine_series_hashes(&hashed)
@@ -94,7 +94,7 @@ pub(crate) fn hash_blocks(series: Series, blocks: &[(u64, Hash)]) -> Hash {
 }
 
 fn encode_candle(candle: &Candle) -> [u8; CANDLE_BYTES] {
-    // A volume of -0 equals one of 0, so it hashes like it: -0 + 0 is 0.
+    // Volumes of -0 and 0 are equal, so they must have the same hash: -0 + 0 is 0.
     let volume = candle.volume() + 0.0;
     let numbers = [candle.open(), candle.high(), candle.low(), candle.close(), volume];
     let mut record = [0; CANDLE_BYTES];
@@ -108,12 +108,12 @@ fn encode_candle(candle: &Candle) -> [u8; CANDLE_BYTES] {
 
 const YEARS: Range<i32> = -9_999..10_000;
 
-/// A day (candles below one minute), month (below one hour) or year in UTC: about ten thousand candles.
+/// A UTC day for candles below one minute, a month below one hour, else a year.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// Range of the open times of its candles.
+    /// Range of open times.
     pub(crate) range: Range<Millis>,
-    /// `2026-01-05`, `2026-01` or `2026`.
+    /// Name such as `2026-01-05`, `2026-01` or `2026`.
     pub(crate) name: String,
 }
 
@@ -139,7 +139,7 @@ impl Block {
         Some(Self { range: midnight(start)..midnight(next), name: name.to_string() })
     }
 
-    /// Returns one of two blocks for times outside the calendar years.
+    /// Returns the block of all times before or after the supported years.
     fn outside_the_calendar(time: Millis) -> Self {
         let edge = |year| new_year(year).map_or(Millis::ZERO, midnight);
         if time < Millis::ZERO {

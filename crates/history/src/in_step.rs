@@ -1,7 +1,7 @@
-//! Comparison of two series of one symbol: finer candles must add up to coarser ones.
+//! Comparison of two series of a symbol. The finer candles must add up to the coarser ones.
 //!
-//! If closes differ, the finer series is shifted by every [`lag`](lags) and the best fit is tested, in
-//! samples.
+//! If closes differ, a sample of the finer series is shifted by every possible [`lag`](lags), and the best fit
+//! is tested.
 
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Symbol};
 use std::fmt;
@@ -14,15 +14,15 @@ const TOLERATED_SHARE: f64 = 0.02;
 const STRETCH_SHARE: f64 = 0.25;
 const SAME_PRICE: f64 = 1e-9;
 const MAX_SEARCHED: usize = 512;
-/// Maximum lag in finer candles up to which every lag is tried, in both directions.
+/// Maximum lag, in finer candles, up to which every lag is tried.
 const MAX_NEAR_LAGS: i64 = 1_200;
-/// Step of longer lags, which come from time zones, up to [`MAX_CLOCK_LAG`].
+/// Step of longer lags up to [`MAX_CLOCK_LAG`], which come from time zones.
 const CLOCK_LAG_STEP: Millis = Millis::new(15 * Millis::MINUTE.get());
 const MAX_CLOCK_LAG: Millis = Millis::new(26 * Millis::HOUR.get());
-/// Share of the unshifted deviation below which a lag fits, by more than [`LAG_STANDARD_ERRORS`].
+/// A lag fits if the deviation is below this share of the unshifted one, with statistical significance.
 const LAG_FITS: f64 = 0.9;
 const LAG_STANDARD_ERRORS: f64 = 5.0;
-/// Share of the usual coarser move up to which differences are negligible.
+/// Differences up to this share of a usual move of the coarser candles are negligible.
 const NEGLIGIBLE: f64 = 0.02;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -38,9 +38,9 @@ pub struct SeriesMismatch {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MismatchKind {
-    /// The finer series fits when shifted by this lag, positive if it is late.
+    /// The finer series matches if shifted by this lag, which is positive if the series is late.
     Shifted(Millis),
-    /// Unshifted is the best fit, with this mean difference: bid and mid, for example.
+    /// Both series are in step, but their prices differ by this on average, such as bid and mid.
     OtherPrices(f64),
     Unrelated(f64),
 }
@@ -65,7 +65,7 @@ impl SeriesMismatch {
     }
 }
 
-/// Compares all pairs of one symbol. Fewer than 30 common closes count as in step.
+/// Compares all pairs of series of a symbol. Pairs with fewer than 30 common closes count as in step.
 pub fn series_mismatches(all: &[&CandleSeries]) -> Vec<SeriesMismatch> {
     let finer_than = |coarse: &CandleSeries, fine: &CandleSeries| {
         fine.symbol() == coarse.symbol() && fine.interval() < coarse.interval()
@@ -192,7 +192,7 @@ fn lags(fine: Millis, coarse: Millis) -> impl Iterator<Item = Millis> {
     (1..=near).map(move |steps| fine * steps).chain(far).flat_map(|lag| [lag, Millis::ZERO - lag])
 }
 
-/// Returns deviations from the median, so that a constant offset does not count.
+/// Returns absolute deviations from the median, which ignores a constant offset.
 fn deviations(differences: &[f64]) -> Vec<f64> {
     let mut sorted = differences.to_vec();
     let middle = sorted.len() / 2;

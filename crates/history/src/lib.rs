@@ -1,4 +1,4 @@
-//! Stored candles: files, catalog, checks, generation.
+//! Historical candles: files, catalog, import, checks and generation.
 
 mod cache;
 mod catalog;

@@ -1,4 +1,4 @@
-//! Known markets: asset type, tick size, usual price and volatility.
+//! Properties of known markets: asset type, tick size, usual price and volatility.
 
 use crate::error::{ParseChoiceError, parse_choice};
 use candlewick_sdk::{CURRENCIES, OTC_SUFFIXES, Symbol, TradingWeek};
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Asset type of a market (`observed: values`).
+/// Asset types of the venue (`observed: values`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AssetType {
     Crypto,
     /// Currencies, closed from Friday 22:00 to Sunday 22:00 UTC.
     Forex,
-    /// The venue's own prices, open all week.
+    /// Prices made by the venue itself, open all week.
     Otc,
 }
 
@@ -31,7 +31,7 @@ const CRYPTO: KnownMarket =
 const FOREX: KnownMarket =
     KnownMarket { asset_type: AssetType::Forex, tick: 0.000_01, usual_price: 1.0, volatility: 0.000_1 };
 
-/// Approximate figures of public markets; they need not be current.
+/// Approximate figures of public markets, which need not be current.
 const MARKETS: [(&str, KnownMarket); 8] = [
     ("BTCUSDT", KnownMarket { usual_price: 95_000.0, volatility: 0.000_5, ..CRYPTO }),
     ("ETHUSDT", KnownMarket { usual_price: 3_300.0, ..CRYPTO }),
@@ -47,11 +47,11 @@ const MORE_CURRENCIES: [&str; 20] = [
     "BRL", "CLP", "CNH", "CNY", "COP", "CZK", "DKK", "HKD", "HUF", "IDR", "ILS", "INR", "KRW", "MXN", "PLN",
     "RUB", "SGD", "THB", "TRY", "ZAR",
 ];
-/// Coins and metals. Longer codes first, as `BTCUSDT` is not quoted in `USD`.
+/// Coins and metals. Longer codes come first, because the quote of `BTCUSDT` is not `USD`.
 const OTHER_CODES: [&str; 14] =
     ["USDT", "USDC", "FDUSD", "BUSD", "TUSD", "BTC", "ETH", "BNB", "SOL", "XRP", "XAU", "XAG", "XPT", "XPD"];
 
-/// Returns a well-known market; `EURUSD.OTC` is like `EURUSD`, but open all week.
+/// Returns the properties of a known market. `EURUSD.OTC` is like `EURUSD`, but open all week.
 pub fn known_market(symbol: Symbol) -> Option<KnownMarket> {
     let name = symbol.as_str();
     let plain = OTC_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
@@ -59,7 +59,7 @@ pub fn known_market(symbol: Symbol) -> Option<KnownMarket> {
     Some(KnownMarket { asset_type: expected_asset_type(symbol), ..*market })
 }
 
-/// Derives the type: suffix `.OTC`, `-OTC` or `_OTC`, a currency pair, else crypto.
+/// Derives the asset type: OTC by a suffix such as `.OTC`, forex for a currency pair, else crypto.
 pub fn expected_asset_type(symbol: Symbol) -> AssetType {
     let name = symbol.as_str();
     if OTC_SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) {

@@ -1,4 +1,4 @@
-//! Resampling of candles to longer intervals.
+//! Resampling of candles to a longer interval.
 
 use crate::HistoryError;
 use candlewick_sdk::{Candle, CandleSeries, Interval, LongerRule, Millis, ResampleCounts, Resampler, Series};
@@ -17,12 +17,12 @@ const USUAL_INTERVALS: [Millis; 5] = [
     Millis::DAY,
 ];
 
-/// Resamples a series by the [default share](LongerRule::DEFAULT_PERCENT).
+/// Resamples a series with the [default share](LongerRule::DEFAULT_PERCENT) of required candles.
 pub fn resample(series: &CandleSeries, interval: Interval) -> Result<CandleSeries, HistoryError> {
     Ok(resample_by(series, interval, LongerRule::DEFAULT_PERCENT)?.candles)
 }
 
-/// Resamples by a required percentage of open hours ([`LongerRule::Share`]).
+/// Resamples a series. Each candle must cover `percent` of its open hours ([`LongerRule::Share`]).
 pub fn resample_by(
     series: &CandleSeries,
     interval: Interval,

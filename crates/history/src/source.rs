@@ -1,4 +1,4 @@
-//! Values of `--data`: a candle file and the series that it holds.
+//! Values of `--data`: a candle file and its series.
 
 use crate::gap::{SecondInterval, find_second_interval};
 use crate::{HistoryError, Progress, read_csv_file, read_parquet_file, write_csv_file, write_parquet_file};
@@ -15,7 +15,7 @@ pub struct CandleFile {
 }
 
 impl CandleFile {
-    /// Parses the file name. The interval follows the last `_`.
+    /// Parses a file name, in which the interval follows the last `_`.
     pub fn from_path(path: &Path) -> Result<Self, HistoryError> {
         let text = || path.display().to_string();
         let error = |problem: String| HistoryError::InvalidSeriesName { text: text(), problem };
@@ -100,7 +100,7 @@ impl fmt::Display for CandleFile {
 }
 
 fn meant_series(text: &str) -> Option<String> {
-    // `data/GBPUSD_1m` is a file name without its extension; `GBP/USD` is a symbol.
+    // `data/GBPUSD_1m` is a path without its extension, but `GBP/USD` is a symbol.
     let folder = Path::new(text).parent().filter(|folder| !folder.as_os_str().is_empty());
     if folder.is_some_and(|folder| folder.is_absolute() || folder.starts_with(".") || folder.is_dir()) {
         return None;

@@ -1,4 +1,4 @@
-//! Findings of files with one defect each; repairs, which leave the original unchanged.
+//! Findings of files with one defect each, and repairs, which leave the original unchanged.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 use candlewick_history::{
@@ -13,7 +13,7 @@ use std::path::Path;
 const MONDAY: i64 = 1_767_571_200_000;
 const MINUTE: i64 = 60_000;
 
-/// Forty minutes from 99.9 to 100.1, from line 2 on, with some lines replaced, or omitted if empty.
+/// Returns forty minutes between 99.9 and 100.1 from line 2 on, with `lines` replaced or left out.
 fn file(lines: &[(usize, &str)]) -> String {
     let mut text = String::from("time,open,high,low,close,volume\n");
     for minute in 0..40 {
@@ -77,7 +77,7 @@ fn reports_each_kind_of_problem_with_its_line() {
         let minute = if kind == Unreadable { None } else { Some(3) };
         check(&[(5, line)], &[(kind, Some(5), minute, 1, part), gap]);
     }
-    // The first row of the last pair can be a stub of the second.
+    // In the last case, the first row can be an unfinished state of the second.
     for (second, kind, line, part) in [
         ("100,100.1,99.9,100,1", Duplicate, 6, "the same values"),
         ("100.05,100.1,99.9,100,2", Conflict, 6, "open 100.05 instead of 100, volume 2 instead of 1"),
@@ -90,8 +90,8 @@ fn reports_each_kind_of_problem_with_its_line() {
     check(&[(5, ""), (6, swapped)], &[(Unsorted, Some(6), Some(3), 1, "comes after 1767571440000")]);
     let gaps = [(Gap, None, Some(3), 2, "2 missing"), (Gap, None, Some(7), 1, "1 missing")];
     check(&[(5, ""), (6, ""), (9, "")], &gaps);
-    // Candles reach 0.2002 % of the price: 104 lies 19 times, 96 20 times as far beyond its neighbours. A whole candle
-    // elsewhere is one problem, not a jump there and another one back. 102 is not a spike: ten times the usual range.
+    // Candles have a range of 0.2002 %: 104 is 19 and 96 is 20 times that beyond its neighbours. A candle
+    // entirely elsewhere is one spike, not two jumps. 102 is not a spike: only ten times the range away.
     for (line, part) in [
         ("TIME,100,104,99.9,100,1", "high 104 is beyond its neighbours (100.1) by 3.90 %, 19 times"),
         ("TIME,100,100.1,96,100,1", "low 96 is beyond its neighbours (99.9) by 4.06 %, 20 times"),
@@ -126,11 +126,11 @@ fn weekend_is_a_gap_except_for_forex() {
     assert_eq!((quiet.findings.total(), quiet.missing, quiet.coverage()), (0, 0, 1.0));
     let always = CheckSettings { session: Some(MarketHours::Always), ..CheckSettings::default() };
     let expected = check_series(&euro, &[], &always);
-    // Friday 22:00 is minute 7080 of the week, and lasts 48 hours.
+    // The weekend starts on Friday 22:00, minute 7080 of the week, and lasts 48 hours.
     assert_found(&expected, &[(FindingKind::Gap, None, Some(7_080), 2_880, "2880 missing")]);
     let (there, all) = (9.0 * 1_440.0 - 2_880.0, 9.0 * 1_440.0);
     assert_eq!(expected.coverage(), there / all);
-    // A gap from an hour before the weekend counts only that hour, on a holiday nothing.
+    // Of a gap that starts an hour before the weekend, only that hour counts, and on a holiday nothing.
     let early = kept(&euro, |minute| !(7_020..9_960).contains(&minute));
     let expected = check_series(&early, &[], &CheckSettings::default());
     assert_found(&expected, &[(FindingKind::Gap, None, Some(7_020), 60, "60 missing, 2880 more")]);
@@ -218,7 +218,7 @@ fn counts_all_findings_of_a_very_bad_file() {
     assert_eq!(checked.series, series);
     let counts = checked.findings.counts();
     assert_eq!(counts[&FindingKind::Misaligned], 10_000);
-    // All but the first two, which ascend by a millisecond.
+    // All rows except the first two, which ascend by a millisecond.
     assert_eq!(counts[&FindingKind::Unsorted], 19_998);
     let listed = |kind| checked.findings.list().iter().filter(|finding| finding.kind == kind).count();
     assert_eq!((listed(FindingKind::Unsorted), listed(FindingKind::Misaligned)), (10_000, 10_000));

@@ -1,4 +1,4 @@
-//! Exports of terminals, sites, APIs and spreadsheets: expected rows, or an error with a fix.
+//! Exports from terminals, sites, APIs and spreadsheets give the expected rows or an error with a hint.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 mod fixture;
@@ -19,7 +19,7 @@ fn no_volume() -> [Row; 3] {
     ROWS.map(|(time, [open, high, low, close, _])| (time, [open, high, low, close, 0.0]))
 }
 
-/// The rows, each written by `line`, which is given the time in seconds, the time of day in a zone hours away, and the prices.
+/// Formats each row with `line(seconds, time of day at UTC + hours, numbers)`.
 fn lines(hours: i64, line: impl Fn(i64, &str, &[f64; 5]) -> String) -> String {
     let row = |(minute, (time, numbers)): (usize, &Row)| {
         line(time / 1_000, &format!("{:02}:0{minute}", (22 + hours) % 24), numbers)
@@ -79,7 +79,7 @@ fn archives_of_exchanges() {
 
 #[test]
 fn collections_of_sites() {
-    // The site's address above the header, two times per row, newest first.
+    // The URL of the site above the header, two times per row, newest first.
     let rows = lines(0, |time, clock, [o, h, l, c, v]| {
         format!("{time}000,2024-01-02 {clock}:00,EURUSD,{o},{h},{l},{c},{v},47.5,9\n")
     });
@@ -118,7 +118,7 @@ fn charting_sites() {
         format!("2024-01-02T{clock}:00Z,{o},{h},{l},{c},{v}\n")
     });
     check_euro("EURUSD_1m.csv", &as_ours, "");
-    // Quoted, newest first, month first, a price instead of a close, volume in thousands.
+    // Quoted, newest first, month first, `Price` instead of `Close`, volume in thousands.
     let quoted = "\u{feff}\"Date\",\"Price\",\"Open\",\"High\",\"Low\",\"Vol.\",\"Change %\"\n\
                   \"01/13/2024\",\"1,020.50\",\"1,010.25\",\"1,030.00\",\"1,000.00\",\"1.25K\",\"0.9%\"\n\
                   \"01/12/2024\",\"1,010.25\",\"1,005.00\",\"1,015.00\",\"1,001.00\",\"-\",\"0.5%\"\n";
@@ -144,13 +144,13 @@ fn exports_of_terminals() {
         format!("20240102 {}00;{o};{h};{l};{c};{v}\n", clock.replace(':', ""))
     });
     check("EURUSD.Last.txt", last, "symbol=EURUSD timezone=UTC", &ROWS);
-    // AM and PM, month first: asks for the date order.
+    // AM and PM, month first: the error asks for the date order.
     let us = table("Date,Time,Open,High,Low,Close,Volume", -12, |_, clock, [o, h, l, c, v]| {
         format!("01/02/2024,{clock}:00 PM,{o},{h},{l},{c},{v}\n")
     });
     check_refused("EURUSD_1m.csv", &us, "timezone=UTC", "--date-order day-first or --date-order month-first");
     check("EURUSD_1m.csv", &us, "timezone=UTC date-order=month-first", &ROWS);
-    // Bid and ask columns: asks which to use.
+    // Bid and ask columns: the error asks which to use.
     let head = "Time,BidOpen,BidHigh,BidLow,BidClose,AskOpen,AskHigh,AskLow,AskClose,Volume";
     let both = table(head, 0, |_, clock, [o, h, l, c, v]| {
         format!("2024-01-02 {clock}:00,{o},{h},{l},{c},9,9,9,9,{v}\n")
@@ -169,7 +169,7 @@ fn answers_of_apis() {
         format!(r#"[{t}000,"{o}","{h}","{l}","{c}","{v}",{t}999,"47.1",9,"1.5","1.6","0"]"#)
     });
     check("EURUSD_1m.json", quoted, "", &ROWS);
-    // Low and high before open and close make invalid candles.
+    // If low and high come before open and close, candles are invalid.
     let other = rows(&|t, [o, h, l, c, v]| format!("[{t},{l},{h},{o},{c},{v}]"));
     check_refused("EURUSD_1m.json", other, "", "do not enclose open");
     let named = rows(&|t, [o, h, l, c, v]| {
@@ -189,7 +189,7 @@ fn scripts() {
         format!("2024-01-02 {clock}:00+00:00,{o},{h},{l},{c},{c},{v}\n")
     });
     check_euro("EURUSD_1m.csv", &pandas, "");
-    // An unnamed index of New York times, also as a row number next to the times.
+    // An unnamed index column with New York times, or with row numbers next to a time column.
     let index = table(",open,high,low,close,volume", -5, |_, clock, [o, h, l, c, v]| {
         format!("2024-01-02 {clock}:00,{o},{h},{l},{c},{v}\n")
     });
@@ -289,7 +289,7 @@ fn asks_about_ambiguous_numbers_columns_and_zones() {
     let grouped = "time;open;high;low;close\n1704232800;18.250;18.310;18.190;18.300\n";
     refuse_table(grouped, "", "18.250 can have decimals or a thousands separator; use --");
     check_table("f.csv", grouped, comma, "X 1m", &[(TEN_PM, [18_250.0, 18_310.0, 18_190.0, 18_300.0, 0.0])]);
-    // A row number is not a time, whatever the name of the time column.
+    // Row numbers are not times, whatever the name of the column.
     let counted = |name: &str| {
         format!(
             ",{name},open,high,low,close\n0,2024-01-02T22:00:00Z,1,2,1,2\n1,2024-01-02T22:01:00Z,1,2,1,2\n"
@@ -314,7 +314,7 @@ fn errors_name_the_line_of_a_bad_row() {
         ("1704232860,1,1,1,2\n", "line 3: "),
         ("\n1704232740,1,2,1,2\n", "line 4: time 1704232740000 comes after 1704232800000"),
     ] {
-        // One more row, so that the file does not count as newest first.
+        // Adds a row, so that the file does not count as newest first.
         refuse_table(&format!("{head}{row}1704233000,1,2,1,2\n"), "", problem);
     }
     let unsaid = settings("columns=time,open,high,low,close");

@@ -1,4 +1,4 @@
-//! Real-world files with expected rows, and the errors of broken ones.
+//! Real-world files give the expected rows, and broken ones the expected errors.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 mod fixture;
@@ -92,7 +92,7 @@ fn detects_every_format_and_reads_its_rows() {
 
 #[test]
 fn daily_candles_open_at_midnight_utc() {
-    // 2024-01-02 and the days after it; the fourth of January had no prices.
+    // Days from 2024-01-02 on. There are no prices for 4 January.
     let day = |number: i64| 1_704_153_600_000 + number * 86_400_000;
     let apple = [
         (day(0), [187.15, 188.44, 183.89, 185.64, 82_488_700.0]),
@@ -196,7 +196,7 @@ fn bars_stamped_at_their_close_open_one_interval_earlier() {
     assert_eq!(collect_rows(&imported), [(1_704_153_600_000, [1.0, 2.0, 1.0, 2.0, 5.0])]);
 }
 
-/// `MetaTrader` writes prices with the digits of the pair; other programs pad or trim zeros.
+/// `MetaTrader` writes prices with the decimals of the pair; other programs pad or trim zeros.
 #[test]
 fn decimals_are_known_only_if_all_prices_agree() {
     let terminal = |prices: &str| {

@@ -1,4 +1,4 @@
-//! Longer forex candles against a computation per minute from the definition (`domain 3`).
+//! Longer forex candles compared with a minute-by-minute computation from the definition (`domain 3`).
 #![allow(clippy::unwrap_used, reason = "a date that does not exist fails its test")]
 
 use candlewick_history::{ResampledSeries, count_longer, resample_by};
@@ -96,7 +96,7 @@ fn check(minutes: &[i64]) -> Vec<String> {
 }
 
 fn without_one_in(count: i64, minutes: &[i64]) -> Vec<i64> {
-    // Not periodic in hours or days: a multiple of the minute by a prime.
+    // Multiples of a prime are not periodic in hours or days.
     minutes
         .iter()
         .copied()
@@ -117,7 +117,7 @@ fn weeks_have_a_friday_and_no_sunday_all_year() {
 #[test]
 fn holiday_has_no_candle_but_the_day_before_does() {
     let week = open_minutes(at("2025-12-21T00:00"), at("2026-01-03T00:00"));
-    // From 18:00 UTC on Christmas Eve to 23:00 on Christmas Day, and the same at New Year.
+    // Closed from 18:00 UTC on Christmas Eve to 23:00 on Christmas Day, and similarly at New Year.
     let closed = [("2025-12-24T18:00", "2025-12-25T23:00"), ("2025-12-31T22:00", "2026-01-01T23:00")];
     let is_holiday =
         |minute: i64| closed.iter().any(|(from, until)| (at(from)..at(until)).contains(&moment(minute)));

@@ -1,4 +1,4 @@
-//! Files with rows of more than one series.
+//! Files that contain rows of several series.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 mod fixture;
@@ -132,7 +132,7 @@ fn rejects_truncated_last_row() {
     let bare = "1767603600,1.1,1.1,1.1,1.1,7,9\n1767603660,1.1,1.1,1.1,1.1,7,9\n1767603720,1.1,1.1,1.1,1.1,7";
     refused(bare, "columns=time,open,high,low,close,volume,-", "line 3: 6 columns instead of 7");
     refused("[[1767603600000,1,2,1,2,5],[1767603660000,1,2", "", "EOF while parsing");
-    // A terminated row may lack optional columns, as may the last row if all rows do.
+    // A row that ends with a newline may lack optional columns. The last row may lack them if all rows do.
     assert!(import("EURUSD_1m.csv", format!("{head}{cut}\n"), "interval=1m").is_ok());
     let short = "time,open,high,low,close,volume,remark\n1767603600,1,2,1,2,5\n1767603660,1,2,1,2,5";
     assert_eq!(import("EURUSD_1m.csv", short, "").map(|imported| times(&imported).len()), Ok(2));
@@ -165,7 +165,7 @@ fn omits_and_counts_unfinished_candles() {
     assert_eq!((imported.candles.candles()[0].high(), imported.unfinished_rows), (2.0, 1));
 }
 
-/// Quarters of an hour around the 25th of October 2026, when Berlin puts its clock back at three: local times, oldest first.
+/// Returns quarter-hours of 2026-10-25 in Berlin time, oldest first. Clocks are set back at 03:00.
 fn quarters(order: impl Fn(Vec<(String, usize)>) -> Vec<(String, usize)>) -> String {
     let hours = ["01", "02", "02", "03"];
     let rows =
@@ -181,7 +181,7 @@ fn paired(mut rows: Vec<(String, usize)>) -> Vec<(String, usize)> {
 
 #[test]
 fn sorts_local_times_before_applying_the_zone() {
-    // 2026-10-24 23:00 UTC, which is one o'clock in Berlin; from then on UTC runs through.
+    // From 2026-10-24 23:00 UTC, which is 01:00 in Berlin, without interruption in UTC.
     let expected: Vec<(i64, f64)> =
         (0..16).map(|row| (1_792_882_800_000 + row * 15 * MINUTE, (row + 1) as f64)).collect();
     let found = |text: &str, options: &str| {
@@ -210,7 +210,7 @@ fn sorts_local_times_before_applying_the_zone() {
     };
     let skip = "the order of the rows does not tell the two hours apart; use --clock-change skip";
     check_refused("x.csv", &quarters(thrice), options, skip);
-    // Such rows do not fit a fixed offset, and their duplicates must not be removed.
+    // Such rows cannot have a fixed offset, and their repeated times must not be removed as duplicates.
     for zone in ["UTC", "+01:00"] {
         for rows in [quarters(|rows| rows), quarters(reversed), quarters(paired)] {
             let options = format!("symbol=BTCUSDT interval=15m timezone={zone}");
@@ -276,7 +276,7 @@ fn rejects_candles_of_another_midnight_with_a_hint() {
         }
     }
     assert!(import("EURUSD60.csv", terminal(1, 12), athens).is_ok());
-    // Moments instead of a server's clock: days that end in New York, weeks from Monday, months.
+    // UTC times instead of server time: days that end in New York, weeks from Monday, months.
     let days = every(DAY, NINE - 11 * HOUR, 10);
     check_refused("EURUSD_1d.csv", &ours(days), "", "candles of 1d that begin at 22:00 UTC");
     let weeks = every(7 * DAY, NINE - 9 * HOUR, 5);

@@ -1,4 +1,4 @@
-//! Synthetic markets have the requested statistics, and a check finds the planted defects.
+//! Synthetic markets have the requested statistics, and checks find the planted defects.
 #![allow(clippy::unwrap_used, reason = "settings that make no candles fail their test")]
 
 use candlewick_history::{
@@ -56,10 +56,10 @@ fn planted_edge_has_the_requested_size_across_weekends() {
         assert!(spans.candles().iter().all(|candle| direction(candle) != 0), "{span}");
         let counted = repeats(&spans);
         assert!(is_within_three_errors(counted, chance), "{chance} {span}: {counted:?}");
-        // The sample is large enough to tell each edge from none.
+        // The sample is large enough to distinguish each edge from no edge.
         assert!(chance == 0.5 || !is_within_three_errors(counted, 0.5), "{chance} {span}: {counted:?}");
     }
-    // A span moves as far as in a random walk: a median of 0.67 deviations.
+    // A span moves as far as in a random walk: the median is 0.67 standard deviations.
     let spans = resample(&minutes("edge:0.9:5m", 1, 10), "5m".parse().unwrap()).unwrap();
     let mut reach: Vec<f64> = spans.candles().iter().map(|c| (c.close() / c.open() - 1.0).abs()).collect();
     reach.sort_by(f64::total_cmp);
@@ -82,14 +82,14 @@ fn random_walk_has_no_autocorrelation() {
             let counted = repeats(&resample(&walk, interval.parse().unwrap()).unwrap());
             assert!(is_within_three_errors(counted, 0.5), "seed {seed}, {interval}: {counted:?}");
         }
-        // The variance of an hour is that of sixty minutes; ties, 4.5 % of the minutes, add nothing.
+        // The variance of an hour is the sum over its minutes. Ties, 4.5 % of the minutes, add nothing.
         let variance = |series: &CandleSeries| {
             let moves = series.candles().iter().map(|candle| (candle.close() / candle.open()).ln());
             moves.map(|size| size * size).sum::<f64>() / series.candles().len() as f64
         };
         let hours = resample(&walk, "1h".parse().unwrap()).unwrap();
         let ratio = variance(&hours) / (60.0 * variance(&walk));
-        // 720 hours: a standard error of sqrt(2 / 720) = 0.053, and fatter tails by day and night.
+        // For 720 hours, the standard error is sqrt(2 / 720) = 0.053. The daily cycle fattens the tails.
         assert!((0.8..1.2).contains(&ratio), "seed {seed}: {ratio}");
     }
 }
@@ -98,7 +98,7 @@ fn random_walk_has_no_autocorrelation() {
 fn trends_continue_and_mean_reversion_reverts() {
     let hours = |regime: &str, seed| resample(&minutes(regime, seed, 30), "30m".parse().unwrap()).unwrap();
     for seed in 1..=2 {
-        // Half an hour leans by 30 x 0.2 = 6 against a deviation of 5.5; spells last one to four hours.
+        // Half an hour drifts by 30 x 0.2 = 6 with a deviation of 5.5. Trends last one to four hours.
         let (same, total) = repeats(&hours("trend:0.2", seed));
         assert!(same as f64 > 0.6 * total as f64, "seed {seed}: {same} of {total}");
         let (same, total) = repeats(&hours("mean-reversion", seed));
@@ -160,7 +160,7 @@ fn check_finds_exactly_the_planted_bad_rows() {
         let (reading, settings) = (ImportSettings::default(), CheckSettings::default());
         let checked = check_bytes(&text, Path::new("BTCUSDT_1m.csv"), &reading, &settings).unwrap();
         let mut found = checked.findings.counts().clone();
-        // Six kinds of rows are invalid, and each leaves a gap.
+        // Six kinds of planted rows are invalid, so each leaves a gap.
         let lost = [Unreadable, NotFinite, Price, Volume, Range, Misaligned];
         let gaps: u64 = lost.iter().filter_map(|kind| planted.get(kind)).sum();
         assert_eq!(found.remove(&FindingKind::Gap).unwrap_or(0), gaps);

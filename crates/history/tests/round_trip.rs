@@ -1,4 +1,4 @@
-//! Candles survive conversion between all formats byte for byte.
+//! Conversion between all formats preserves candles byte for byte.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be used fails its test")]
 
 use candlewick_history::{

@@ -67,7 +67,7 @@ fn readme_commands_reproduce_the_files() {
         let mut content = Vec::new();
         write_csv(&series, &mut content).unwrap();
         let name = format!("{}_{}.csv", series.symbol(), series.interval());
-        // Not assert_eq, which would print megabytes.
+        // Does not use assert_eq, which would print megabytes.
         assert!(content == read_text(&name).as_bytes(), "{command} does not make {name}");
         made += 1;
     }

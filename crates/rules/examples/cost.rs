@@ -1,5 +1,5 @@
-//! A rule, or the same strategy in Rust, over many candles: `cost NAME rust|rules [CANDLES]`, for a clock (`time`) or a counter of
-//! instructions (`valgrind --tool=callgrind`). Names: rsi, bollinger, donchian, macd, ema, stochastic.
+//! Runs a rule or the same strategy in Rust over many candles: `cost NAME rust|rules [CANDLES]`.
+//! Measure with `time` or `valgrind --tool=callgrind`. Names: rsi, bollinger, donchian, macd, ema, stochastic.
 
 use candlewick_sdk::testkit::{bot, random_walk};
 use candlewick_sdk::{Signal, Strategy, StrategyEntry};
@@ -7,7 +7,7 @@ use serde_json::json;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-/// So many candles are made, and shown again and again.
+/// Number of different candles, which are repeated.
 const MADE: usize = 10_000;
 
 fn built(name: &str, is_rust: bool) -> Option<Box<dyn Strategy>> {

@@ -1,14 +1,14 @@
-//! Names available to rules: candle fields, functions, indicators and patterns.
+//! Catalog of the names in the rule language: candle fields, functions, indicators and patterns.
 
 use crate::graph::Field;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Argument {
-    /// A whole number, constant over all candles.
+    /// A whole number that is the same for all candles.
     Period,
-    /// A number, constant over all candles.
+    /// A number that is the same for all candles.
     Constant,
-    /// A number per candle; defaults to the close.
+    /// A number per candle, by default the close.
     Source,
     Number,
     Truth,
@@ -23,7 +23,7 @@ pub(crate) struct Function {
     pub(crate) takes: &'static [Argument],
     pub(crate) optional: usize,
     pub(crate) lines: &'static [&'static str],
-    /// Index of the default line.
+    /// Index of the default line, `None` if there is none.
     pub(crate) main: Option<usize>,
 }
 
@@ -45,7 +45,7 @@ impl Function {
 
 use Argument::{Constant, Number, Period, Source, Time, Truth, Zone};
 
-/// Defined in `candlewick_sdk::indicator`.
+/// Indicators, defined in `candlewick_sdk::indicator`.
 const INDICATORS: [Function; 20] = [
     function("sma", "sma(period, of)", &[Period, Source]).optional(1),
     function("ema", "ema(period, of)", &[Period, Source]).optional(1),
@@ -79,7 +79,7 @@ const INDICATORS: [Function; 20] = [
         .lines(&["pivot", "r1", "r2", "r3", "s1", "s2", "s3"], Some(0)),
 ];
 
-/// Returns the names of the indicators that a rule may use.
+/// Returns the names of the indicators that rules can use.
 pub fn indicator_names() -> impl Iterator<Item = &'static str> {
     INDICATORS.into_iter().map(|indicator| indicator.name)
 }
@@ -117,8 +117,8 @@ const FIELDS: [(&str, Field); 7] = [
     ("typical", Field::Typical),
 ];
 
-/// Candle patterns, defined in the rule language after Nison, *Japanese Candlestick Charting Techniques* (1991);
-/// the numeric bounds are our own. A candle without a range matches none of them.
+/// Candle patterns in the rule language, after Nison, *Japanese Candlestick Charting Techniques*, 1991.
+/// The numeric bounds are our own. A candle whose high equals its low matches no pattern.
 const PATTERNS: [(&str, &str); 16] = [
     ("bullish", "close > open"),
     ("bearish", "close < open"),
@@ -170,7 +170,7 @@ pub(crate) fn find_pattern(name: &str) -> Option<&'static str> {
     PATTERNS.into_iter().find(|(known, _)| *known == name).map(|(_, definition)| definition)
 }
 
-/// Returns all reserved names, which parameters must not have.
+/// Returns all reserved names, which are invalid as parameter names.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
     let words = ["and", "or", "not", "true", "false", "between"];
     let functions = INDICATORS.iter().chain(&FUNCTIONS).map(|function| function.name);

@@ -1,4 +1,4 @@
-//! Batch evaluation over several candles: a column per value, each computed as a whole.
+//! Batch evaluation over several candles. Each value has a column, which is computed at once.
 
 use crate::graph::{Binary, Field};
 use crate::indicator::{ByCandle, ByNumber, put_lines};
@@ -9,17 +9,17 @@ use candlewick_sdk::{Candle, MAX_BATCH};
 
 pub(crate) type Column = [f64; MAX_BATCH];
 
-/// Values of a small program for a batch of candles; [`InlineSlots`] holds the state after it.
+/// Values of a small program for a batch of candles. [`InlineSlots`] holds the state after the batch.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     all: Box<[Column]>,
     prices: [bool; 4],
-    /// Number of candles; later column entries are meaningless.
+    /// Number of candles in the batch. Later entries of a column are meaningless.
     count: usize,
 }
 
 impl Columns {
-    /// Values that are neither prices nor computed remain constant.
+    /// Creates columns of constants. Prices and computed values are overwritten for each batch.
     pub(crate) fn new(values: &InlineSlots) -> Self {
         let columns = values.used().iter().map(|value| [*value; MAX_BATCH]);
         Self { all: columns.collect(), prices: values.prices(), count: 0 }
@@ -50,7 +50,7 @@ impl Columns {
         self.all[place][candle]
     }
 
-    /// Returns a bit per candle for which `holds` is true, the lowest for the first candle.
+    /// Returns one bit per candle, 1 if `holds` is true. The lowest bit is the first candle.
     #[inline]
     pub(crate) fn where_holds(&self, one: Slot, other: Slot, holds: impl Fn(f64, f64) -> bool) -> u64 {
         let mut flags = [0_u8; MAX_BATCH];
@@ -97,8 +97,8 @@ impl Columns {
         self.end(out, values);
     }
 
-    /// Counts the candles of a window on which a condition is true; NaN if it is unknown on one of them.
-    /// `window` has the last values in their order, at most `MAX_BATCH`, and is updated.
+    /// Counts the candles in a window on which a condition is true; NaN if it is unknown on any of them.
+    /// `window` holds the latest values, oldest first, at most `MAX_BATCH`, and is updated.
     #[inline]
     pub(crate) fn count(&mut self, of: Slot, window: &mut [f64], out: Slot, values: &mut InlineSlots) {
         let (new, length) = (self.all[of], window.len());
@@ -161,7 +161,7 @@ impl Columns {
         loops!(Add, Subtract, Multiply, Divide, Min, Max, Less, LessOrEqual, Equal, Unequal, And, Or);
     }
 
-    /// Computes the value of the previous candle, from `last` for the first; returns the next `last`.
+    /// Computes each candle's previous value, `last` for the first. Returns `last` for the next batch.
     #[inline]
     pub(crate) fn back(&mut self, of: Slot, last: f64, out: Slot, values: &mut InlineSlots) -> f64 {
         let next = self.count.checked_sub(1).map_or(last, |place| self.all[of][place]);
@@ -229,7 +229,7 @@ impl Columns {
         self.end_lines(out, I::LINES, values);
     }
 
-    /// Splits off the column of an operand. Operands always precede `out`.
+    /// Borrows the column of an operand, which always precedes `out`, and the columns from `out` on.
     #[inline]
     fn split(&mut self, of: Slot, out: Slot) -> (&Column, &mut [Column]) {
         let (before, from) = self.all.split_at_mut(out);
@@ -248,7 +248,7 @@ impl Columns {
     }
 }
 
-/// Packs the lowest bits of eight bytes that are 0 or 1, the first byte lowest.
+/// Packs eight bytes that are 0 or 1 into one byte. The first byte becomes the lowest bit.
 #[inline]
 fn pack_bits(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56

@@ -1,4 +1,4 @@
-//! Compiler from the tree of a rule to a graph: names, types, settings, constant folding.
+//! Compiler from the syntax tree of a rule to a graph: names, types, settings and constant folding.
 
 use crate::error::suggest_name;
 use crate::graph::{Binary, Field, Graph, Id, Op};
@@ -38,7 +38,7 @@ pub(crate) struct Compiler<'a> {
     parameters: &'a BTreeMap<String, f64>,
     pub(crate) used: BTreeSet<String>,
     pub(crate) compared: Vec<Id>,
-    /// Numbers read by conditions, in order; only for explanations.
+    /// Numbers that conditions read, in order. Only recorded for explanations.
     pub(crate) numbers_read: Vec<Id>,
     pub(crate) is_explaining: bool,
     is_in_pattern: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Compiler<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'t> {
     pub(crate) tree: &'t Tree,
-    /// Index of the interval.
+    /// Index of the interval in the graph's list of intervals.
     pub(crate) candles: usize,
 }
 
@@ -247,7 +247,7 @@ impl<'a> Compiler<'a> {
         if operator.is_comparison() {
             self.note_compared(at, &[one, other]);
         }
-        // `>` and `>=` are `<` and `<=` with swapped operands.
+        // `>` and `>=` become `<` and `<=` with swapped operands.
         let (binary, first, second) = match operator {
             Operator::Greater => (Binary::Less, other, one),
             Operator::GreaterOrEqual => (Binary::LessOrEqual, other, one),
@@ -385,7 +385,7 @@ impl Compiler<'_> {
         self.graph.add(op, name, warm, candles)
     }
 
-    /// Returns the name of a value, in parentheses if an adjacent operator could split it.
+    /// Returns the name of a value, in parentheses if it contains an operator.
     pub(crate) fn bracketed(&self, id: Id) -> String {
         let node = self.graph.node(id);
         let is_call = node.name.ends_with(')') && !node.name.starts_with('(') && !node.name.contains(") ");
@@ -398,8 +398,8 @@ impl Compiler<'_> {
 }
 
 impl Binary {
-    /// Applies the operator. NaN is a missing number or an unknown condition; it propagates unless the other
-    /// side decides. Infinite results become NaN.
+    /// Applies the operator. NaN is a missing number or an unknown condition, and propagates unless the
+    /// other operand decides the result. Infinite results become NaN.
     #[inline]
     pub(crate) fn apply(self, one: f64, other: f64) -> f64 {
         match self {
@@ -413,7 +413,7 @@ impl Binary {
             Self::LessOrEqual => if_known(one, other, one <= other),
             Self::Equal => if_known(one, other, one == other),
             Self::Unequal => if_known(one, other, one != other),
-            // A 0 on either side decides; otherwise NaN propagates.
+            // If either side is 0, the result is 0. Otherwise NaN propagates.
             Self::And if one == 0.0 || other == 0.0 => 0.0,
             Self::And => one * other,
             Self::Or if one == 1.0 || other == 1.0 => 1.0,

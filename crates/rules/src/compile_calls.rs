@@ -1,4 +1,4 @@
-//! Compilation of calls, of indicator lines and of values of longer candles.
+//! Compilation of calls, indicator lines and values of longer candles.
 
 use crate::catalog::{Argument, Function};
 use crate::compile::{Compiler, Scope, Value};
@@ -10,7 +10,7 @@ use candlewick_engine::{EngineError, Hours, LocalClock, Window};
 use candlewick_sdk::{Interval, Millis, Resampler, suggest};
 use std::ops::Range;
 
-/// Default number of candles searched by `since`.
+/// Default number of candles that `since` searches.
 const DEFAULT_SINCE_CANDLES: usize = 500;
 const MAX_PERIOD: usize = 100_000;
 const MAX_COUNTED_CANDLES: usize = 10_000;
@@ -149,13 +149,13 @@ impl Compiler<'_> {
         }
         let source_warm = of.map_or(1, |of| self.graph.node(of).warm_after.max(1));
         let warm = source_warm - 1 + indicator.stable_after(self.graph.intervals()[at.candles]);
-        // Distinct from the name of the main line.
+        // The name differs from that of the main line.
         let own = if indicator.lines() == 1 { name.clone() } else { format!("{name}.*") };
         let op = Op::Indicator { indicator: Box::new(indicator), of };
         Ok((self.graph.add(op, own, warm, at.candles), name))
     }
 
-    /// Explains swapped arguments, such as `rsi(close, 7)`.
+    /// Returns an error for swapped arguments such as `rsi(close, 7)`.
     fn swap_error(
         &mut self,
         at: Scope<'_>,
@@ -180,7 +180,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Explains an indicator of a constant, such as `ema(100, 60)`.
+    /// Returns an error for an indicator of a constant such as `ema(100, 60)`.
     fn source_error(&self, function: &Function, number: f64, place: &Range<usize>) -> RuleError {
         let own = self.graph.intervals()[0];
         let minutes = Interval::from_seconds((number * 60.0) as i64).ok().filter(|longer| *longer > own);
@@ -211,7 +211,7 @@ impl Compiler<'_> {
         self.note_compared(at, &[one, other]);
         let name = format!("{word}({}, {})", self.name(one), self.name(other));
         let warm = self.graph.node(one).warm_after.max(self.graph.node(other).warm_after).max(1) + 1;
-        // Not a valid expression, so it cannot collide.
+        // Cannot collide with other names, because it is not a valid expression.
         let order = format!("order of {} and {}", self.name(one), self.name(other));
         let order = self.graph.add(Op::Order(one, other), order, warm, at.candles);
         let op = Op::Crosses { is_above, order };
@@ -300,7 +300,7 @@ fn parse_time(at: Scope<'_>, id: PartId) -> Result<i64, RuleError> {
         let number = digits.parse::<i64>().ok();
         number.filter(|_| are_digits && (least..=2).contains(&digits.len()))
     };
-    // Like hours of `[risk]`, 8:00 means 08:00.
+    // As in the hours of `[risk]`, 8:00 means 08:00.
     let (hours, minutes) = text.split_once(':').ok_or_else(wrong)?;
     let (hours, minutes) = digits(hours, 1).zip(digits(minutes, 2)).ok_or_else(wrong)?;
     let time = hours * Millis::HOUR.get() + minutes * Millis::MINUTE.get();
@@ -309,7 +309,7 @@ fn parse_time(at: Scope<'_>, id: PartId) -> Result<i64, RuleError> {
 
 fn parse_window(at: Scope<'_>, (from, to): (i64, i64), zone: PartId) -> Result<(Window, String), RuleError> {
     let (zone, place) = parse_zone(at, zone)?;
-    // The end of a day is the beginning of the next.
+    // The end of a day is midnight of the next day.
     let clock = |time: i64| format_time(time % Millis::DAY.get());
     let hours = Hours { days: Vec::new(), from: clock(from), to: clock(to), timezone: zone.to_owned() };
     let window = Window::new(&hours, "between").map_err(|error| time_setting_error(error, place))?;
@@ -437,7 +437,7 @@ impl Compiler<'_> {
         if self.graph.constant(inner.id).is_some() {
             return Ok(inner);
         }
-        // The first longer candle may be partial, and the last is visible one candle after its close.
+        // One more longer candle: the first may be partial, and the last is visible one candle after its close.
         let each = (interval.length().get() / own.length().get()) as usize;
         let warm = self.graph.node(inner.id).warm_after.saturating_add(1).saturating_mul(each);
         let name = format!("{}@{interval}", self.bracketed(inner.id));

@@ -1,4 +1,4 @@
-//! Comparisons of two values: within rounding if both sides are in the unit of a price.
+//! Comparisons of two values, with rounding tolerance for computed prices.
 
 use crate::RuleError;
 use crate::compile::{Compiler, Kind, Scope};
@@ -7,7 +7,7 @@ use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId};
 
 impl Compiler<'_> {
-    /// Rejects a condition compared with 1 or 0, which is how other languages test booleans.
+    /// Rejects comparisons of a condition with 1 or 0, which test booleans in other languages.
     pub(crate) fn reject_boolean_comparison(
         &mut self,
         at: Scope<'_>,
@@ -36,7 +36,7 @@ impl Compiler<'_> {
         Err(RuleError::new(part.place.clone(), format!("`{name}` is a condition, not a number: {hint}")))
     }
 
-    /// Compares exactly, or within rounding if at least one side is the result of the rule's own arithmetic.
+    /// Compares exactly, or within rounding if a side is computed and both are in the unit of a price.
     pub(crate) fn compare(
         &mut self,
         binary: Binary,
@@ -50,7 +50,7 @@ impl Compiler<'_> {
         if !is_rounded {
             return self.add_at(Op::Binary(binary, one, other), name, &[one, other], candles);
         }
-        // Not a valid expression, so it cannot collide.
+        // Cannot collide with other names, because it is not a valid expression.
         let order = format!("{} vs {}", self.graph.node(one).name, self.graph.node(other).name);
         let order = self.add_at(Op::Compared(one, other), order, &[one, other], candles);
         let zero = self.constant(0.0).id;
@@ -58,7 +58,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Returns whether a value is a result of the rule's own arithmetic, and so is subject to rounding.
+/// Returns whether a value is computed by the rule's own arithmetic and thus subject to rounding.
 fn is_computed(graph: &Graph, id: Id) -> bool {
     match graph.node(id).op {
         Op::Field(field) => matches!(
@@ -75,7 +75,7 @@ fn is_computed(graph: &Graph, id: Id) -> bool {
     }
 }
 
-/// Returns whether a value is in the unit of a price: prices, their differences and averages, and constants.
+/// Returns whether a value is in the unit of a price, such as prices, their averages and constants.
 fn has_price_unit(graph: &Graph, id: Id) -> bool {
     match &graph.node(id).op {
         Op::Constant(_) => true,
@@ -109,7 +109,7 @@ fn line_has_price_unit(graph: &Graph, id: Id, line: usize) -> bool {
         | Indicator::Keltner(_)
         | Indicator::HeikinAshi(_)
         | Indicator::Pivots(_) => true,
-        // The last line of each is a sign.
+        // The last line of each is not a price.
         Indicator::Supertrend(_) | Indicator::ParabolicSar(_) => line == 0,
         Indicator::SessionRange(_) => line < 3,
         Indicator::Rsi(_)

@@ -1,4 +1,4 @@
-//! Conditions as a list of tests with jumps, evaluated only until one condition is decided.
+//! Conditions as a list of tests with jumps. Evaluation stops as soon as the result is known.
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Graph, Id, Op};
@@ -10,7 +10,7 @@ pub(crate) struct Decision {
     starts: Box<[usize]>,
 }
 
-/// A test with jump targets. Targets after the last test are the first true condition, or none.
+/// A test with two jump targets. Targets beyond the last test are results: the true condition or none.
 #[derive(Clone, Copy, Debug)]
 struct Test {
     kind: TestKind,
@@ -20,7 +20,7 @@ struct Test {
     unmet: usize,
 }
 
-/// Kind of a test. Missing numbers and unknown conditions fail every test.
+/// Kinds of tests. Every test fails on missing numbers and unknown conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TestKind {
     Less,
@@ -29,16 +29,16 @@ enum TestKind {
     Unequal,
     Holds,
     HoldsNot,
-    /// `one` is the present order, which is above; `other` is the previous order, which was not.
+    /// `one` is the current comparison result, which is above. `other` is the previous one, which is not.
     CrossesAbove,
     CrossesBelow,
 }
 
-/// A jump target that is resolved once all tests exist.
+/// A symbolic jump target, which is resolved after all tests are added.
 type Label = usize;
 
 pub(crate) struct Tests {
-    /// Operands are ids of graph values, and targets are labels.
+    /// Tests whose operands are still graph ids and whose targets are still labels.
     tests: Vec<Test>,
     labels: Vec<usize>,
     starts: Vec<usize>,
@@ -47,7 +47,7 @@ pub(crate) struct Tests {
 impl Tests {
     pub(crate) fn compile(graph: &Graph, conditions: &[Id]) -> Self {
         let count = conditions.len();
-        // One label per condition, and one if none holds.
+        // One label per condition, and one for no true condition.
         let mut tests = Self { tests: Vec::new(), labels: vec![0; count + 1], starts: Vec::new() };
         for (holds, condition) in conditions.iter().enumerate() {
             let next = if holds + 1 < count { tests.label() } else { count };
@@ -71,7 +71,7 @@ impl Tests {
         let Self { tests, labels, starts } = self;
         let placed = |test: Test| Test {
             one: place_of(test.one),
-            // The previous order follows the current one.
+            // The previous comparison result follows the current one.
             other: place_of(test.other) + usize::from(test.kind.is_crossing()),
             met: labels[test.met],
             unmet: labels[test.unmet],
@@ -85,7 +85,7 @@ impl Tests {
         self.labels.len() - 1
     }
 
-    /// Adds the tests for a condition to be known true (or false), by De Morgan's laws.
+    /// Adds tests of whether a condition is known to be true (or false), using De Morgan's laws.
     fn add(&mut self, graph: &Graph, of: Id, holds: bool, (met, unmet): (Label, Label)) {
         let (kind, one, other) = match graph.node(of).op {
             Op::Not(inner) => return self.add(graph, inner, !holds, (met, unmet)),
@@ -120,12 +120,12 @@ impl TestKind {
 }
 
 impl Decision {
-    /// Returns values for each of one or two conditions, the first less whenever the condition is true.
-    /// `None` if a condition does not begin with such a test.
+    /// Returns a pair of slots per condition, of which the first is less if the condition is true.
+    /// `None` if there are more than two conditions or one does not begin with such a test.
     pub(crate) fn prefilter(&self) -> Option<[(Slot, Slot); 2]> {
         let ends = self.starts.iter().skip(1).copied().chain([self.tests.len() + self.starts.len()]);
         let needed = |(start, end): (&usize, usize)| {
-            // The condition fails if its first test fails.
+            // Requires that the condition fails if its first test fails.
             let test = self.tests.get(*start).filter(|test| test.unmet == end)?;
             match test.kind {
                 TestKind::Less | TestKind::CrossesBelow => Some((test.one, test.other)),
@@ -141,7 +141,7 @@ impl Decision {
         }
     }
 
-    /// Returns the index of the first condition known to be true, or their number.
+    /// Returns the index of the first condition known to be true, or the number of conditions.
     #[inline]
     pub(crate) fn first_true(&self, values: &[f64]) -> usize {
         let mut at = 0;
@@ -162,8 +162,8 @@ impl Decision {
         at - self.tests.len()
     }
 
-    /// Like `first_true`, for a batch of candles: for each condition, a bit per candle on which it is the first true
-    /// one, the lowest for the first candle. `reached` is scratch space for [that many](Self::places) numbers.
+    /// Like `first_true` for a batch of candles. For each condition, returns a bit per candle, 1 if the
+    /// condition is the first true one. `reached` is scratch space for [`places`](Self::places) numbers.
     pub(crate) fn first_true_batch<'r>(
         &self,
         columns: &Columns,
@@ -193,14 +193,14 @@ impl Decision {
                     columns.where_holds(test.one, test.other, |one, other| one == -1.0 && other > -1.0)
                 }
             };
-            // Jumps only lead forward.
+            // All jumps are forward.
             reached[test.met] |= here & holds;
             reached[test.unmet] |= here & !holds;
         }
         &reached[self.tests.len()..self.tests.len() + self.starts.len()]
     }
 
-    /// Scratch size of [`first_true_batch`](Self::first_true_batch): tests, conditions and the case of none.
+    /// Scratch size of [`first_true_batch`](Self::first_true_batch): one place per test and per result.
     pub(crate) const fn places(&self) -> usize {
         self.tests.len() + self.starts.len() + 1
     }

@@ -1,4 +1,4 @@
-//! Rules as declarations: comparisons of series with levels, shared by the trials of a search.
+//! Rules as declarations: comparisons of series with levels. The trials of a search share the series.
 
 use crate::graph::{Binary, Graph, Id, Op};
 use crate::program::{Program, Slot};
@@ -7,7 +7,7 @@ use candlewick_sdk::{
 };
 use std::collections::HashMap;
 
-/// Maximum number of alternatives declared one by one; a condition with more becomes a series of its own.
+/// Maximum number of declared alternatives. A condition with more becomes a series of its own.
 const MAX_ALTERNATIVES: usize = 8;
 const TRUTH_THRESHOLD: f64 = 0.5;
 
@@ -38,7 +38,7 @@ struct Test {
     holds: bool,
 }
 
-/// Returns the alternatives in which a condition is true (or false), none if unknown; all tests must pass.
+/// Returns the alternatives in which a condition is true (or false). All tests of one must pass.
 fn alternatives(graph: &Graph, of: Id, holds: bool) -> Vec<Vec<Test>> {
     let found = match &graph.node(of).op {
         Op::Not(inner) => alternatives(graph, *inner, !holds),
@@ -74,7 +74,7 @@ struct DeclarationBuilder<'g> {
 impl DeclarationBuilder<'_> {
     fn comparison(&mut self, test: Test) -> Comparison {
         let Test { of, holds } = test;
-        // With a number, `a <= b` is `a` below the next larger float.
+        // With a constant `b`, `a <= b` means that `a` is below the next larger float.
         if let Op::Binary(binary @ (Binary::Less | Binary::LessOrEqual), one, other) = self.graph.node(of).op
         {
             let is_strict = (binary == Binary::Less) == holds;
@@ -105,7 +105,7 @@ impl DeclarationBuilder<'_> {
     }
 }
 
-/// A program that builds its longer candles itself.
+/// A program that aggregates its longer candles itself.
 struct SeriesProgram {
     program: Program,
     place: Slot,

@@ -1,7 +1,7 @@
-//! Rules with indicators compiled into the loop over candles, as in a strategy in Rust.
+//! Rules with indicators inlined into the loop over candles, as in a strategy written in Rust.
 //!
-//! A generic step costs as much as an indicator itself. Most rules use one or two indicators of the candle: these
-//! are monomorphized into the loop, and only the rest remains a list of steps.
+//! Dispatching a step costs as much as computing an indicator. Most rules use one or two indicators of the
+//! candle. These are monomorphized into the loop, and the rest remains a list of steps.
 
 use crate::columns::Columns;
 use crate::indicator::{ByCandle, ByNumber, Indicator};
@@ -27,7 +27,7 @@ struct InlinedRule<H> {
     answers: RuleSet,
 }
 
-/// Indicators that are computed first, inlined into the loop.
+/// Indicators that are inlined into the loop and computed first.
 trait Head: Send {
     fn take(&mut self, candle: &Candle, values: &mut InlineSlots);
 
@@ -126,7 +126,7 @@ fn put_all(values: &mut InlineSlots, out: u8, lines: &[f64]) {
 }
 
 impl Tail {
-    /// Values that no step uses store the state of plain instructions.
+    /// Compiles steps. Unused slots of `values` store the state of plain instructions.
     fn build(steps: Vec<Step>, values: &mut InlineSlots) -> Self {
         if let [Step { action: Action::Order(order), out }] = steps[..] {
             return Self::Order(order, out);
@@ -186,7 +186,7 @@ impl Tail {
     }
 }
 
-/// Not generic, so that all heads share it.
+/// Runs the parts in order. Not generic, so that all heads share the code.
 #[inline(never)]
 fn run_parts(parts: &mut [Part], candle: &Candle, interval: Interval, values: &mut InlineSlots) {
     for part in parts {
@@ -202,7 +202,7 @@ impl<H: Head> Strategy for InlinedRule<H> {
         self.answers.warmup
     }
 
-    // The body of the loop over candles: see docs/performance.md.
+    // The body of the loop over candles (see docs/performance.md).
     #[allow(clippy::inline_always, reason = "the compiler would not inline it")]
     #[inline(always)]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
@@ -232,7 +232,7 @@ impl<H: Head> Strategy for InlinedRule<H> {
 }
 
 #[expect(unsafe_code, reason = "a value depends only on its candle and earlier ones: tests/quickest.rs")]
-// SAFETY: each step fills a column in candle order, and reads other columns only up to the same candle.
+// SAFETY: each step fills its column in candle order and reads other columns only up to the same candle.
 unsafe impl<H: Head> BatchStrategy for InlinedRule<H> {
     fn answer_batch(&mut self, candles: &[Candle], answers: &mut CandleAnswers) {
         let Self { head, tail, values, columns, reached, interval, answers: own, .. } = self;
@@ -260,7 +260,7 @@ enum HeadKind {
 }
 
 impl HeadKind {
-    /// Removes the first such step, which depends only on the candle and so may run before all others.
+    /// Removes the first step that can be inlined. It depends only on the candle, so it can run first.
     fn take_first(steps: &mut Vec<Step>) -> Option<Self> {
         let place = steps.iter().position(|step| Self::from_step(step).is_some())?;
         Self::from_step(&steps.remove(place))

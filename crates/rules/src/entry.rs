@@ -1,4 +1,4 @@
-//! Registration of the strategy `rules`, defined by the rule in a bot's parameters.
+//! Registration of the strategy `rules`, whose rule is in the bot's parameters.
 
 use crate::explained::ExplainedRule;
 use crate::file::{FileError, KEYS, WrittenRule, hint_for_expiry, hint_for_key, with_key};
@@ -12,18 +12,18 @@ use std::fs;
 use std::sync::Arc;
 
 pub const NAME: &str = "rules";
-/// Version of the language; a bot's version appends the hash of its rule.
+/// Version of the rule language. A bot's version is this and the hash of its rule.
 pub const VERSION: &str = "1.0.0";
-/// Version of rules with computed comparisons, which tolerate rounding since then.
+/// Version of rules with computed comparisons, which tolerate rounding since this version.
 const ROUNDING_VERSION: &str = "1.1.0";
 const ABOUT: &str = "Trades by a rule from a file or from the bot's parameters.";
 
 const MAX_FILE_BYTES: u64 = 256 * 1024;
 const HASH_LETTERS: usize = 16;
 
-/// Parameters are `file`, or `buy` and `sell`, plus the rule's own.
+/// Creates the strategy `rules`. Parameters are `file`, or `buy` and `sell`, and those of the rule.
 pub fn entry() -> StrategyEntry {
-    // Not called: `specify_entry` builds the entry of the bot's parameters.
+    // Not called in practice, because `specify_entry` builds an entry for the bot's parameters first.
     let build = |params: &Value, bot: &BotContext| specify_entry(params)?.build_with_declaration(params, bot);
     let entry = StrategyEntry::declaring(NAME, VERSION, build).specified_by(specify_entry);
     with_keys(entry, &Map::new()).described(ABOUT)
@@ -207,8 +207,8 @@ fn is_given(value: Option<&Value>) -> bool {
     })
 }
 
-/// Wraps an entry so that other texts, lists or tables, such as another rule file, rebuild it with `specify`.
-/// Numbers and booleans only override parameters.
+/// Wraps an entry so that changed texts, lists or tables, such as another rule file, rebuild it with
+/// `specify`. Numbers and booleans only override parameters.
 pub(crate) fn respecify_on_change(
     entry: StrategyEntry,
     specify: impl Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync + 'static,

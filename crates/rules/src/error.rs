@@ -1,4 +1,4 @@
-//! Errors in the text of a rule, with their position, and suggestions for unknown names.
+//! Errors in the text of a rule with their positions, and suggestions for unknown names.
 
 use crate::catalog::{Argument, find, names};
 use candlewick_sdk::{AliasContext, Counterpart, counterparts, nearest, visible};
@@ -8,7 +8,7 @@ use std::ops::Range;
 #[error("{message}")]
 pub struct RuleError {
     pub message: String,
-    /// Byte range in the text, empty if something is missing.
+    /// Byte range in the text; empty if something is missing there.
     pub place: Range<usize>,
 }
 
@@ -17,7 +17,7 @@ impl RuleError {
         Self { message: message.into(), place }
     }
 
-    /// Returns 1-based line and column; the column counts characters.
+    /// Returns the 1-based line and column. The column counts characters.
     pub fn line_and_column(&self, text: &str) -> (usize, usize) {
         let before = &text[..text.floor_char_boundary(self.place.start)];
         let line = before.matches('\n').count() + 1;
@@ -113,7 +113,7 @@ mod tests {
             .is_ok_and(|rule| rule.build(&BTreeMap::new(), Interval::MINUTE, None).is_ok())
     }
 
-    /// Compares the table of docs/rules.md with the hints and the language.
+    /// Compares the table in docs/rules.md with the hints and the language.
     #[test]
     fn counterparts_of_tradingview_are_sound_rules() {
         let page = include_str!("../../../docs/rules.md");

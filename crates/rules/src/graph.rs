@@ -1,4 +1,4 @@
-//! The values of a rule as a topologically sorted list without duplicates.
+//! Graph of the values of a rule: a topologically sorted list without duplicates.
 
 use crate::indicator::Indicator;
 use candlewick_engine::{LocalClock, Window};
@@ -11,29 +11,29 @@ pub(crate) type Id = usize;
 pub(crate) struct Graph {
     nodes: Vec<Node>,
     known: HashMap<(usize, String), Id>,
-    /// The bot's own interval, then the longer ones.
+    /// The bot's own interval, followed by the longer ones.
     intervals: Vec<Interval>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) op: Op,
-    /// Expression in the rule language. It identifies the value: equal names share one node.
+    /// Expression in the rule language, which identifies the value.
     pub(crate) name: String,
-    /// Number of candles until the value is meaningful, including the present one.
+    /// Number of candles, including the current one, until the value is meaningful.
     pub(crate) warm_after: usize,
-    /// Index of the interval.
+    /// Index of the interval in the graph's list of intervals.
     pub(crate) candles: usize,
 }
 
-/// Operation of a value. True conditions are 1, false ones 0.
+/// Operations that compute a value. A condition is 1 if true, 0 if false.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     Constant(f64),
     Field(Field),
     Clock(Clock),
     LocalClock(Clock, LocalClock),
-    /// The candle closes within this time of day, in ms, UTC.
+    /// Whether the candle closes within this time of day, in ms in UTC.
     Between(i64, i64),
     InHours(Box<Window>),
     Negate(Id),
@@ -41,8 +41,8 @@ pub(crate) enum Op {
     Not(Id),
     Binary(Binary, Id, Id),
     Back(Id, usize),
-    /// Order of two numbers: 1 if the first is larger, -1 if the second is, 0 if they are equal
-    /// within rounding.
+    /// Comparison result of two numbers: 1 if the first is larger, -1 if the second is larger, 0 if
+    /// they are equal within rounding.
     Compared(Id, Id),
     Order(Id, Id),
     Crosses {
@@ -82,7 +82,7 @@ pub(crate) enum Field {
     LowerWick,
 }
 
-/// Component of the close time, in UTC.
+/// Component of the close time in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     Hour,
@@ -112,7 +112,7 @@ impl Graph {
         Self { nodes: Vec::new(), known: HashMap::new(), intervals: vec![own] }
     }
 
-    /// Adds a value, or finds the existing one of the same name.
+    /// Returns the id of the value with this name, which is added if it does not exist.
     pub(crate) fn add(&mut self, op: Op, name: String, warm_after: usize, candles: usize) -> Id {
         let next = self.nodes.len();
         let id = *self.known.entry((candles, name.clone())).or_insert(next);
@@ -151,7 +151,7 @@ impl Graph {
 }
 
 impl Op {
-    /// Returns the operands that belong to the same candles.
+    /// Returns the operands with the same interval.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Id> {
         let parts = match self {
             Self::Constant(_)

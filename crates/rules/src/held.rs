@@ -1,22 +1,22 @@
-//! Statistics of how often each condition was true, to diagnose rules that never signal.
+//! Counts of how often each condition was true, to diagnose rules that never signal.
 
 use candlewick_sdk::{BotContext, BuildError, Candle, ConditionSide, LongerCandles, Registry, Strategy};
 use serde_json::Value;
 
-/// Statistics of a condition or a part. Parts follow their condition, one level deeper.
+/// Counts of a condition or of a part of one. Parts follow their condition and are one level deeper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionCount {
-    /// Path of the part or filter in its combination: `dip`, `outer.dip`; empty for the bot's own condition.
+    /// Path of the part in its combination, such as `outer.dip`. Empty for the bot's own condition.
     pub part: String,
     pub side: ConditionSide,
-    /// 0 for the whole condition, 1 for operands of its `and` or `or`, and so on.
+    /// 0 for the whole condition, 1 for the operands of its `and` or `or`, and so on.
     pub depth: usize,
     pub text: String,
-    /// Candles evaluated after warm-up; for a filter, only those with a signal.
+    /// Number of evaluated candles after warm-up. For a filter, only candles with a signal count.
     pub candles: u64,
     pub held: u64,
     pub unknown: u64,
-    /// For a sell condition, candles on which buy was true too. The buy takes precedence there.
+    /// For a sell condition, candles on which buy was true too. There, buy takes precedence.
     pub beside_buy: u64,
 }
 
@@ -45,7 +45,7 @@ pub fn condition_counts(
     let pairs = pair_sides(&counted);
     let longer = LongerCandles::for_bot(bot, shown.longer_intervals());
     let mut longer = longer.map_err(|error| BuildError::parameters(strategy, error.to_string()))?;
-    // Parts are only counted once the whole strategy is warm.
+    // Counting starts when the whole strategy is warm.
     let warmup = shown.warmup();
     for (place, candle) in candles.iter().enumerate() {
         longer.feed_ended(candle, &mut *shown);
@@ -78,7 +78,7 @@ impl ConditionCount {
     }
 
     fn record(&mut self, holds: Option<bool>) {
-        // Filters are only evaluated on signals.
+        // Filters are evaluated only on signals.
         self.candles += u64::from(holds.is_some() || !self.counts_signals());
         self.held += u64::from(holds == Some(true));
         self.unknown += u64::from(holds.is_none() && !self.counts_signals());

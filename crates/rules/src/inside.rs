@@ -1,4 +1,4 @@
-//! Conditions of a bot's rule, or of the rules inside its combination, and their longest part.
+//! Analysis of a bot's rule or of all rules in its combination, such as its slowest part.
 
 use crate::combine::nested_rules;
 use crate::compile::Compiler;
@@ -38,7 +38,7 @@ pub fn uses_volume(registry: &Registry, strategy: (&str, &Value)) -> Result<bool
     Ok(forms.any(|form| matches!(form, Form::Name(name) if name == "volume")))
 }
 
-/// Counts the numbers, texts and used parameters of a bot's rules: all that could be fitted to candles.
+/// Counts everything in a bot's rules that can be fitted: numbers, texts and used parameters.
 pub fn count_fitted_numbers(registry: &Registry, strategy: (&str, &Value)) -> Result<usize, BuildError> {
     let is_number = |form: &Form, parameters: &BTreeMap<String, f64>| match form {
         Form::Number(_) | Form::Text(_) => true,
@@ -69,12 +69,12 @@ pub fn quoted_texts(registry: &Registry, strategy: (&str, &Value)) -> Result<Vec
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LongPart {
-    /// In the rule language with parameter values: `ema(100)@1h`.
+    /// Text in the rule language with parameter values, such as `ema(100)@1h`.
     pub text: String,
-    /// In candles of the bot.
+    /// Warm-up in candles of the bot.
     pub candles: usize,
-    /// The moving average of the same period with a shorter memory, and its number of candles: `sma(100)@1h`.
-    /// `None` if the part is not an average with a longer memory than its period.
+    /// Moving average with the same period but less memory, such as `sma(100)@1h`, and its warm-up.
+    /// `None` if the part is not a moving average whose memory exceeds its period.
     pub windowed: Option<(String, usize)>,
 }
 
@@ -133,7 +133,7 @@ fn find_slowest(graph: &Graph, values: impl Iterator<Item = Id>) -> Option<Id> {
 
 fn dominant_part(graph: &Graph, from: Id) -> Id {
     let mut at = from;
-    // Stops at lines, named after their indicator, and at values of longer candles.
+    // Stops at lines, which are named after their indicator, and at values of longer candles.
     while !matches!(graph.node(at).op, Op::Line(..) | Op::Longer(_)) {
         let Some(part) = find_slowest(graph, graph.node(at).op.parts()) else { break };
         if graph.node(part).warm_after * 2 < graph.node(at).warm_after {
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn longest_part_suggests_a_windowed_average() {
-        // An hour has 60 candles, and values of longer candles need one more: (100 + 1) * 60.
+        // An hour has 60 candles, and values of longer candles need one more hour: (100 + 1) * 60.
         let windowed = Some(("sma(100)@1h".to_owned(), 6_060));
         let (text, candles, found) = longest("rsi(7) < 30 and close > ema(trend)@1h");
         assert_eq!((text.as_str(), found), ("ema(100)@1h", windowed.clone()));

@@ -1,11 +1,11 @@
-//! Four-byte instructions for the plain steps of a small program, with their state in values.
+//! Four-byte instructions for the simple steps of a small program. Their state is stored in values.
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Field};
 use crate::program::{InlineSlots, Slot, Slots};
 use crate::step::{Action, Step, order};
 
-/// Longer lookbacks use a buffer, not one value per candle.
+/// Maximum lookback with one value per candle. Longer lookbacks use a ring buffer.
 const MAX_BACK: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
@@ -22,10 +22,10 @@ enum Operation {
     Negate,
     Abs,
     Not,
-    /// Outputs the second value and replaces it with the first.
+    /// Outputs the second operand and replaces that slot with the first operand.
     Exchange,
     Compared,
-    /// Stores the previous order in the value after the output.
+    /// Outputs the comparison result and stores the previous one in the slot after the output.
     Order,
     CrossesAbove,
     CrossesBelow,
@@ -81,7 +81,7 @@ pub(crate) fn run_batch(instructions: &[Instruction], columns: &mut Columns, val
     }
 }
 
-/// Returns whether the order has just become `to`; NaN if either order is unknown.
+/// Returns 1 if the comparison result has just become `to`, else 0. NaN if either result is unknown.
 #[inline]
 pub(crate) fn crosses(now: f64, before: f64, to: f64) -> f64 {
     let is_known = !now.is_nan() && !before.is_nan();
@@ -98,7 +98,7 @@ impl<'v> Instructions<'v> {
         Self { made: Vec::new(), values }
     }
 
-    /// Returns `false` if the step cannot be expressed as plain instructions.
+    /// Adds a step. Returns `false` if the step cannot be expressed as instructions.
     pub(crate) fn add(&mut self, step: &Step) -> bool {
         let out = step.out;
         match &step.action {
@@ -117,7 +117,7 @@ impl<'v> Instructions<'v> {
             Action::Divide(one, other) => self.push(Operation::Binary(Binary::Divide), (*one, *other), out),
             Action::Binary(binary, one, other) => self.push(Operation::Binary(*binary), (*one, *other), out),
             Action::Last { of, last } => return self.back(*of, &[*last], out),
-            // The next to be replaced is the furthest back.
+            // The next value to be replaced is the oldest.
             Action::Back { of, last, next } if last.len() <= MAX_BACK => {
                 let (later, earlier) = last.split_at(*next);
                 let since: Vec<f64> = earlier.iter().chain(later).rev().copied().collect();
@@ -155,7 +155,7 @@ impl<'v> Instructions<'v> {
         true
     }
 
-    /// Adds a shift register with one value per candle, latest first, if there is room.
+    /// Adds a shift register with one value per candle, latest first. Returns `false` if slots are lacking.
     fn back(&mut self, of: Slot, since: &[f64], out: Slot) -> bool {
         if self.values.free_slots() < since.len() {
             return false;
@@ -170,7 +170,7 @@ impl<'v> Instructions<'v> {
     }
 
     fn push(&mut self, operation: Operation, (one, other): (Slot, Slot), out: Slot) {
-        // A program of few values has no further places.
+        // All slots of a small program fit in `u8`.
         let [one, other, out] = [one, other, out].map(|place| place as u8);
         self.made.push(Instruction { operation, one, other, out });
     }

@@ -1,8 +1,8 @@
-//! Strategies defined by rules in files: `buy = "rsi(14) < 30 and close > sma(200)"`.
+//! Strategies defined by rules, such as `buy = "rsi(14) < 30 and close > sma(200)"`.
 //!
-//! A rule has a condition to buy, one to sell, or both. The language has named parameters, the indicators of
+//! A rule has a condition to buy, a condition to sell, or both. The language has named parameters, the indicators of
 //! [`candlewick_sdk::indicator`], longer candles (`sma(50)@1h`), earlier values (`rsi(14)[1]`), times of day and candle
-//! patterns; `docs/rules.md` is the reference. [`combine`] combines several strategies.
+//! patterns. `docs/rules.md` is the reference. [`combine`] combines several strategies.
 //!
 //! ```
 //! use candlewick_rules::Rule;
@@ -12,7 +12,7 @@
 //! let parameters = BTreeMap::from([("period".to_owned(), 14.0)]);
 //! let rule = Rule::parse(Some("rsi(period) < 30"), Some("rsi(period) > 70")).unwrap();
 //! let strategy = rule.build(&parameters, Interval::MINUTE, None).unwrap();
-//! // Until the start of the series no longer affects the RSI.
+//! // After this many candles, the start of the series no longer affects the RSI.
 //! assert_eq!(strategy.warmup(), 295);
 //!
 //! let (_, error) = Rule::parse(Some("rsi(14 < 30"), None).unwrap_err();
@@ -21,12 +21,12 @@
 //!
 //! # From text to signals
 //! The parser (winnow) builds a syntax tree, which is compiled into a graph without duplicate values. The graph becomes
-//! a program without allocations, a [`Declaration`](candlewick_sdk::Declaration) whose series are such programs, or the
-//! [quickest](RuleStrategy::quickest) form. All forms give the same signals.
+//! an allocation-free program, a [`Declaration`](candlewick_sdk::Declaration) whose series are such programs, or the
+//! [fastest](RuleStrategy::into_fastest) form. All forms give the same signals.
 //!
 //! # Missing values
-//! Missing numbers propagate. A comparison with one is unknown, and `and`, `or` and `not` follow Kleene's logic. A rule
-//! signals only if its condition is known to be true. Its indicators determine the
+//! Missing numbers propagate. A comparison with a missing number is unknown, and `and`, `or` and `not` follow Kleene's
+//! logic. A rule signals only if its condition is known to be true. The indicators of a rule determine its
 //! [`warmup`](candlewick_sdk::Strategy::warmup).
 
 mod catalog;

@@ -1,4 +1,4 @@
-//! A rule as a list of steps over numbers: one pass per candle, without allocation.
+//! A rule as a list of steps, which run once per candle without allocation.
 
 use crate::graph::{Field, Graph, Id, Op};
 use crate::step::Step;
@@ -7,7 +7,7 @@ use candlewick_sdk::{Candle, Interval};
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     own: Frame,
-    /// Shorter intervals first.
+    /// Frames of longer candles, shortest interval first.
     longer: Vec<LongerFrame>,
 }
 
@@ -16,16 +16,16 @@ struct Frame {
     interval: Interval,
     steps: Vec<Step>,
     constants: Vec<(Id, Slot)>,
-    /// Prices that any value depends on, in the order of `PRICES`.
+    /// Whether any value depends on each price of `PRICES`.
     prices: [bool; 4],
-    /// NaN is a missing number or an unknown condition. The prices of the candle come first.
+    /// Values, starting with the prices of the candle. NaN is a missing number or an unknown condition.
     values: Vec<f64>,
 }
 
-/// The first values of every frame, because nearly every rule reads them.
+/// Prices at the start of every frame. Nearly every rule reads them.
 const PRICES: [Field; 4] = [Field::Open, Field::High, Field::Low, Field::Close];
 
-/// Number of values that `u8` can index; nearly all programs have fewer.
+/// Number of values that a `u8` can index. Nearly all programs have fewer.
 const INLINE_SLOTS: usize = 256;
 
 impl Field {
@@ -41,7 +41,7 @@ pub(crate) trait Slots {
     fn lines_at(&mut self, place: Slot) -> &mut [f64];
 }
 
-/// Values of a small program. Every index is in range, so no bounds check is needed.
+/// Values of a small program. Every `u8` index is in range, so bounds checks are optimized away.
 #[derive(Clone, Debug)]
 pub(crate) struct InlineSlots {
     values: [f64; INLINE_SLOTS],
@@ -52,14 +52,14 @@ pub(crate) struct InlineSlots {
 #[derive(Clone, Debug)]
 struct LongerFrame {
     frame: Frame,
-    /// Pairs of positions: in this frame and in the bot's own.
+    /// Pairs of slots: source in this frame, target in the bot's own frame.
     seen: Vec<(usize, usize)>,
 }
 
 pub(crate) type Slot = usize;
 
 impl Program {
-    /// Builds a program for `wanted` values of the bot's own candles, and returns their positions.
+    /// Builds a program that computes the `wanted` values, and returns their slots.
     pub(crate) fn build(graph: &Graph, wanted: &[Id]) -> (Self, Vec<Slot>) {
         let needed = mark_needed(graph, wanted);
         let mut places = vec![0; graph.len()];
@@ -92,7 +92,7 @@ impl Program {
         self.own.run(candle);
     }
 
-    /// Processes a closed longer candle. The next own candle sees it.
+    /// Processes a closed longer candle. Its values are visible from the next own candle on.
     pub(crate) fn run_longer(&mut self, interval: Interval, candle: &Candle) {
         let Some(longer) = self.longer.iter_mut().find(|longer| longer.frame.interval == interval) else {
             return;
@@ -113,7 +113,7 @@ impl Program {
         &self.own.values
     }
 
-    /// Returns the steps with the initial values, `Err(self)` for a larger program or longer candles.
+    /// Returns steps and initial values. `Err(self)` if the program is too large or uses longer candles.
     pub(crate) fn into_inline(self) -> Result<(Interval, Vec<Step>, InlineSlots), Self> {
         let Frame { values, .. } = &self.own;
         if !self.longer.is_empty() || values.len() > INLINE_SLOTS {
@@ -154,7 +154,7 @@ impl InlineSlots {
         INLINE_SLOTS - self.used
     }
 
-    /// Allocates a value and returns its position. There must be room.
+    /// Allocates a slot, which must be available, and returns its index.
     pub(crate) fn allocate(&mut self, value: f64) -> Slot {
         let place = self.used;
         self.values[place] = value;
@@ -232,7 +232,7 @@ impl Frame {
             return place;
         }
         match op {
-            // Derived fields read the prices.
+            // Derived fields depend on the prices.
             Op::Field(_) => self.prices = [true; 4],
             Op::Compared(..) | Op::Order(..) => self.prices[Field::CLOSE] = true,
             _ => {}

@@ -1,4 +1,4 @@
-//! A rule: buy and sell conditions, compiled into a strategy once the parameters are known.
+//! A rule: buy and sell conditions, which are compiled into a strategy for given parameters.
 
 use crate::RuleError;
 use crate::compile::Compiler;
@@ -48,7 +48,7 @@ impl Rule {
         Ok(Self { buy: condition(Side::Buy, buy)?, sell: condition(Side::Sell, sell)? })
     }
 
-    /// Compiles the rule into a strategy. `buy` takes precedence if both conditions hold.
+    /// Compiles the rule into a strategy. `buy` takes precedence if both conditions are true.
     pub fn build(
         &self,
         parameters: &BTreeMap<String, f64>,

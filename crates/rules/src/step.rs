@@ -1,4 +1,4 @@
-//! One step of a program: computes a value from others and the state of earlier candles.
+//! Steps of a program. Each computes a value from other values and from its state.
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Clock, Field, Op};
@@ -9,8 +9,8 @@ use candlewick_engine::{LocalClock, Window};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, MAX_BATCH, Millis};
 
-/// Relative tolerance for equal numbers, as a fraction of the second number or the close. While prices do not
-/// move, averages differ only by rounding, and so do 0.0001 and 2 * 0.00005.
+/// Tolerance for equal numbers, relative to the larger of the second number and the close. For example,
+/// averages of constant prices differ only by rounding errors.
 const ROUNDING: f64 = 1e-12;
 
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct Step {
     pub(crate) out: Slot,
 }
 
-/// Operation of a step. Frequent operations have their own variant, which saves a second dispatch.
+/// Operations of steps. Frequent operations have their own variant to avoid a second dispatch.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     Field(Field),
@@ -163,7 +163,7 @@ const fn binary_action(binary: Binary, one: Slot, other: Slot) -> Action {
     }
 }
 
-/// Not inlined: otherwise it would be computed for every candle in the loop over steps.
+/// Not inlined, because the loop over steps would otherwise compute it for every step.
 #[inline(never)]
 fn is_between(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
     let time = candle.close_time(interval).get().rem_euclid(Millis::DAY.get());
@@ -183,7 +183,7 @@ fn replace_oldest(last: &mut [f64], next: &mut usize, new: f64) -> f64 {
     oldest
 }
 
-/// Updates a rolling count of true conditions; NaN while any of them is unknown.
+/// Updates a rolling count of true conditions. Returns NaN while any condition in it is unknown.
 #[inline]
 pub(crate) fn count(new: f64, old: f64, held: &mut usize, unknown: &mut usize) -> f64 {
     *held = *held + usize::from(new == 1.0) - usize::from(old == 1.0);
@@ -196,7 +196,7 @@ impl Order {
         (self.one, self.other)
     }
 
-    /// Writes the current order to `out` and the previous one to `out + 1`.
+    /// Writes the current comparison result to `out` and the previous one to `out + 1`.
     #[inline]
     pub(crate) fn write<S: Slots + ?Sized>(self, candle: &Candle, out: Slot, values: &mut S) {
         let now = order(values.at(self.one), values.at(self.other), candle.close());
@@ -206,7 +206,7 @@ impl Order {
     }
 }
 
-/// Compares two numbers: 1 if `one` is larger, -1 if smaller, NaN if either is missing.
+/// Compares numbers: 1 if `one` is larger, -1 if smaller, 0 if equal within rounding, NaN if missing.
 #[inline]
 pub(crate) fn order(one: f64, other: f64, close: f64) -> f64 {
     let difference = one - other;
@@ -318,7 +318,7 @@ impl Step {
                 age.map_or(f64::NAN, |age| age as f64)
             }),
             Action::Count { of, last, next, held, unknown } if last.len() <= MAX_BATCH => {
-                // Oldest first, the order in which they leave the window.
+                // Rotates the oldest value to the front.
                 last.rotate_left(*next);
                 *next = 0;
                 columns.count(*of, last, out, values);
@@ -331,7 +331,7 @@ impl Step {
     }
 }
 
-/// Start of the last candle's day, cached because consecutive candles mostly share it.
+/// Cached start of the last candle's day. Consecutive candles are mostly on the same day.
 #[derive(Default)]
 struct Day {
     start: i64,

@@ -1,4 +1,4 @@
-//! The strategy of a rule.
+//! The strategy that a rule compiles to.
 
 use crate::columns::Columns;
 use crate::condition::{Decision, Tests};
@@ -10,7 +10,7 @@ use candlewick_sdk::{
     ReasonTemplate, Signal, Strategy,
 };
 
-/// A compiled rule; signals on each candle on which a condition is known to be true.
+/// A compiled rule. It signals on each candle on which a condition is known to be true.
 #[derive(Clone, Debug)]
 pub struct RuleStrategy {
     graph: Graph,
@@ -38,7 +38,7 @@ struct Rule {
     count: usize,
 }
 
-/// Direction, text, condition and compared numbers.
+/// Direction, text, condition and compared numbers of one side of a rule.
 type Side = (Direction, String, Id, Vec<Id>);
 
 impl RuleStrategy {
@@ -89,7 +89,7 @@ impl RuleStrategy {
         declare::declaration(&self.graph, &rules, self.answers.expiry, longer)
     }
 
-    /// Returns the fastest form: small programs without longer candles inline common indicators.
+    /// Returns the fastest form. Small programs without longer candles have common indicators inlined.
     pub fn into_fastest(self) -> Box<dyn Strategy> {
         match self.program.into_inline() {
             Ok((interval, steps, values)) => direct::strategy(interval, steps, values, self.answers),
@@ -99,7 +99,7 @@ impl RuleStrategy {
 }
 
 impl RuleSet {
-    /// Inlined into its caller, so that the signal is built in place (see docs/performance.md).
+    /// Inlined, so that the signal is built in place (see docs/performance.md).
     #[inline]
     pub(crate) fn at(&self, values: &[f64]) -> Option<Signal> {
         let rule = self.first(values)?;
@@ -129,7 +129,7 @@ impl RuleSet {
         }
     }
 
-    /// Not inlined, because most candles meet no rule.
+    /// Not inlined, because no condition is true on most candles.
     #[inline(never)]
     fn first(&self, values: &[f64]) -> Option<&Rule> {
         self.rules.get(self.decision.first_true(values))

@@ -1,4 +1,4 @@
-//! Syntax tree of a rule; every part has its position in the text.
+//! Syntax tree of a rule. Every part has its position in the text.
 
 use std::ops::Range;
 
@@ -72,7 +72,7 @@ impl Operator {
         Self::SIGNS.into_iter().find(|(_, own)| *own == sign).map(|(operator, _)| operator)
     }
 
-    /// Precedence; operators with a higher value bind tighter.
+    /// Returns the precedence. Operators with a higher precedence bind tighter.
     pub(crate) const fn precedence(self) -> u8 {
         match self {
             Self::Or => 1,
@@ -112,7 +112,7 @@ impl Tree {
     }
 
     pub(crate) fn and_groups(&self) -> impl Iterator<Item = Vec<PartId>> {
-        // Starts at the outermost `and` of each group.
+        // Groups start at their outermost `and`.
         let is_inner = |part: PartId| {
             self.parts.iter().any(|outer| match outer.form {
                 Form::Binary { operator: Operator::And, left, right } => left == part || right == part,

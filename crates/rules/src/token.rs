@@ -1,4 +1,4 @@
-//! Tokens of a rule: numbers, names, texts and signs, each with its position.
+//! Tokens of a rule: numbers, names, strings and operators, each with its position.
 
 use crate::RuleError;
 use candlewick_sdk::Interval;
@@ -28,7 +28,7 @@ pub(crate) enum TokenKind<'t> {
 type Input<'t> = LocatingSlice<&'t str>;
 type ParseResult<T> = Result<T, EmptyError>;
 
-/// Longest match first.
+/// Operators and punctuation. Longer ones come first, because the first match is used.
 const SIGNS: [&str; 16] =
     ["<=", ">=", "==", "!=", "<", ">", "(", ")", "[", "]", ",", ".", "+", "-", "*", "/"];
 
@@ -68,7 +68,7 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<Token<'_>>, RuleError> {
         if rest.is_empty() {
             return Ok(all);
         }
-        // Before the own signs, because `<>` starts with `<`.
+        // Checked before the signs of the language, because `<>` starts with `<`.
         if let Some((sign, hint)) = FOREIGN_SIGNS.iter().find(|(sign, _)| is_foreign(rest, sign)) {
             let message = format!("there is no `{sign}`: {hint}");
             return Err(RuleError::new(start..start + sign.len(), message));

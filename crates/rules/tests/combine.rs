@@ -1,4 +1,4 @@
-//! Combinations against hand-computed tables, a naive calculation, and their single parts.
+//! Combinations compared with hand-computed tables, a naive implementation, and their parts alone.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -49,10 +49,10 @@ fn check_refused(params: &Value, expected: &str) {
 fn shared_within_applies_to_all_parts_and_weights_add_as_decimals() {
     let weights = [0.7, 0.1].map(|weight| with("b", &json!({ "weight": weight })));
     for (params, expected) in [
-        // Both within two candles: the earlier signal counts for one more candle.
+        // With `within` 2, a signal counts for one more candle.
         (json!({ "vote": [part("b...s.b"), part(".b...b.")], "within": 2 }), ".b....b"),
         (json!({ "first_of": [part("bsbsb")], "filters": [part("b....")], "within": 3 }), "b.b.."),
-        // 0.7 + 0.1 is 0.8, despite binary fractions.
+        // 0.7 + 0.1 reaches 0.8 despite binary rounding.
         (json!({ "vote": weights, "quorum": 0.8 }), "b"),
     ] {
         assert_eq!(script_of(&params, expected.len()), expected, "{params}");
@@ -61,10 +61,10 @@ fn shared_within_applies_to_all_parts_and_weights_add_as_decimals() {
 
 #[test]
 fn short_filters_equal_their_rules() {
-    // The first candle closes at 00:01 UTC. A rise of one from 10 has a true range of 1 in 11; the first candle has none.
+    // The first candle closes at 00:01 UTC and has no true range. A rise from 10 to 11 has a true range of 1/11.
     for (filter, closes, expected) in [
         (json!({ "hours": ["00:02", "00:04"] }), &[1.0, 1.0, 1.0, 1.0, 1.0][..], ".bb.."),
-        // Midnight of UTC is 05:30 in India, all year.
+        // Midnight UTC is 05:30 in India all year.
         (json!({ "hours": ["05:32", "05:34"], "timezone": "Asia/Kolkata" }), &[1.0; 5], ".bb.."),
         (json!({ "trend": 2 }), &[1.0, 2.0, 1.5, 1.4, 1.6], ".b..b"),
         (json!({ "volatility": { "period": 1, "min": 0.05 } }), &[10.0, 10.0, 11.0, 11.0, 11.0], "..b.."),
@@ -144,7 +144,7 @@ struct Plain {
 }
 
 impl Plain {
-    /// 1 for a signal to buy at that candle, -1 to sell, 0 for none.
+    /// Returns 1 for a buy signal at the candle, -1 for a sell signal, 0 for none.
     fn at(&self, candle: usize) -> i32 {
         let sign = match self.script.as_bytes()[candle] {
             b'b' => 1,
@@ -267,7 +267,7 @@ fn exposes_parameters_of_parts_with_a_prefix() {
         assert_eq!(of(name).default, default, "{name}");
     }
     assert_eq!((of("rule.n").minimum, of("rule.n").maximum), (Some(2.0), Some(20.0)));
-    // Values of the combination override those of the part, and their range is checked.
+    // Parameters of the combination override those of the part, and their ranges are checked.
     let mut other = params.clone();
     other["rule.n"] = json!(3);
     let bot = bot("BTCUSDT");
@@ -306,7 +306,7 @@ fn what_is_wrong_is_named() {
         (json!({ "first_of": [with("b", &json!({ "within": 2 }))] }), "within is only valid in vote"),
         (json!({ "first_of": [part("b")], "quorum": 1.0 }), "quorum is only valid with vote"),
         (json!({ "vote": [with("b", &json!({ "weight": 0.0 }))] }), "weight must be a number above 0"),
-        // `nan` in a configuration arrives as null.
+        // A `nan` in the configuration arrives as null.
         (json!({ "vote": [with("b", &json!({ "weight": null }))] }), "use a number, not nothing"),
         (json!({ "vote": [part("b"), part("b")], "quorum": 3.0 }), "quorum = 3 is outside 1 to 2"),
         (json!({ "vote": weights, "quorum": 0.9 }), "is outside 0.1 to 0.8"),

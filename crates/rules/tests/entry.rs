@@ -148,7 +148,7 @@ fn version_of_a_bot_depends_on_its_rule() {
     assert_eq!(version("close > open"), version("close > open"));
     assert_ne!(version("close > open"), version("close > open[1]"));
     assert!(version("close > open").starts_with("1.0.0+"));
-    // Rounding affected these comparisons in 1.0.0, so their version differs.
+    // In 1.0.0, these comparisons were affected by rounding, so their version is higher.
     for buy in [
         "hammer()",
         "close - open >= 0.0005",
@@ -163,7 +163,7 @@ fn version_of_a_bot_depends_on_its_rule() {
         "rsi(14) < 30 - 5",
         "crosses_above(close, sma(9))",
         "rising(close, 3)",
-        // Values without price unit have no rounding tolerance.
+        // Values that are not in the unit of a price have no rounding tolerance.
         "close / close[1] - 1 > 0.0005",
         "volume - volume[1] > 0",
         "rsi(14) - rsi(14)[1] > 0",
@@ -207,34 +207,34 @@ fn time_functions_and_patterns_use_the_closing_candle() {
     }
 }
 
-/// London's clocks stood at UTC until 2026-03-29 at 01:00 UTC, an hour ahead of it until 2026-10-25 at 01:00 UTC. Those of New York
-/// were four hours behind UTC from 2026-03-08 to 2026-11-01, else five.
+/// London is one hour ahead of UTC from 2026-03-29 to 2026-10-25 (changes at 01:00 UTC), else at UTC.
+/// New York is four hours behind UTC from 2026-03-08 to 2026-11-01, else five.
 #[test]
 fn hours_of_a_time_zone_follow_daylight_saving() {
     let london = "between('08:00', '17:00', 'Europe/London')";
     let an_hour = "between('01:00', '02:00', 'Europe/London')";
     let evening = "between('18:00', '24:00', 'America/New_York')";
-    // Days after 2026-01-01: 5 January, 1 July, 29 March and 25 October. Hours of UTC at which a candle of that day closes.
+    // Day: days after 2026-01-01, here 5 January, 1 July, 29 March and 25 October. Expected: UTC hours of closes.
     for (rule, day, expected) in [
         ("hour('Europe/London') >= 8 and hour('Europe/London') < 17", 4, &[(8, 17)][..]),
         ("hour('Europe/London') >= 8 and hour('Europe/London') < 17", 181, &[(7, 16)][..]),
         ("hour('Europe/London') == 1", 87, &[][..]),
         ("hour('Europe/London') == 1", 297, &[(0, 2)][..]),
-        // 5 January is a Monday, 1 July a Wednesday; half past in India is the full hour of UTC.
+        // 5 January is a Monday and 1 July a Wednesday. Full hours in UTC are half past in India.
         ("weekday('America/New_York') == 7", 4, &[(0, 5)][..]),
         ("weekday('America/New_York') == 2", 181, &[(0, 4)][..]),
         ("minute('Asia/Kolkata') == 30 and hour('Asia/Kolkata') < 7", 4, &[(0, 2), (19, 24)][..]),
         (london, 4, &[(8, 17)][..]),
         (london, 181, &[(7, 16)][..]),
-        // The clocks change before 08:00.
+        // Clocks change before 08:00.
         (london, 87, &[(7, 16)][..]),
         (london, 297, &[(8, 17)][..]),
-        // In spring there is no hour from one to two; in autumn it comes twice.
+        // The hour from 01:00 to 02:00 is skipped in spring and repeated in autumn.
         (an_hour, 87, &[][..]),
         (an_hour, 297, &[(0, 2)][..]),
         (evening, 4, &[(0, 5), (23, 24)][..]),
         (evening, 181, &[(0, 4), (22, 24)][..]),
-        // India is five and a half hours ahead, all year: 18:00 to 22:00 of UTC.
+        // India is 5.5 hours ahead of UTC all year, so this is 18:00 to 22:00 UTC.
         ("between('23:30', '03:30', 'Asia/Kolkata')", 4, &[(18, 22)][..]),
     ] {
         let bot = BotContext { interval: "1h".parse().unwrap(), ..bot("BTCUSDT") };

@@ -1,4 +1,4 @@
-//! Comparisons of computed values against integer arithmetic on prices in points of 0.00001.
+//! Comparisons of computed values, checked with integer arithmetic on prices in points of 0.00001.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -159,10 +159,10 @@ fn computed_comparisons_agree_with_exact_arithmetic() {
     }
 }
 
-/// Closes in tenths, and volumes in ten thousandths, of a market whose price is so high that 1e-12 of it is 1.5e-4.
+/// Closes are in tenths, volumes in ten-thousandths. The tolerance, 1e-12 of the price, is 1.5e-4.
 #[test]
 fn values_without_price_unit_are_compared_exactly() {
-    // Up and down by a million, so that the index hardly moves at the end: a rise by 0.0510 %, and one by 0.1.
+    // The price first alternates by a million, so the final rises of 0.0510 % and of 0.1 hardly move the RSI.
     let mut closes: Vec<i64> = (0..40).map(|at| 1_500_000_000 + 10_000_000 * (at % 2)).collect();
     closes.extend([1_500_000_000, 1_500_765_000, 1_500_765_001, 1_500_765_004, 1_500_765_003]);
     let volumes: Vec<i64> = (0..closes.len() as i64).map(|at| 10_000 + at % 3).collect();

@@ -1,4 +1,4 @@
-//! Explanations of rules and combinations at each candle, against hand-computed figures.
+//! Explanations of rules and combinations at each candle, compared with hand-computed values.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -12,7 +12,7 @@ fn registry() -> Registry {
     parts::with_combinations(parts::registry([]))
 }
 
-/// `part side depth text: answer [numbers] (note)`.
+/// Formats a condition as `part side depth text: answer [numbers] (note)`.
 fn line(one: &Condition<'_>) -> String {
     let answer = match one.holds {
         Some(true) => "true",
@@ -40,7 +40,7 @@ fn said(strategy: &str, params: &Value, candles: &[Candle]) -> Vec<Vec<String>> 
 
 #[test]
 fn explains_each_part_of_a_rule_with_its_numbers() {
-    // The mean of two closes: none, 10.5, 12, 12.5. Two rises in a row need two candles before: known at the third.
+    // The mean of two closes is unknown, 10.5, 12 and 12.5. Two rises in a row need three candles.
     let candles = from_closes(&[10.0, 11.0, 13.0, 12.0]);
     let params = json!({ "buy": "close > sma(n) and rising(close, 2)", "sell": "not (close >= sma(n))",
         "parameters": { "n": { "default": 2 } } });
@@ -75,7 +75,7 @@ fn explains_each_part_of_a_rule_with_its_numbers() {
 
 #[test]
 fn explains_numbers_of_longer_candles_and_hours() {
-    // Candles of 2m close at 9, 7 and 5; the second is seen from the fifth candle on.
+    // Candles of 2m close at 9, 7 and 5. The second one is visible from the fifth candle on.
     let candles = from_closes(&[10.0, 9.0, 8.0, 7.0, 6.0, 5.0]);
     let params =
         json!({ "buy": "falling(close, 1)@2m", "sell": "between(\"08:00\", \"17:00\", \"Asia/Tokyo\")" });
@@ -86,7 +86,7 @@ fn explains_numbers_of_longer_candles_and_hours() {
     };
     let (none, first, second) = (told("?", "NaN", "NaN"), told("?", "9", "NaN"), told("true", "7", "9"));
     assert_eq!(buys, [&*none, &none, &first, &first, &second, &second]);
-    // The first candle closes a minute after midnight UTC: nine hours later in Tokyo.
+    // The first candle closes at 00:01 UTC, which is 09:01 in Tokyo.
     let expected = "sell 0 between(\"08:00\", \"17:00\", \"Asia/Tokyo\"): true [hour(\"Asia/Tokyo\") 9, minute(\"Asia/Tokyo\") 1]";
     assert_eq!(said[0][1], expected);
 }
@@ -103,14 +103,14 @@ fn vote(invert: bool) -> Value {
     })
 }
 
-/// Each candle opens at the close before it.
+/// Closes of the candles. Each candle opens at the previous close.
 const CLOSES: [f64; 5] = [10.0, 11.0, 12.0, 11.5, 13.0];
 
 #[test]
 fn explains_a_vote_with_inversion_and_filters() {
     let said = said("combine", &vote(false), &from_closes(&CLOSES));
     let expected = [
-        // The second rises, and is not above 11.
+        // The second candle rises and is not above 11.
         [
             "vote 0 a direction has the quorum, 2 of 2: false (BUY 1, SELL 0)",
             "up part 0 signals, or did within 2 candles: true (BUY)",
@@ -120,7 +120,7 @@ fn explains_a_vote_with_inversion_and_filters() {
             "when filter 0 lets the signal pass: ? (no signal; it would pass)",
             "when filter 1 close < 13: true [close 11]",
         ],
-        // The fourth falls, a candle after a rise.
+        // The fourth candle falls after a rise.
         [
             "vote 0 a direction has the quorum, 2 of 2: true (BUY 2, SELL 0)",
             "up part 0 signals, or did within 2 candles: true (BUY, 1 candle ago)",
@@ -160,7 +160,7 @@ fn counts_quorums_and_filtered_signals() {
         let found = counted.iter().find(|one| one.side.key() == side && one.depth == depth).unwrap();
         (found.held, found.candles, found.unknown)
     };
-    // After a warm-up of two, four candles count. On the last three both parts signal BUY; one is filtered, at 13.
+    // After a warm-up of two, four candles count. Both parts signal BUY on the last three. The one at 13 is filtered.
     assert_eq!(counts("vote", 0), (3, 4, 0));
     assert_eq!(counts("filter", 0), (2, 3, 0));
     assert_eq!(counts("filter", 1), (3, 4, 0));

@@ -1,4 +1,4 @@
-//! Gates against hand-computed results and the gate statistics.
+//! Gates compared with hand-computed results and with the gate statistics.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -50,7 +50,7 @@ fn candle(time: Millis, interval: Interval, open: f64, close: f64) -> Candle {
     Candle::new(time, interval, numbers).unwrap()
 }
 
-/// A candle of each letter, one after the other: `u` closes higher than it opens, `d` lower, `-` where it opens; ` ` is missing.
+/// Returns one candle per letter: `u` rises, `d` falls, `-` closes at its open, ` ` is missing.
 fn candles(moves: &str) -> Vec<Candle> {
     let candle = |(minute, letter): (i64, char)| {
         let close = match letter {
@@ -64,7 +64,7 @@ fn candles(moves: &str) -> Vec<Candle> {
     (0..).zip(moves.chars()).filter_map(candle).collect()
 }
 
-/// Returns the signal of each candle: `v` virtual, `T` traded, `.` none.
+/// Returns one letter per candle: `v` for a virtual signal, `T` for a traded signal, `.` for none.
 fn answered(mut strategy: Box<dyn Strategy>, candles: &[Candle]) -> String {
     let letter = |candle| match strategy.on_candle(candle) {
         Some(signal) if signal.is_virtual => 'v',
@@ -76,15 +76,15 @@ fn answered(mut strategy: Box<dyn Strategy>, candles: &[Candle]) -> String {
 
 #[test]
 fn gates_open_and_close_as_computed_by_hand() {
-    // A signal at a candle's close is a trade over the next candle, whose letter is how it ends. Candles count from 0.
+    // A signal at a candle's close trades the next candle, whose letter is the result. Candles are numbered from 0.
     let hook = |losses: u32| json!({ "after_virtual_losses": losses, "history": 0 });
     let always = json!({ "strategy": "always" });
     for (gate, moves, expected) in [
-        // Losses at 1 and 2 open the gate for the signal at 2, whose loss does not count; those of 3 and 4 reopen it at 5.
+        // Losses on 1 and 2 open the gate for the signal at 2. Its loss does not count. Losses on 4 and 5 reopen it at 5.
         (hook(2), "udddddd", "vvTvvTv"),
-        // A draw does not change the streak.
+        // A draw does not affect the streak.
         (hook(2), "ud-duu", "vvvTvv"),
-        // One of two won is a win rate of one half.
+        // One win in two trades is a win rate of one half.
         (json!({ "virtual_win_rate": 0.5, "over": 2, "history": 0 }), "uuddduu", "vvTvvTT"),
     ] {
         let answered = answered(gated(&gate, &always, "01:00"), &candles(moves));
@@ -97,15 +97,15 @@ fn gates_open_and_close_as_computed_by_hand() {
 
 #[test]
 fn virtual_trades_use_the_prices_at_open_and_close() {
-    // Closing after 90 seconds, a trade of a minute's close ends in the middle of the second candle after it: a line from its open to its close.
+    // A trade of 90 seconds ends in the middle of the second candle, whose price moves linearly from open to close.
     let candle = |minute: i64, open, close| candle(Millis::MINUTE * minute, Interval::MINUTE, open, close);
     let gate = json!({ "after_virtual_losses": 1, "history": 0 });
-    // Enters at the open 100 of minute 1. Minute 2 goes from 104 to 94 or 98: in its middle it is at 99, lost, or at 101, won.
+    // Enters at 100, the open of minute 1. Minute 2 moves from 104 to 94, 98 or 96: 99 is a loss, 101 a win, 100 a draw.
     for (last, expected) in [(94.0, "v.T"), (98.0, "v.v"), (96.0, "v.v")] {
         let shown = [candle(0, 100.0, 100.0), candle(1, 100.0, 104.0), candle(2, 104.0, last)];
         assert_eq!(answered(gated(&gate, &part("b.b"), "01:30"), &shown), expected, "{last}");
     }
-    // A missing candle at either end cancels the trade.
+    // A missing candle at the entry or exit cancels the trade.
     for (moves, expected) in [("u du", "v.v"), ("ud u", "v.v")] {
         let close_type = if moves.starts_with("u ") { "01:00" } else { "02:00" };
         assert_eq!(answered(gated(&gate, &part("b.b"), close_type), &candles(moves)), expected, "{moves}");
@@ -159,7 +159,7 @@ fn gate_agrees_with_the_gate_statistics() {
         assert!(real > 20, "{gate}: {real}");
         assert_eq!((worth.trades, worth.real), (followed.signals.len() as u64, real), "{gate}");
     }
-    // The first rows, by hand: a signal at each close, over the next candle.
+    // The first signals by hand: one at each close, which trades the next candle.
     let params = json!({ "first_of": [{ "strategy": "always" }], "gate": { "after_virtual_losses": 2 } });
     let followed = combine::replay_gate(&entry, &params, &minute_bot("01:00"), &candles("udddu u")).unwrap();
     let rows: Vec<String> = (followed.unwrap().signals.iter())
@@ -175,20 +175,20 @@ fn falling_hours(first_close: Millis, count: i64) -> Vec<Candle> {
     (0..count).map(|hour| candle(first_close + Millis::HOUR * (hour - 1), interval, 100.0, 99.0)).collect()
 }
 
-/// Every trade of an hour is lost, so that one virtual loss a day opens each of these gates with the second signal of a day. The first candle
-/// closes at the midnight with which 2026-03-28 begins, in London and of UTC; London's clocks go forward in the night after it.
+/// Every trade is lost, and one virtual loss opens a gate, so gates open at the second signal of a day.
+/// The first candle closes at 00:00 on 2026-03-28, London and UTC. London's clocks go forward the following night.
 #[test]
 fn daily_gate_resets_with_each_day_of_its_zone() {
     let midnight = Millis::new(1_774_656_000_000);
     let candles = falling_hours(midnight, 75);
     let london = json!({ "after_virtual_losses": 1, "resets": "day", "day_timezone": "Europe/London" });
     let with = |more: Value| extended(london.clone(), &more);
-    // The hours at which a day's first signal is given: days of 24 hours, and one of 23.
+    // Hours of each day's first signal: one day has 23 hours, the others have 24.
     let of_london: Vec<usize> = vec![0, 24, 47, 71];
     for (gate, begins, is_once) in [
         (london.clone(), of_london.clone(), false),
         (json!({ "after_virtual_losses": 1, "resets": "day" }), vec![0, 24, 48, 72], false),
-        // Half past midnight: the first candle of the day closes an hour later. The first day here began the day before.
+        // For days from 00:30, the first candle of the day closes at 01:00. The first day began before the first candle.
         (with(json!({ "day_start": "00:30" })), vec![0, 1, 25, 48, 72], false),
         (with(json!({ "day_start": "08:00" })), vec![0, 8, 31, 55], false),
         (with(json!({ "close_after_trades": 1, "openings": 1 })), of_london, true),
@@ -223,9 +223,9 @@ fn gate_view_has_the_state_before_and_after_a_signal() {
     let expected = [
         (closed(0), closed(0)),
         (closed(1), closed(1)),
-        // The loss that this candle settled opened it; it let the signal pass and closed.
+        // The loss that this candle settled opened the gate, which passed the signal and closed.
         (open, closed(0)),
-        // The real loss does not count, and there was no signal.
+        // The loss of the real trade does not count, and there was no signal.
         (closed(0), closed(0)),
         (closed(0), closed(0)),
     ];
@@ -250,7 +250,7 @@ fn gate_view_names_the_signal_that_moved_it() {
         let by = Some(SettledSignal { decided: minute(decided), direction: Direction::Buy, won });
         Some(GateMove { at: minute(at), is_open, by })
     };
-    // The loss of the first signal opens the gate, and the win of the passed one closes it.
+    // The loss of the first signal opens the gate, and the win of the passed signal closes it.
     assert_eq!(said, [None, moved(2, true, 1, false), moved(3, false, 2, true)]);
 }
 

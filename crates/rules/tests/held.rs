@@ -1,4 +1,4 @@
-//! Condition counts against hand-computed ones and the signals of the rule.
+//! Condition counts compared with hand-computed counts and with the rule's signals.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -32,7 +32,7 @@ fn lines(params: &Value, candles: &[Candle]) -> Vec<String> {
 
 #[test]
 fn counts_each_part_and_the_whole_condition() {
-    // Each candle opens at the close before it. Changes: none, +1, +1, -3, +2, -1, 0.
+    // Each candle opens at the previous close. Changes: none, +1, +1, -3, +2, -1, 0.
     let candles = from_closes(&[10.0, 11.0, 12.0, 9.0, 11.0, 10.0, 10.0]);
     let params = json!({
         "buy": "close > open and close > level\n  and (hour() > 22 or close < 10)",
@@ -40,14 +40,14 @@ fn counts_each_part_and_the_whole_condition() {
         "parameters": { "level": { "default": 10.5 } },
     });
     let by_default = [
-        // The candles that rise are 11, 12 and 11; above 10.5 are these; below 10 is 9 alone, which falls; it is midnight.
+        // The rising candles close at 11, 12 and 11, all above 10.5. Only 9 is below 10, and it falls. The hour is 0.
         "buy 0 close > open and close > level and (hour() > 22 or close < 10): 0 of 7, 0 not known",
         "buy 1 close > open: 3 of 7, 0 not known",
         "buy 1 close > level: 3 of 7, 0 not known",
         "buy 1 (hour() > 22 or close < 10): 1 of 7, 0 not known",
         "buy 2 hour() > 22: 0 of 7, 0 not known",
         "buy 2 close < 10: 1 of 7, 0 not known",
-        // An operand of `not` is a single condition.
+        // The operand of `not` counts as a single condition.
         "sell 0 not (close > open and close < open): 7 of 7, 0 not known",
     ];
     assert_eq!(lines(&params, &candles), by_default);
@@ -56,7 +56,7 @@ fn counts_each_part_and_the_whole_condition() {
     assert_eq!(lines(&given, &candles)[2], "buy 1 close > level: 1 of 7, 0 not known");
 }
 
-/// By hand: the closes 11, 12 and the later 11 rise; the candles that close after 00:02 are those from 12 on.
+/// By hand: closes 11, 12 and the later 11 rise. Candles from 12 on close after 00:02.
 #[test]
 fn counts_candles_on_which_both_sides_hold() {
     let candles = from_closes(&[10.0, 11.0, 12.0, 9.0, 11.0, 10.0, 10.0]);
@@ -66,7 +66,7 @@ fn counts_candles_on_which_both_sides_hold() {
     };
     let expected = [(" buy".to_owned(), 0), (" sell".to_owned(), 2)];
     assert_eq!(buy_overlaps(&counted(&rule, &candles)), expected);
-    // Rules of a combination are separate: a sell is only compared with the buy of its own rule.
+    // Rules of a combination are separate. A sell is only compared with the buy of the same rule.
     let part = |name: &str, params: Value| json!({ "name": name, "strategy": "rules", "params": params });
     let whole = json!({ "first_of": [part("up", json!({ "buy": "close > open" })), part("both", rule)] });
     let found = buy_overlaps(&counted_of("combine", &whole, &candles));
@@ -79,7 +79,7 @@ fn counts_candles_on_which_both_sides_hold() {
 #[test]
 fn excludes_warm_up_and_reports_missing_numbers() {
     let candles = from_closes(&[10.0, 11.0, 12.0, 13.0, 12.0, 11.0]);
-    // The mean of three is warm at the third candle; the fourth close is 13, whose denominator is 0.
+    // The mean of three is warm at the third candle. At the fourth, the close is 13 and the denominator 0.
     let params = json!({ "buy": "close > sma(3) and 1 / (close - 13) > -5" });
     let expected = [
         "buy 0 close > sma(3) and 1 / (close - 13) > -5: 1 of 4, 1 not known",
@@ -121,7 +121,7 @@ fn counts_rules_of_a_combination_once_all_parts_are_warm() {
         "inner.dip.period": 3,
     });
     let found = counted_of("combine", &whole, &candles);
-    // The counts of the combination itself are tested in `explained.rs`.
+    // `explained.rs` tests the counts of the combination itself.
     let is_own =
         |one: &ConditionCount| ["first_of", "vote", "part"].contains(&one.side.key()) || one.counts_signals();
     let found: Vec<ConditionCount> = found.into_iter().filter(|one| !is_own(one)).collect();
@@ -135,7 +135,7 @@ fn counts_rules_of_a_combination_once_all_parts_are_warm() {
         "when filter 2 level > close",
     ];
     assert_eq!(found.iter().map(named).collect::<Vec<_>>(), expected);
-    // Equals the rule alone from the warm-up of the whole on: its total minus the count before.
+    // From the combination's warm-up on, counts equal those of the rule alone: its total minus the count before.
     let terms = bot("BTCUSDT");
     let registry = registry();
     let warm =
@@ -164,7 +164,7 @@ fn counts_rules_of_a_combination_once_all_parts_are_warm() {
 #[test]
 fn other_strategies_have_no_conditions() {
     assert_eq!(counted_of("other", &json!({}), &from_closes(&[1.0])), []);
-    // A combination without rules has the signal counts of its parts.
+    // A combination without rules only has the signal counts of its parts.
     let params = json!({ "first_of": [{ "strategy": "other" }] });
     let counted = counted_of("combine", &params, &from_closes(&[1.0]));
     let sides: Vec<&str> = counted.iter().map(|one| one.side.key()).collect();

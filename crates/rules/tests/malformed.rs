@@ -4,7 +4,7 @@ use candlewick_rules::{Rule, RuleError};
 use candlewick_sdk::Interval;
 use std::collections::BTreeMap;
 
-/// Three lines per case: rule, marks under the wrong part, message.
+/// Three lines per case: the rule, marks under the wrong part, and the message.
 const TABLE: &str = include_str!("malformed.txt");
 
 fn error_of(text: &str) -> Option<RuleError> {

@@ -1,5 +1,5 @@
-//! Random rules over random candles against a naive calculation of each value, and against the rule's own
-//! declaration.
+//! Random rules over random candles, compared with a naive calculation of each value and with the
+//! declaration of the rule.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -69,11 +69,11 @@ impl fmt::Display for Truth {
     }
 }
 
-/// Candles up to one, and the longer ones that have closed at each of them.
+/// Own candles, and the longer candles that have closed at each of them.
 struct History<'c> {
     candles: &'c [Candle],
     longer: Vec<Candle>,
-    /// Number of longer candles visible at each candle.
+    /// Number of longer candles that are visible at each own candle.
     seen: Vec<usize>,
 }
 
@@ -99,7 +99,7 @@ impl<'c> History<'c> {
                 "low" => candle.low(),
                 _ => candle.close(),
             }),
-            // The last so many values that there were; the present one is among them, or there is no answer.
+            // Averages the latest existing values. If the current one is missing, so is the result.
             Number::Sma(period, source) => {
                 self.number(source, Some(at), is_longer)?;
                 let values: Vec<f64> = (0..=at)
@@ -221,7 +221,7 @@ fn fixed_truth(of: &Truth) -> Option<bool> {
     }
 }
 
-/// Numbers and conditions of one interval; longer candles are added elsewhere.
+/// Generates numbers of one interval. Longer candles are added elsewhere.
 fn number(depth: u32) -> BoxedStrategy<Number> {
     let leaf = prop_oneof![
         (-3_i32..12).prop_map(Number::Constant),
@@ -245,8 +245,8 @@ fn number(depth: u32) -> BoxedStrategy<Number> {
     .boxed()
 }
 
-/// Divisions are by powers of two and by zero: a third is rounded, a rolling mean of thirds otherwise than their sum, and at a tie that
-/// would decide.
+/// Generates divisions by powers of two and by zero only. A rolling mean of thirds and their sum would
+/// be rounded differently, which would matter for ties.
 fn arithmetic(depth: u32) -> impl proptest::strategy::Strategy<Value = Number> {
     let inner = move || number(depth).prop_map(Box::new);
     let divisor = prop::sample::select(vec![-4, -2, -1, 0, 1, 2, 4, 8]);
@@ -297,7 +297,7 @@ fn rule() -> BoxedStrategy<Truth> {
     .boxed()
 }
 
-/// Candles of small whole prices, so that every sum is exact; some are missing.
+/// Generates candles with small whole prices, so that all sums are exact. Some candles are missing.
 fn candles() -> impl proptest::strategy::Strategy<Value = Vec<Candle>> {
     prop::collection::vec((1_i32..9, 1_i32..9, 0_i32..2, 0_i32..2, prop::bool::weighted(0.95)), 1..60)
         .prop_map(|rows| {
@@ -327,7 +327,7 @@ proptest! {
     ) {
         let (buy_text, sell_text) = (buy.to_string(), sell.to_string());
         let parsed = Rule::parse(Some(&buy_text), Some(&sell_text)).unwrap();
-        // Some are always true, or never have a value.
+        // Some rules are rejected, because they are always true or never have a value.
         let built = parsed.build(&BTreeMap::new(), Interval::MINUTE, None);
         prop_assume!(built.is_ok());
         let strategy = built.unwrap();

@@ -1,4 +1,4 @@
-//! Rules with inlined indicators signal like those with a list of steps.
+//! Rules with inlined indicators give the same signals as lists of steps.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 use candlewick_rules::Rule;
@@ -41,7 +41,7 @@ fn check(buy: &str, sell: Option<&str>) {
     }
 }
 
-/// Feeds candles in batches of random length and one by one, and compares all signals and the numbers after each batch.
+/// Feeds candles in random batches and one by one. Compares all signals, and numbers after each batch.
 fn check_together(rule: &Rule, candles: &[Candle], listed: &[Answer], seed: u64) {
     let mut strategy = rule.build(&BTreeMap::new(), Interval::MINUTE, None).unwrap().into_fastest();
     let (mut at, mut random) = (0, seed);
@@ -58,7 +58,7 @@ fn check_together(rule: &Rule, candles: &[Candle], listed: &[Answer], seed: u64)
         at += shown;
         assert_eq!(self::shown(&*strategy), listed[at - 1].1, "seed {seed}: after candle {}", at - 1);
     }
-    // Joined series repeat times, so answers are compared in order.
+    // Joined series repeat times, so answers are compared by order.
     let expected = candles.iter().zip(listed).filter_map(|(candle, (signal, _))| {
         signal.clone().map(|signal| CandleAnswer { candle_time: candle.time(), signal })
     });
@@ -114,7 +114,7 @@ fn several_indicators_signal_like_the_step_list() {
         ("rsi(7) < 50 and close > sma(50)", "rsi(7) > 50 and close < sma(50)"),
         ("rsi(7) < 50 and close > ema(50)", "rsi(7) > 50 and close < ema(50)"),
         ("stochastic(14, 3, 3).k < 30 and adx(14) < 30", "stochastic(14, 3, 3).k > 70 and adx(14) < 30"),
-        // An average of an average does not read the candle.
+        // An average of an average does not read the candle directly.
         ("ema(9) > ema(5, ema(9))", "not (ema(9) > ema(5, ema(9)))"),
         ("ema(5, rsi(14)) < 40", "sma(3, ema(5, rsi(14))) > 60"),
         ("close[3] < close and range()[2] > range()", "close[1] > close[2] and close[4] > close[6]"),
@@ -128,7 +128,7 @@ fn several_indicators_signal_like_the_step_list() {
         ),
         ("crosses_above(close, open)[1] or abs(close - open) > 1", "not crosses_below(high, close[2])"),
         ("count(close > open, 4) == 4", "count(close < open, 4) >= 4"),
-        // Not known before all of them are, which a small count would not show by being too large.
+        // A count is unknown until its whole window is known.
         ("count(close > sma(9), 5) < 2", "not (count(rsi(3) < 50, 4) > 0)"),
         ("count(close > sma(9), 64) > 40", "count(sma(9) > close, 65) > 40"),
         ("since(rsi(7) < 20, 5) < 5 and bullish()", "inside_bar()[1] and close < low[2]"),

@@ -1,4 +1,4 @@
-//! Reasons of the trades of a combination.
+//! Reasons for the trades of a combination.
 #![allow(clippy::unwrap_used, reason = "what cannot be built fails its test")]
 
 mod parts;
@@ -22,11 +22,11 @@ fn reasons_contain_the_votes_and_an_inverted_direction() {
         (json!({ "first_of": [part("b")] }), Direction::Buy, ""),
         (json!({ "first_of": [part("b")], "invert": true }), Direction::Sell, "turned round: "),
         (json!({ "first_of": [with("b", &turned)] }), Direction::Sell, "turned round: "),
-        // Two inversions cancel.
+        // Two inversions cancel each other.
         (json!({ "first_of": [with("b", &turned)], "invert": true }), Direction::Buy, ""),
         (json!({ "first_of": [inner(true)], "invert": true }), Direction::Buy, ""),
         (json!({ "first_of": [inner(true)] }), Direction::Sell, "turned round: "),
-        // Two of three votes for the traded direction; the deciding part is inverted itself.
+        // Two of three votes are for the traded direction, and the deciding part itself is inverted.
         (json!({ "vote": [part("s"), part("b"), part("b")], "quorum": 2.0 }), Direction::Buy, "2 of 3: "),
         (
             json!({ "vote": [with("b", &heavy), part("s"), part(".")], "quorum": 3.0 }),

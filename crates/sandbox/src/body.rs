@@ -1,6 +1,6 @@
-//! Response bodies of the sandbox, field by field as the contract names them.
+//! Request and response bodies of the sandbox, with the field names of the contract.
 //!
-//! Deliberately separate from the client's tolerant models, so that a misspelt field is noticed.
+//! Deliberately separate from the tolerant models of the client, so that a misspelt field is noticed.
 
 #![allow(dead_code)] // types that only document the API
 
@@ -61,7 +61,7 @@ pub(crate) struct User {
     pub(crate) copy_trade_params: CopyTradeParams,
     #[schema(format = DateTime)]
     pub(crate) last_login_at: String,
-    /// Always empty: the contract does not show the elements.
+    /// Always empty, because the contract does not define the elements.
     pub(crate) flags: Vec<Value>,
     #[schema(format = DateTime)]
     pub(crate) created_at: String,
@@ -69,7 +69,7 @@ pub(crate) struct User {
     pub(crate) updated_at: String,
 }
 
-/// Limits of the user (contract 2.6).
+/// The user's limits (contract 2.6).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UserParams {
@@ -77,7 +77,7 @@ pub(crate) struct UserParams {
     pub(crate) ignore_tenant_user_limitation: bool,
 }
 
-/// Copy trading of the user (contract 2.6).
+/// The user's copy-trading parameters (contract 2.6).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CopyTradeParams {
@@ -86,10 +86,10 @@ pub(crate) struct CopyTradeParams {
     pub(crate) auto_approve_copy_followers: bool,
 }
 
-/// Body of `POST /token/trades/open` (contract 4.1, endpoint 4), in one of two shapes with either `amount` or
-/// `volume`. A body with both is rejected.
+/// Body of `POST /token/trades/open` (contract 4.1, endpoint 4) in one of two shapes. The full shape
+/// has `amount` and the short shape has `volume`. A body with both is rejected.
 ///
-/// Only documents the body; reading it names each reason of a rejection.
+/// This type only documents the body. Parsing reports the specific reason for a rejection.
 #[derive(ToSchema)]
 #[serde(untagged)]
 pub(crate) enum OpenBody {
@@ -97,7 +97,7 @@ pub(crate) enum OpenBody {
     Short(ShortOrder),
 }
 
-/// Shape A: answered by the full projection.
+/// Shape A. The answer is the full projection.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FullOrder {
@@ -110,7 +110,7 @@ pub(crate) struct FullOrder {
     pub(crate) amount: Stake,
 }
 
-/// Shape B: answered by an acknowledgement. Its duration is a setting of the sandbox (`short_close_type`).
+/// Shape B. The answer is an acknowledgement. The sandbox setting `short_close_type` is the duration.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ShortOrder {
@@ -122,7 +122,7 @@ pub(crate) struct ShortOrder {
     pub(crate) expiration_type: Option<ExpirationType>,
 }
 
-/// A wallet's part in a trade (contract 2.2).
+/// A wallet's share in a trade (contract 2.2).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WalletEntry {
@@ -136,12 +136,12 @@ pub(crate) struct WalletEntry {
     pub(crate) trade_percent: f64,
     #[schema(minimum = 0, maximum = 100)]
     pub(crate) balance_percent: f64,
-    /// Balance before the stake was deducted (`observed: money`).
+    /// Wallet balance before the stake was deducted (`observed: money`).
     #[schema(minimum = 0)]
     pub(crate) balance: f64,
 }
 
-/// The full projection (contract 2.3): the open response, and the rows of a list with `userId`.
+/// The full projection of a trade (contract 2.3), in open responses and in lists with `userId`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::struct_excessive_bools)] // the contract's fields
@@ -166,7 +166,7 @@ pub(crate) struct FullTrade {
     #[schema(exclusive_minimum = 0)]
     pub(crate) amount: f64,
     pub(crate) from_copy: bool,
-    /// In list rows only.
+    /// Present only in list rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(crate) bot_synced: Option<bool>,
@@ -174,7 +174,7 @@ pub(crate) struct FullTrade {
     pub(crate) copy_commission_rate: f64,
     #[schema(minimum = 0)]
     pub(crate) copy_commission_amount: f64,
-    /// In list rows only.
+    /// Present only in list rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = TradeStatus, required = false)]
     pub(crate) status: Option<&'static str>,
@@ -188,10 +188,10 @@ pub(crate) struct FullTrade {
     pub(crate) request_time: i64,
     #[schema(minimum = 0)]
     pub(crate) open_time: i64,
-    /// 0 until known.
+    /// 0 until the price is known.
     #[schema(minimum = 0)]
     pub(crate) open_price: f64,
-    /// In list rows only.
+    /// Present only in list rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, nullable = false)]
     pub(crate) open_price_time: Option<i64>,
@@ -213,7 +213,7 @@ pub(crate) struct FullTrade {
     pub(crate) updated_at: String,
 }
 
-/// The row of a list without `userId` (contract 2.3).
+/// A row of a list without `userId` (contract 2.3).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)] // a full trade is not a list item
 pub(crate) struct ListItem {
@@ -229,7 +229,7 @@ pub(crate) struct ListItem {
     pub(crate) created_at: String,
 }
 
-/// The short projection (contract 2.3), with optional fields of get-by-id (`observed: results`).
+/// The short projection (contract 2.3), with the optional fields of get-by-id (`observed: results`).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ShortTrade {
@@ -244,25 +244,25 @@ pub(crate) struct ShortTrade {
     pub(crate) amount: f64,
     #[schema(format = DateTime)]
     pub(crate) created_at: String,
-    /// With `rich_short`.
+    /// Present only with the sandbox setting `rich_short`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = TradeResult, required = false)]
     pub(crate) result: Option<&'static str>,
-    /// With `rich_short`.
+    /// Present only with the sandbox setting `rich_short`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(crate) pnl: Option<f64>,
-    /// With `rich_short`; 0 until known.
+    /// Present only with the sandbox setting `rich_short`. 0 until the price is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, nullable = false)]
     pub(crate) open_price: Option<f64>,
-    /// With `rich_short`; 0 until known.
+    /// Present only with the sandbox setting `rich_short`. 0 until the price is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, nullable = false)]
     pub(crate) close_price: Option<f64>,
 }
 
-/// The answer to shape B (contract 2.4).
+/// The answer to an open with shape B (contract 2.4).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)] // a full trade is not an acknowledgement
 pub(crate) struct Acknowledgement {
@@ -271,7 +271,7 @@ pub(crate) struct Acknowledgement {
     pub(crate) status: &'static str,
 }
 
-/// The answer to an open: shape A's or shape B's.
+/// The answer to an open, depending on the shape of its body.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum OpenAnswer {
@@ -279,7 +279,7 @@ pub(crate) enum OpenAnswer {
     Acknowledged(Acknowledgement),
 }
 
-/// The answer of `open-async` (`observed: opening a trade`).
+/// The answer to `open-async` (`observed: opening a trade`).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AsyncTrade {
@@ -294,7 +294,7 @@ pub(crate) struct AsyncTrade {
     /// Always `HOLD`.
     #[schema(value_type = TradeResult)]
     pub(crate) result: &'static str,
-    /// Always 0: the list contains the price once the trade is processed.
+    /// Always 0 here. The trade list has the price once the trade has been processed.
     #[schema(minimum = 0)]
     pub(crate) open_price: f64,
 }
@@ -306,8 +306,7 @@ pub(crate) enum TradeListing {
     Full(Vec<FullTrade>),
 }
 
-/// A row: full in a list with `userId`, else a list item. (An empty list has neither kind of row, so that the document
-/// is not ambiguous about it.)
+/// A row of the trade list: the full projection in a list with `userId`, else a list item.
 #[derive(ToSchema)]
 #[serde(untagged)]
 pub(crate) enum TradeRow {
@@ -333,15 +332,15 @@ pub(crate) struct TradePage {
     pub(crate) prev_page: Option<u64>,
     #[schema(minimum = 1)]
     pub(crate) pages: u64,
-    /// Total number of rows.
+    /// Total number of rows on all pages.
     pub(crate) total: u64,
-    /// Rows on this page.
+    /// Number of rows on this page.
     pub(crate) count: u64,
     #[schema(value_type = Vec<TradeRow>)]
     pub(crate) data: TradeListing,
 }
 
-/// One second of prices (contract 2.7).
+/// Prices of one second (contract 2.7).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PriceRecord {
@@ -353,9 +352,9 @@ pub(crate) struct PriceRecord {
     #[serde(rename = "type")]
     #[schema(value_type = AssetType)]
     pub(crate) asset_type: String,
-    /// The start of the second, in ms since the epoch.
+    /// Start of the second, in ms since the epoch.
     pub(crate) time: i64,
-    /// 0 if unavailable.
+    /// 0 if the volume is unavailable.
     #[schema(minimum = 0)]
     pub(crate) volume: f64,
     #[schema(exclusive_minimum = 0)]
@@ -386,11 +385,11 @@ pub(crate) struct AggregatedCandle {
     pub(crate) high_price: f64,
     #[schema(exclusive_minimum = 0)]
     pub(crate) low_price: f64,
-    /// The open time, in ms since the epoch.
+    /// Open time, in ms since the epoch.
     pub(crate) time: i64,
 }
 
-/// The body on trade and user endpoints (contract 5, rule 2).
+/// Error body of the trade and user endpoints (contract 5, rule 2).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ErrorEnvelope {
@@ -398,15 +397,15 @@ pub(crate) struct ErrorEnvelope {
     pub(crate) status_code: u16,
     #[schema(pattern = "^error$")]
     pub(crate) status: &'static str,
-    /// ISO 8601; for a rejected order, when it arrived at the venue.
+    /// Time of the error in ISO 8601. For a rejected order, its arrival time at the venue.
     #[schema(format = DateTime)]
     pub(crate) timestamp: String,
-    /// The request's path.
+    /// Path of the request.
     pub(crate) path: String,
     pub(crate) data: ErrorDetail,
 }
 
-/// The reason inside an envelope (contract 5, rule 2).
+/// Reason of the error (contract 5, rule 2).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ErrorDetail {
@@ -416,7 +415,7 @@ pub(crate) struct ErrorDetail {
     pub(crate) status_code: u16,
 }
 
-/// The body on the wallet endpoint and on the symbol price API (contract 5, rule 3).
+/// Error body of the wallet endpoint and of the symbol price API (contract 5, rule 3).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PlainError {
@@ -425,23 +424,23 @@ pub(crate) struct PlainError {
     pub(crate) message: String,
 }
 
-/// The name of a trading pair.
+/// Name of a trading pair.
 #[derive(ToSchema)]
 pub(crate) struct Pair(String);
 
-/// An interval of candles.
+/// Candle interval.
 #[derive(ToSchema)]
 pub(crate) struct CandleInterval(String);
 
-/// A duration code: `mm:ss`, or `h:mm:ss` from one hour.
+/// Duration as `mm:ss`, or as `h:mm:ss` for one hour or more.
 #[derive(ToSchema)]
 pub(crate) struct CloseType(String);
 
-/// Money at stake, with no more decimals than the wallet has.
+/// Stake, with at most as many decimals as the wallet.
 #[derive(ToSchema)]
 pub(crate) struct Stake(f64);
 
-/// Whether to trade the demo wallet. A sandbox accepts trades of one wallet only.
+/// Whether to trade with the demo wallet. A sandbox accepts trades with one wallet only.
 #[derive(ToSchema)]
 pub(crate) struct IsDemo(bool);
 
@@ -461,7 +460,7 @@ pub(crate) enum AssetType {
     Otc,
 }
 
-/// Direction of the bet.
+/// Direction of the trade.
 #[derive(ToSchema)]
 #[schema(rename_all = "UPPERCASE")]
 pub(crate) enum Direction {
@@ -469,7 +468,7 @@ pub(crate) enum Direction {
     Sell,
 }
 
-/// Reference point of the duration; `TIME_FIXED` by default.
+/// Reference point of the duration. The default is `TIME_FIXED`.
 #[derive(ToSchema)]
 #[schema(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum ExpirationType {
@@ -478,7 +477,7 @@ pub(crate) enum ExpirationType {
     NextCandle,
 }
 
-/// Type of money in a wallet.
+/// Kind of money in a wallet.
 #[derive(ToSchema)]
 #[schema(rename_all = "UPPERCASE")]
 pub(crate) enum WalletType {
@@ -486,7 +485,7 @@ pub(crate) enum WalletType {
     Real,
 }
 
-/// Status of a trade (contract 3, `observed: values`): `PROCESSING` until the order has arrived.
+/// Status of a trade (contract 3, `observed: values`). `PROCESSING` until the order arrives.
 #[derive(ToSchema)]
 #[schema(rename_all = "UPPERCASE")]
 pub(crate) enum TradeStatus {
@@ -496,7 +495,7 @@ pub(crate) enum TradeStatus {
     Cancelled,
 }
 
-/// Result of a trade (contract 3, `observed: values`): `HOLD` until the order has arrived.
+/// Result of a trade (contract 3, `observed: values`). `HOLD` until the order arrives.
 #[derive(ToSchema)]
 #[schema(rename_all = "UPPERCASE")]
 pub(crate) enum TradeResult {

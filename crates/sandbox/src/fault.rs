@@ -1,4 +1,4 @@
-//! Injected faults, the profiles that select them, and the switchboard that counts them.
+//! Injected faults, profiles that select faults, and the switchboard that counts them.
 
 use crate::chance::{Chance, Subject};
 use candlewick_sdk::Millis;
@@ -15,25 +15,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub enum Fault {
     Latency,
     Errors,
-    /// 500 or 503 on an open, but the trade exists.
+    /// An open is answered with 500 or 503, although the trade exists.
     ErrorsAfter,
     DropBefore,
-    /// The connection is reset after an open was accepted: the trade exists.
+    /// The connection is reset after an open was accepted, so the trade exists.
     DropAfter,
-    /// The request is handled but never answered. The connection is reset later.
+    /// The request is handled but not answered. The connection is reset later.
     Hang,
     Garbage,
-    /// A new trade is missing from lists and lookups for the span, in venue time.
+    /// A new trade is missing from lists and lookups for a time span (venue time).
     ListLag,
-    /// A settlement becomes visible late by the span, in venue time.
+    /// A settlement becomes visible late by a time span (venue time).
     LateSettlement,
     Shuffle,
     Duplicates,
     UnknownValues,
-    /// The token is rejected for the span, in venue time.
+    /// The token is rejected for a time span (venue time).
     ExpiredToken,
     StreamDrop,
-    /// The stream is open but silent for the span, in real time.
+    /// The stream is open but silent for a time span (real time).
     StreamStall,
     StreamDuplicate,
     StreamReorder,
@@ -74,7 +74,7 @@ impl Fault {
         ROWS[self as usize].2
     }
 
-    /// Default duration, in real time for latency, hang and the stream, in venue time for the others.
+    /// Returns the default duration: real time for latency, hang and stream faults, else venue time.
     const fn default_span(self) -> Millis {
         Millis::new(ROWS[self as usize].3)
     }
@@ -84,7 +84,7 @@ impl Fault {
     }
 }
 
-/// Name, usual probability, probability in `mixed`, usual span in ms (0 for none), by discriminant.
+/// Name, default probability, probability in `mixed` and default span in ms (0 if none) of each fault.
 const ROWS: [(&str, f64, f64, i64); Fault::ALL.len()] = [
     ("latency", 1.0, 0.2, 300),
     ("errors", 0.2, 0.05, 0),
@@ -114,8 +114,8 @@ impl fmt::Display for Fault {
 
 /// Comma-separated list of faults: `errors:0.2,latency:300ms,list-lag:0.5:10s`.
 ///
-/// A name can be followed by a probability from 0 to 1 and, for a fault that lasts, a duration in `ms`, `s` or `m`.
-/// `none` disables faults, `mixed` enables all at low rates, `all` at default rates; later names override earlier ones.
+/// A name can be followed by a probability from 0 to 1 and, if the fault lasts, a duration in `ms`, `s` or `m`.
+/// `none` disables all faults; `mixed` enables all at low rates, `all` at default rates. Later names take precedence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
@@ -125,9 +125,9 @@ pub struct FaultProfile {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FaultRate {
-    /// Probability per occasion, 0 to 1.
+    /// Probability per occasion, from 0 to 1.
     pub probability: f64,
-    /// Duration, zero for an instantaneous fault.
+    /// Duration of the fault; zero if it is instantaneous.
     pub span: Millis,
 }
 
@@ -304,7 +304,7 @@ impl Switchboard {
         self.state().counts.clone()
     }
 
-    /// Draws for one occasion and returns the span (zero if instantaneous) if the fault strikes.
+    /// Draws whether the fault occurs on one occasion. If so, returns its span, zero if instantaneous.
     pub(crate) fn draw_fault(&self, fault: Fault) -> Option<Millis> {
         let mut state = self.state();
         let rate = state.profile.rate(fault)?;

@@ -1,4 +1,4 @@
-//! Lifecycle of a sandbox: settings, routes and the listening server.
+//! Lifecycle of a sandbox: settings, routes and server.
 
 use crate::chance::Chance;
 use crate::market::{Boards, build_price_paths};
@@ -37,7 +37,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 pub struct SandboxInputs {
     pub clock: Arc<dyn Clock>,
     pub series: Vec<CandleSeries>,
-    /// Candles that price trades, one market per symbol (see [`crate::build_markets`]).
+    /// Markets that price trades, one per symbol (see [`crate::build_markets`]).
     pub markets: Vec<Market>,
     pub simulation: SimulationSettings,
     pub balance: Money,
@@ -49,7 +49,7 @@ pub struct Sandbox {
     stop: watch::Sender<bool>,
 }
 
-/// A listening sandbox. Dropping it stops it.
+/// A listening sandbox, which stops when dropped.
 pub struct RunningSandbox {
     pub base_url: String,
     pub address: SocketAddr,
@@ -86,7 +86,7 @@ impl Sandbox {
         Ok(Self { state, stop })
     }
 
-    /// Returns the routes, for in-process callers; a connection-drop fault breaks the answer's body.
+    /// Returns the routes for in-process callers. There, a connection-drop fault makes the body fail.
     pub fn router(&self) -> Router {
         router(Arc::clone(&self.state))
     }

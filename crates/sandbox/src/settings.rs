@@ -1,4 +1,4 @@
-//! The `[sandbox]` section: data, credentials, speed, and behaviour not defined by the contract.
+//! The `[sandbox]` section: data, credentials, speed, and behaviour that the contract does not define.
 
 use crate::{FaultProfile, SandboxError, parse_moment};
 use candlewick_broker::clock::Speed;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// Settings of the sandbox. Defaults for behaviour not defined by the contract are strict, or as observed.
+/// Settings of the sandbox. Where the contract defines nothing, defaults are as observed or strict.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxSettings {
@@ -19,36 +19,36 @@ pub struct SandboxSettings {
     pub listen: SocketAddr,
     /// Clock speed as a multiple of real time, or `max` for lock-step with an embedded bot.
     pub speed: SandboxSpeed,
-    /// Initial venue time (ms or ISO 8601); by default late enough for warm-up.
+    /// Initial venue time (ms or ISO 8601). The default leaves enough candles for warm-up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<StartTime>,
-    /// Candle files, in the same form as `--data`.
+    /// Candle files in the form of `--data`.
     pub data: Vec<String>,
-    /// Accepted `api-token`; not secret.
+    /// Accepted `api-token`. It is not secret.
     pub token: String,
-    /// Accepted `api-key`; not secret.
+    /// Accepted `api-key`. It is not secret.
     pub api_key: String,
-    /// Wallet that has the balance and accepts trades; the other one is empty.
+    /// Wallet that holds the balance and accepts trades. The other wallet is empty.
     pub wallet: TradedWallet,
     /// Seed of identifiers, faults and one-second prices.
     pub seed: u64,
-    /// Injected faults: `none`, `mixed`, `all`, or names with rates such as `errors:0.2,latency:300ms`.
+    /// Injected faults: `none`, `mixed`, `all`, or a list such as `errors:0.2,latency:300ms`.
     pub faults: FaultProfile,
     /// When the answer to an open is sent.
     pub replies: Replies,
-    /// Whether get-by-id adds result, pnl, open and close price to the short projection (`observed: results`).
+    /// Whether get-by-id returns result, pnl, open price and close price too (`observed: results`).
     pub rich_short: bool,
     /// Handling of a missing `x-timestamp` where the contract requires it.
     pub missing_timestamp: MissingTimestamp,
     /// Whether to return the forming candle.
     pub include_forming: bool,
-    /// Duration of trades opened with body shape B, which contains none.
+    /// Duration of trades opened with body shape B, which does not contain a duration.
     #[schemars(with = "String")]
     pub short_close_type: CloseType,
-    /// Offered durations; if empty, all that the candles can price.
+    /// Offered durations. If empty, all durations that the candles can price.
     #[schemars(with = "Vec<String>")]
     pub close_types: Vec<CloseType>,
-    /// Whether to accept expiries shorter than the candles, priced within a candle.
+    /// Whether to accept expiries shorter than a candle, which are priced within the candle.
     pub allow_coarse: bool,
     /// Minimum stake; 0 for no limit.
     #[schemars(with = "f64")]
@@ -56,11 +56,11 @@ pub struct SandboxSettings {
     /// Maximum stake; 0 for no limit.
     #[schemars(with = "f64")]
     pub max_amount: Decimal,
-    /// Number of ended trades to retain. Older ones are neither listed nor found by id. Open trades, and those whose end is not
-    /// visible yet, are always retained.
+    /// Number of ended trades to retain. Older ones are neither listed nor found by id. Open trades, and
+    /// trades whose end is not visible yet, are always retained.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub keep_trades: u32,
-    /// Asset types of pairs that override the built-in guess: `crypto`, `forex`, `otc`.
+    /// Asset types by pair, which override the detected ones: `crypto`, `forex`, `otc`.
     #[schemars(with = "BTreeMap<String, String>")]
     pub asset_types: BTreeMap<Symbol, String>,
 }
@@ -71,19 +71,19 @@ pub struct SandboxSettings {
 pub enum SandboxSpeed {
     /// Multiple of real time.
     Times(f64),
-    /// Lock-step.
+    /// Lock-step with an embedded bot.
     Named(NamedSpeed),
 }
 
-/// Named speed.
+/// Named speeds.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum NamedSpeed {
-    /// Jumps from one event to the next.
+    /// The clock jumps from one event to the next.
     Max,
 }
 
-/// Time in ms since the epoch, or as ISO 8601.
+/// Time in ms since the epoch or in ISO 8601.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(try_from = "StartText", into = "String")]
 #[schemars(with = "StartText")]
@@ -96,8 +96,8 @@ enum StartText {
     Text(String),
 }
 
-/// Wallet that has the balance and accepts trades. Both hold play money; use `real` to test a client before it trades
-/// real money.
+/// Wallet that holds the balance and accepts trades. Both wallets hold play money. Use `real` to test a
+/// client before it trades real money.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum TradedWallet {
@@ -112,14 +112,14 @@ pub enum TradedWallet {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Replies {
-    /// Immediately, with a `requestTime` that may be in the future; for an embedded venue whose caller holds the clock.
+    /// Immediately, even if `requestTime` is in the future. For callers that hold the venue clock.
     AtOnce,
-    /// When the order arrives in venue time.
+    /// When the order arrives, in venue time.
     #[default]
     WhenArrived,
 }
 
-/// Handling of a missing `x-timestamp` on the wallet and list endpoints (contract 7: not shown).
+/// Handling of a missing `x-timestamp` at the wallet and list endpoints (contract 7: not shown).
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingTimestamp {

@@ -3,7 +3,7 @@
 use candlewick_sdk::Millis;
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 
-/// Milliseconds of the years 1990 to 2099, whose ranges in other units are disjoint.
+/// The years 1990 to 2099 in milliseconds. Their ranges in other units do not overlap.
 const PLAUSIBLE_MS: std::ops::Range<i64> = 631_152_000_000..4_102_444_800_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +35,7 @@ pub fn parse_moment(text: &str) -> Result<Millis, ParseMomentError> {
     parse_time(text).ok_or_else(|| ParseMomentError::Text { text: shown() })
 }
 
-/// Parses a time since 1970 and infers the unit from the magnitude; seconds may have decimals.
+/// Parses a Unix time and infers the unit from the magnitude. Seconds may have decimals.
 pub fn parse_epoch(text: &str) -> Option<Millis> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let number = i128::from(whole.parse::<i64>().ok()?);
@@ -52,7 +52,7 @@ pub fn parse_epoch(text: &str) -> Option<Millis> {
     moments.find(|ms| PLAUSIBLE_MS.contains(ms)).map(Millis::new)
 }
 
-/// Parses an ISO 8601 date or date-time with `T` or a space, in UTC if there is no zone.
+/// Parses an ISO 8601 date or date-time, with `T` or a space. Without a zone, it is in UTC.
 pub fn parse_time(text: &str) -> Option<Millis> {
     let (local, offset) = split_zone(text)?;
     let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
@@ -70,7 +70,7 @@ fn split_zone(text: &str) -> Option<(&str, Millis)> {
     if let Some(name) = ["utc", "gmt", "z"].into_iter().find(|name| lower.ends_with(name)) {
         return Some((text[..text.len() - name.len()].trim_end(), Millis::ZERO));
     }
-    // Skips the dashes of the date.
+    // Ignores the dashes in the date.
     let sign = text.rfind(['+', '-']).filter(|at| text[..*at].contains(':') || text[*at..].starts_with('+'));
     let Some(at) = sign else { return Some((text, Millis::ZERO)) };
     let digits: String = text[at + 1..].chars().filter(|letter| *letter != ':').collect();
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn parses_common_time_formats_as_utc_by_default() {
-        // From `date -u -d '2026-01-05 12:30' +%s000`.
+        // Expected value from `date -u -d '2026-01-05 12:30' +%s000`.
         let same = "2026-01-05T12:30:00Z|2026-01-05T12:30:00|2026-01-05 12:30:00|2026-01-05 12:30|2026-01-05T12:30Z|\
                     2026-01-05 14:30:00+02:00|2026-01-05T14:30+02:00|2026-01-05 14:30 +0200|2026-01-05T14:30+02|\
                     2026-01-05T07:30-05:00|2026-01-05 12:30 UTC";

@@ -1,6 +1,6 @@
-//! Proof of the account of short orders, which neither request nor answer contains.
+//! Proof of the account that short orders use. Neither the request nor the answer contains it.
 //!
-//! No second order is sent until the venue's record of the first trade shows it.
+//! No second order is sent until the venue's record of the first trade shows the account.
 
 use crate::model::TradeRecord;
 use crate::report::read_account;
@@ -15,7 +15,7 @@ pub(super) struct AccountProof(Mutex<ProofState>);
 enum ProofState {
     #[default]
     Nothing,
-    /// Order whose trade will prove the account; `id` is `None` until acknowledged.
+    /// An order was sent whose trade will prove the account. `id` is `None` until the acknowledgement.
     Sent {
         at: Millis,
         order: Box<OpenOrder>,
@@ -27,10 +27,10 @@ enum ProofState {
     },
 }
 
-/// Tolerated lead of our clock over the venue's request time.
+/// Maximum tolerated lead of our clock over the venue's request time.
 const CLOCK_TOLERANCE: Millis = Millis::from_seconds(10);
 
-/// Time after sending at which a complete list without the trade proves that it never opened.
+/// Time after which the absence of a sent trade from a complete list proves that it never opened.
 const MAX_LIST_LAG: Millis = Millis::from_seconds(300);
 
 impl AccountProof {
@@ -86,7 +86,7 @@ impl AccountProof {
     pub(super) fn check_record(&self, record: &TradeRecord) {
         let mut known = self.state();
         let ProofState::Sent { at, order, id } = &*known else { return };
-        // Without an answer, a matching trade that a token opened since then.
+        // If there was no answer, any matching trade opened since then by an API token counts.
         let is_since =
             record.request_time.or(record.created_at).is_some_and(|time| time >= *at - CLOCK_TOLERANCE);
         let may_be = record.from_api_token == Some(true) && is_since && is_as_ordered(record, order);

@@ -1,4 +1,4 @@
-//! [`Broker`] over HTTP, backed by the trading token API.
+//! [`Broker`] implementation for the trading token API.
 
 use super::HttpBroker;
 use super::pages::{Pages, Rows};
@@ -23,7 +23,7 @@ impl Broker for HttpBroker {
     async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
         let short = match self.fetch_trade(id).await {
             Ok(reply) => reply.map(|record| self.to_report(record)),
-            // The list may contain trades that get-by-id does not find.
+            // The list may contain trades that get-by-id cannot find.
             Err(BrokerError::NotFound { .. }) if detail != Detail::ById => {
                 return self.find_in_list(id).await;
             }
@@ -35,14 +35,14 @@ impl Broker for HttpBroker {
             Err(error) => return Err(error),
         };
         if detail != Detail::ById && self.account_proof.awaits(id) {
-            // Only the full record shows the account.
+            // Only the full record contains the account.
             return Ok(self.find_in_list(id).await.unwrap_or(short));
         }
         match detail {
-            // Get-by-id may return only the short projection without the result (contract 4.1, endpoint 3). The list
-            // by user has it.
+            // Get-by-id may return the short projection, which lacks the result (contract 4.1, endpoint 3).
+            // The list with `userId` contains the result.
             Detail::Progress if lacks_ending(&short.value) => match self.find_in_list(id).await {
-                // The trade exists but is not listed yet, so its result is unknown.
+                // The trade exists but is not listed yet, so its result remains unknown.
                 Err(BrokerError::NotFound { .. }) => Ok(short),
                 found => found,
             },
@@ -79,7 +79,7 @@ impl Broker for HttpBroker {
 
     async fn identity(&self) -> Result<Reply<Identity>, BrokerError> {
         let reply = self.fetch_user().await?;
-        // The list is filtered by it, and it does not change with the token.
+        // The id is used to filter the list, and a new token does not change it.
         let _ = self.user_id.set(reply.value.id.clone());
         Ok(reply.map(|user| {
             let restrictions = [
@@ -98,7 +98,7 @@ impl Broker for HttpBroker {
 }
 
 impl HttpBroker {
-    /// Returns the id of the token's user: only a list restricted to it has complete rows.
+    /// Returns the id of the token's user. Only a list filtered by user id has complete rows.
     async fn user_id(&self) -> Result<String, BrokerError> {
         let ask = async || self.fetch_user().await.map(|reply| reply.value.id);
         self.user_id.get_or_try_init(ask).await.cloned()
@@ -122,7 +122,7 @@ impl HttpBroker {
         build_report(record, self.user_id.get().map(String::as_str), &self.unrecognised)
     }
 
-    /// Reads all pages of the list. A failed page makes the listing incomplete.
+    /// Reads all pages of the list. If a page fails, the listing is incomplete.
     async fn read_pages(&self, user_id: String) -> (Rows, Option<BrokerError>) {
         let mut pages = Pages::for_user(user_id, &self.settings);
         while let Some(query) = pages.query().cloned() {

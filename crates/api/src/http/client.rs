@@ -1,7 +1,7 @@
-//! The two HTTP clients: one for reads, one for opens.
+//! The two HTTP clients, one for reads and one for opens.
 //!
-//! Neither follows redirects (a credential must not reach another host) nor uses a proxy from the
-//! environment. The one for opens disables everything that could resend a request: redirects, protocol
+//! Neither client follows redirects, which could leak a credential to another host, or uses a proxy from the
+//! environment. The client for opens disables everything that could resend a request: redirects, protocol
 //! retries, HTTP/2 and connection reuse.
 
 use crate::Settings;
@@ -28,9 +28,9 @@ pub(super) fn proxy_address(settings: &Settings) -> Result<Option<Address>, Brok
     settings.proxy.as_deref().map(|text| Address::new("proxy", text, Payload::Nothing, None)).transpose()
 }
 
-/// Installs the process-wide TLS crypto provider; call it before building a client.
+/// Installs the process-wide TLS crypto provider. Call this before building a client.
 pub fn prepare_tls() {
-    // Fails if the process has already installed one, which is fine.
+    // Fails if a provider is already installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
@@ -43,7 +43,7 @@ fn client_builder(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
         .connect_timeout(settings.connect_timeout())
         .timeout(settings.timeout())
         .default_headers(extra_headers(settings)?);
-    // Without TLS no root certificates are needed, which a bare container does not have.
+    // A minimal container has no root certificates. Without TLS, they are not needed.
     let builder = if is_unencrypted(settings) { builder.tls_certs_only([]) } else { builder };
     let Some(text) = &settings.proxy else { return Ok(builder) };
     let proxy = Proxy::all(text).map_err(|error| BrokerError::settings("proxy", text, &error.to_string()))?;
@@ -92,7 +92,7 @@ pub(super) struct Address(Url);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Payload {
-    /// A credential, which must not be sent unencrypted.
+    /// Requests carry a credential, which must be encrypted.
     Credential,
     Nothing,
 }
@@ -113,7 +113,7 @@ impl Address {
             Err(error) => return refused(&format!("{error}; use a URL such as https://host/prefix")),
         };
         if !url.username().is_empty() || url.password().is_some() {
-            // The message must not show a possible password.
+            // The error must not contain a password.
             let problem = "the URL must not contain a user name or password";
             return Err(BrokerError::settings(key, "[hidden]", problem));
         }
@@ -132,7 +132,7 @@ impl Address {
         Ok(address)
     }
 
-    /// Appends path segments, but no empty ones and none that would change the path (`.`, `..`).
+    /// Appends path segments. Empty segments, `.` and `..` are errors.
     pub(super) fn join<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Result<Url, BrokerError> {
         let mut path = self.0.path().trim_end_matches('/').to_owned();
         for segment in segments {
@@ -161,7 +161,7 @@ impl Address {
     }
 }
 
-/// Appends a byte of a path segment (RFC 3986, `pchar`). A URL parser would drop tabs and line ends.
+/// Appends an encoded byte of a path segment (RFC 3986, `pchar`). A URL parser would drop whitespace.
 fn push_encoded(path: &mut String, byte: u8) {
     if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte) {
         path.push(char::from(byte));

@@ -1,6 +1,6 @@
-//! Credentials of a running client, with reloading of a rejected token.
+//! Credentials of a running client. A rejected token is reloaded.
 //!
-//! Only a token of the same user replaces it, because that user's trades are tracked.
+//! A token is replaced only with one of the same user, because the trades of that user are tracked.
 
 use super::limit::Turn;
 use super::read::POST_OPEN;
@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-/// Maximum number of replaced tokens that are still redacted.
+/// Maximum number of replaced tokens that remain redacted.
 const MAX_FORMER_TOKENS: usize = 16;
 /// Timeout for reading a token file, which may be on an unresponsive disk.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Minimum length of a secret in an extra header; shorter words match by chance.
+/// Minimum length of a secret in an extra header. Shorter words would match by chance.
 const MIN_SECRET_LENGTH: usize = 8;
-/// Minimum length of a secret if the header name does not suggest one; it must also contain digits.
+/// Minimum length if the header name does not suggest a secret. The value must also contain digits.
 const MIN_UNNAMED_LENGTH: usize = 16;
 const SECRET_NAMES: [&str; 8] =
     ["auth", "cookie", "token", "key", "secret", "password", "session", "signature"];
@@ -53,15 +53,15 @@ struct KeyState {
     generation: u64,
     refused: Option<TokenUse>,
     refused_by: Option<&'static str>,
-    /// Endpoints that refused a token accepted elsewhere, and whether this was reported.
+    /// Endpoints that reject a token accepted elsewhere, and whether this was reported.
     rejecting: BTreeMap<&'static str, bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenUse {
-    /// Cannot read. Cleared by the next successful read.
+    /// The token cannot read. Cleared by the next successful read.
     Reading,
-    /// Cannot open, but may still read. Cleared only by another token or manually.
+    /// The token cannot open trades, but may still read. Cleared only by a new token or manually.
     Opening,
 }
 
@@ -84,7 +84,7 @@ impl Keys {
         self.read_state().generation
     }
 
-    /// Records that an endpoint accepted a read, which clears its own refusal or that of the whole token.
+    /// Records that an endpoint accepted a read. This clears its rejection, or that of the whole token.
     pub(super) fn record_accepted(&self, generation: u64, endpoint: &'static str) {
         let is_known = {
             let held = self.read_state();
@@ -112,13 +112,13 @@ impl Keys {
         self.state.accept();
     }
 
-    /// Records a refusal and returns whether the token was replaced in the meantime.
+    /// Records a rejection and returns whether the token was replaced in the meantime.
     pub(super) fn refuse(&self, generation: u64, what: TokenUse, endpoint: &'static str, text: &str) -> bool {
         let mut held = self.write_state();
         if held.generation != generation {
             return true;
         }
-        // Successful reads do not clear a rejection of opens, but the operator can.
+        // A rejection of opens is not cleared by successful reads, but the operator can clear it.
         if held.refused != Some(TokenUse::Opening) || self.state.refused().is_none() {
             (held.refused, held.refused_by) = (Some(what), Some(endpoint));
         }
@@ -142,14 +142,14 @@ impl Keys {
         self.read_state().rejecting.get(endpoint) == Some(&true)
     }
 
-    /// Returns generation and message of a token refused for opening, unless the operator cleared it.
+    /// Returns generation and error of a token rejected for opens, unless the operator cleared that.
     pub(super) fn open_refusal(&self) -> Option<(u64, String)> {
         let held = self.read_state();
         let text = self.state.refused().filter(|_| held.refused == Some(TokenUse::Opening))?;
         Some((held.generation, text))
     }
 
-    /// Reads the token again and redacts it from then on; `None` if there is no untried one.
+    /// Reads the token again and redacts it from then on. `None` if there is no untried token.
     pub(super) async fn reload_token(&self) -> Option<Secret> {
         let source = self.source.clone()?;
         let reading = tokio::task::spawn_blocking(move || source());
@@ -182,7 +182,7 @@ impl Keys {
     }
 
     pub(super) fn redact(&self, text: &str) -> String {
-        // Only ASCII is removed, so the rest remains valid UTF-8.
+        // Only ASCII is replaced, so the result remains valid UTF-8.
         self.redact_bytes(text.as_bytes())
             .and_then(|hidden| String::from_utf8(hidden).ok())
             .unwrap_or_else(|| text.to_owned())
@@ -240,7 +240,7 @@ impl HttpBroker {
         }
     }
 
-    /// Replaces the token by one that was read again, and returns whether that is our user's, if known.
+    /// Replaces the token with a freshly read one if that belongs to our user; returns whether it does.
     async fn try_next_token(&self, generation: u64) -> Option<bool> {
         let token = self.credentials.reload_token().await?;
         let is_ours = self.belongs_to_user(&token).await;
@@ -252,10 +252,10 @@ impl HttpBroker {
         is_ours.ok()
     }
 
-    /// Checks for a new token after a rejected open, because no failed read would trigger it.
+    /// Checks for a new token after a rejected open, since reads may succeed and thus not trigger a reload.
     pub(super) async fn poll_token_source(&self) {
         let Some((generation, _)) = self.credentials.open_refusal() else { return };
-        // The operator may have cleared it in the meantime.
+        // The operator may have cleared the rejection in the meantime.
         if self.try_next_token(generation).await == Some(false)
             && let Some((generation, text)) = self.credentials.open_refusal()
             && !text.ends_with(FOREIGN_TOKEN_NOTE)
@@ -265,7 +265,7 @@ impl HttpBroker {
         }
     }
 
-    /// Returns whether a token belongs to the user of the listed trades; true before the first listing.
+    /// Returns whether a token belongs to the user whose trades are listed; true before the first listing.
     async fn belongs_to_user(&self, token: &Secret) -> Result<bool, BrokerError> {
         let Some(user_id) = self.user_id.get() else { return Ok(true) };
         let credentials = Credentials { api_token: Some(token.clone()), ..self.credentials.current() };
@@ -314,7 +314,7 @@ mod tests {
         check("Authorization", "Bearer s3cr3t-s3cr3t", "no: s3cr3t-s3cr3t", "no: [hidden]");
         check("Cookie", "lang=en; session=abcdefghij", "you sent abcdefghij", "you sent [hidden]");
         check("X-Session-Key", "correcthorse", "bad correcthorse!", "bad [hidden]!");
-        // A header name without a hint, and a random-looking value.
+        // The name does not suggest a secret, but the value looks random.
         check("x-partner", "9f86d081884c7d659a2f", "9f86d081884c7d659a2f is unknown", "[hidden] is unknown");
         check("x-partner", "7", "7 trades of partner 7", "7 trades of partner 7");
         check("Origin", "https://venue1.example", "see https://venue1.example", "see https://venue1.example");
@@ -354,7 +354,7 @@ mod tests {
         let user = reply("200 OK", r#"{"id": "u1"}"#);
         let list = r#"{"lastPage": 1, "data": [{"id": "01JT", "result": "WON", "pnl": 8}]}"#;
         let list = reply("200 OK", list);
-        // By id, at the user endpoint, in the user's list; then by id and in the list only.
+        // Requests by id, the user and the user's list; later only by id and the list.
         let acts = vec![refused.clone(), user.clone(), user, list.clone(), refused, list];
         let script = Script::start(acts).await;
         let broker = script.broker(unlimited());

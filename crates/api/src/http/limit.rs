@@ -1,6 +1,6 @@
-//! Limits on requests: their rate, with priorities and per-host pauses, and how many run at once.
+//! Request limits: a rate limit with priorities and per-host pauses, and a concurrency limit.
 //!
-//! In wall time, even with a virtual clock.
+//! All limits use real time, even with a virtual clock.
 
 use candlewick_broker::Priority;
 use std::collections::BTreeMap;
@@ -9,9 +9,9 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, timeout};
 
-/// A request rate with a burst of one second's worth.
+/// A rate limit that allows a burst of one second's worth of requests.
 ///
-/// Opens wait only for earlier opens and delay later reads. Reads are ordered by priority, then waiting time.
+/// Opens wait only for earlier opens and delay later reads. Reads are ordered by priority, then arrival.
 #[derive(Debug)]
 pub(super) struct RateLimit {
     spacing: Duration,
@@ -50,7 +50,7 @@ pub(super) enum TurnTimeout {
 }
 
 impl RateLimit {
-    /// `per_second` is 0 (unlimited) or in [0.001, 10,000], checked by the settings.
+    /// Creates a limit. `per_second` is 0 (unlimited) or in [0.001, 10,000], as checked by the settings.
     pub(super) fn new(per_second: f64) -> Self {
         let spacing =
             if per_second > 0.0 { Duration::from_secs_f64(1.0 / per_second) } else { Duration::ZERO };
@@ -59,7 +59,7 @@ impl RateLimit {
         Self { spacing, tolerance, state: Mutex::default(), moved_up: Notify::new() }
     }
 
-    /// Pauses requests to a host. Never shortens an earlier pause.
+    /// Pauses requests to a host. An earlier pause is never shortened.
     pub(super) fn pause_host(&self, host: Host, pause: Duration) {
         let until = Instant::now() + pause;
         let mut state = self.state();
@@ -149,7 +149,7 @@ impl RateLimit {
         let behind = self.spacing * u32::try_from(ahead).unwrap_or(u32::MAX);
         let at = (due + behind).checked_sub(self.tolerance).unwrap_or(now);
         if at > now || (ahead > 0 && !self.spacing.is_zero()) {
-            // Requests ahead are about to leave.
+            // The reads ahead will take their turns soon.
             return ReadTurn::At(at.max(now + self.spacing.min(RECHECK_DELAY)));
         }
         state.any = Some(due + self.spacing);
@@ -162,7 +162,7 @@ impl RateLimit {
     }
 }
 
-/// Recheck delay of a due read while reads ahead of it have not taken their turn.
+/// Delay after which a due read rechecks whether the reads ahead of it have taken their turns.
 const RECHECK_DELAY: Duration = Duration::from_millis(1);
 
 enum ReadTurn {
@@ -278,7 +278,7 @@ impl Drop for Permit {
             next
         };
         if let Some((_, sender)) = next {
-            // If the waiter has just given up, dropping the permit passes it on.
+            // If the waiter has just timed out, dropping the permit passes it on.
             drop(sender.send(Self { permits: Arc::clone(&self.permits) }));
         }
     }
@@ -329,7 +329,7 @@ mod tests {
         let limit = Arc::new(RateLimit::new(2.0));
         assert_eq!(turns(&limit, READ, 2).await, [0, 0]);
         assert_eq!(turns(&limit, Turn::Open, 3).await, [0, 0, 500]);
-        // Five requests left in the first half second: the sixth and seventh are due after 2.0 and 2.5 s.
+        // Five requests were sent in the first half second. The sixth and seventh are due after 2.0 and 2.5 s.
         assert_eq!(turns(&limit, READ, 2).await, [1_500, 2_000]);
     }
 
@@ -440,7 +440,7 @@ mod tests {
         for open in opens {
             open.await.unwrap();
         }
-        // 143 rounds of seven, or a few less in the last.
+        // 143 rounds of seven, with fewer in the last one.
         assert_eq!((most.load(Ordering::SeqCst), start.elapsed().as_millis()), (7, 1_430));
     }
 
@@ -478,7 +478,7 @@ mod tests {
         let start = Instant::now();
         assert!(connections.acquire_open(Duration::from_millis(300)).await.is_none());
         assert_eq!(start.elapsed().as_millis(), 300);
-        // One is handed the permit and is gone before it takes it.
+        // One waiter is given the permit but is dropped before it takes it.
         let gone = {
             let connections = Arc::clone(&connections);
             tokio::spawn(async move { connections.acquire_open(Duration::MAX).await })

@@ -1,4 +1,4 @@
-//! [`MarketData`] over HTTP, backed by the symbol price API.
+//! [`MarketData`] implementation for the symbol price API.
 
 use super::HttpBroker;
 #[cfg(feature = "stream")]
@@ -12,7 +12,7 @@ use candlewick_broker::{
 };
 use candlewick_sdk::{Millis, Symbol};
 
-/// Maximum candles per request (contract 8: the default of `limit`).
+/// Maximum number of candles per request, the default of `limit` (contract 8).
 pub(super) const MAX_CANDLES_PER_REQUEST: u64 = 1_000;
 
 #[async_trait]
@@ -89,7 +89,7 @@ fn to_candles(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> R
     Ok(candles)
 }
 
-/// Returns the closed parts at either end of a window that the limit may have cut off.
+/// Returns the parts at both ends of a window with closed candles that the limit may have cut off.
 fn uncovered_ends(page: &Candles, window: &CandleQuery, now: Millis) -> Vec<CandleQuery> {
     let length = window.interval.length();
     let (Some(first), Some(last)) = (page.candles.first(), page.candles.last()) else { return Vec::new() };
@@ -128,7 +128,7 @@ mod tests {
         assert!(line.contains(window), "{line}");
         let times: Vec<i64> = found.candles.iter().map(|candle| candle.time().get()).collect();
         assert_eq!((times, found.unusable, found.outside.len()), (vec![60_000, 120_000], 1, 1));
-        // Up to a present within a candle: the venue is asked up to that moment.
+        // If the window ends within a candle, the request ends there too.
         let (script, _) = ask("[]", query(60_000, 200_000)).await;
         assert!(script.requests()[0].line.contains("limit=1000&startTime=59999&endTime=200000"));
     }

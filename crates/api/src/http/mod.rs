@@ -1,4 +1,4 @@
-//! HTTP client of the venue.
+//! HTTP client for the venue.
 
 mod account_proof;
 mod broker;
@@ -36,7 +36,7 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 use transport::{Answer, Network, exchange};
 
-/// The two HTTP APIs of the venue.
+/// Client for the two HTTP APIs of the venue.
 pub struct HttpBroker {
     settings: Settings,
     credentials: Keys,
@@ -64,7 +64,7 @@ enum Api {
 }
 
 impl HttpBroker {
-    /// Creates a client without making a request; `clock` supplies the venue's time.
+    /// Creates a client without sending a request. `clock` provides venue time.
     pub fn new(
         settings: Settings,
         credentials: Credentials,
@@ -75,7 +75,7 @@ impl HttpBroker {
         Self::with_transport(network, settings, credentials, clock)
     }
 
-    /// Validates settings like [`HttpBroker::new`], without root certificates on this machine.
+    /// Validates settings like [`HttpBroker::new`], but needs no root certificates on this machine.
     pub fn check(
         settings: Settings,
         credentials: Credentials,
@@ -152,7 +152,7 @@ impl HttpBroker {
         self
     }
 
-    /// Sends a request and reads the answer, whose requested pause applies to all later requests to the host.
+    /// Sends a request and reads the answer. `Retry-After` of a failure pauses all requests to the host.
     async fn exchange(&self, api: Api, request: (Purpose, Request)) -> Result<Answer, TransportError> {
         let answer = self.observed_exchange(api, request).await?;
         if let Some(pause) = answer.retry_after.filter(|_| !answer.status.is_success()) {
@@ -224,7 +224,7 @@ impl HttpBroker {
         }
     }
 
-    /// Builds the headers of an API (contract 5); every trading request carries a fresh timestamp.
+    /// Builds the headers for an API (contract 5). Every trading request has a fresh timestamp.
     fn headers(&self, api: Api) -> Result<HeaderMap, BrokerError> {
         self.headers_with(api, self.credentials.current())
     }

@@ -1,4 +1,4 @@
-//! Opening of a trade: at most one request, with a definite or unknown outcome (`domain 5`).
+//! Opening of trades: at most one request per trade, whose outcome may be unknown (`domain 5`).
 
 use super::keys::TokenUse;
 use super::limit::{Permit, Turn, TurnTimeout};
@@ -30,7 +30,7 @@ impl HttpBroker {
         }
     }
 
-    /// Returns the venue's record of the trade, or the outcome without one.
+    /// Returns the venue's record of the trade, or the outcome if there is no record.
     async fn send_open(
         &self,
         order: &OpenOrder,
@@ -68,7 +68,7 @@ impl HttpBroker {
                 if let Err(OpenOutcome::Rejected(rejection)) = &outcome
                     && rejection.reason == RejectionReason::Credentials
                 {
-                    // For later opens; this one was already sent.
+                    // Affects later opens. This one was already sent.
                     self.handle_refused_token(generation, (TokenUse::Opening, POST_OPEN), &rejection.text)
                         .await;
                 }
@@ -81,7 +81,7 @@ impl HttpBroker {
         }
     }
 
-    /// Builds the request once a turn and a connection are available; an error means that nothing was sent.
+    /// Builds the request once the rate limit and a free connection permit it. Errors: nothing was sent.
     async fn open_request(
         &self,
         order: &OpenOrder,
@@ -111,12 +111,12 @@ impl HttpBroker {
         if let Some(text) = self.credentials.state().refused() {
             return Err(not_sent(format!("the venue rejects the token: {text}")));
         }
-        // The wait may have taken too long, or the clock may have changed.
+        // The wait may have been too long, or the clock may have been adjusted.
         let late = self.clock.now() - leave_by;
         if late > Millis::ZERO {
             return Err(not_sent(format!("it was {late} ms too late for its signal")));
         }
-        // Other clocks stop while the machine sleeps, and another process may have taken over meanwhile.
+        // The other clocks stop while the machine is suspended, when another process may have taken over.
         if awake.elapsed() > longest.saturating_add(MAX_DELAY) {
             return Err(not_sent("the machine was suspended before the order was sent".to_owned()));
         }
@@ -128,7 +128,7 @@ impl HttpBroker {
         Ok((request, permit))
     }
 
-    /// Returns the time until `leave_by`, unlimited on a virtual clock: the rate limit runs in real time.
+    /// Returns the time until `leave_by`. Unlimited on a virtual clock, as the rate limiter uses real time.
     fn time_until(&self, leave_by: Millis) -> Duration {
         if self.clock.is_virtual() {
             return Duration::MAX;
@@ -136,7 +136,7 @@ impl HttpBroker {
         Duration::from_millis(u64::try_from((leave_by - self.clock.now()).get()).unwrap_or(0))
     }
 
-    /// Classifies an answer (`domain 5.2`): opened, rejected, or unknown for any other status.
+    /// Classifies an answer as opened or rejected. Any other status is an unknown outcome (`domain 5.2`).
     fn classify(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let status = answer.status.as_u16();
         match answer.status {
@@ -175,7 +175,7 @@ impl HttpBroker {
     }
 }
 
-/// Shape A (contract 4.1, endpoint 4).
+/// Request body of shape A (contract 4.1, endpoint 4).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct FullBody<'a> {
@@ -189,7 +189,7 @@ struct FullBody<'a> {
     expiration_type: Option<&'static str>,
 }
 
-/// Shape B (contract 4.1, endpoint 4).
+/// Request body of shape B (contract 4.1, endpoint 4).
 #[derive(Serialize)]
 struct ShortBody<'a> {
     symbol: &'a str,
@@ -198,7 +198,7 @@ struct ShortBody<'a> {
     direction: Direction,
 }
 
-/// Returns why the configured body cannot express the order; the venue would open a different trade.
+/// Returns the reason if the configured body cannot express the order, so a different trade would open.
 fn inexpressible_reason(order: &OpenOrder, settings: &Settings) -> Option<String> {
     if settings.open_body == OpenBody::Full {
         return None;
@@ -238,7 +238,7 @@ fn build_body(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<Vec<u8>>
     }
 }
 
-/// Serializes a decimal as a JSON number: an integer, or the shortest float, exact up to 15 digits.
+/// Serializes a decimal as a JSON integer or shortest float, which is exact up to 15 digits.
 fn serialize_number<S: Serializer>(amount: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
     match amount.to_i64().filter(|_| amount.fract().is_zero()) {
         Some(whole) => serializer.serialize_i64(whole),
@@ -297,14 +297,14 @@ pub(super) mod tests {
     }
 
     async fn check(act: Act, expected: &str) {
-        // No answer is waited for: this long, in which the request arrives.
+        // If there is no answer, the request must arrive before the timeout.
         let timeout_ms = if matches!(act, Act::Hang) { 3_000 } else { patient().timeout_ms };
         let settings = Settings { timeout_ms, ..patient() };
         let script = Script::start(vec![act, reply("200 OK", REPLY)]).await;
         let shown = format!("{:?}", script.broker(settings).open(&order(), Millis::MAX).await);
         assert!(shown.contains(expected), "{shown} should contain {expected}");
         assert!(!shown.contains("tok-123"), "{shown}");
-        // A retry would have arrived by now: the second act answers immediately.
+        // A retry would have arrived by now, because the second act answers immediately.
         assert_eq!(script.requests().len(), 1, "{expected}");
     }
 
@@ -351,8 +351,8 @@ pub(super) mod tests {
 
     #[tokio::test]
     async fn opens_never_reuse_a_connection() {
-        // The venue promises to keep each connection and closes it: a client that reused one would find it dead,
-        // and might send again.
+        // The venue promises to keep connections alive but closes them. A client that reused one would find it
+        // closed and might resend the request.
         let closing = Act::ReplyThenClose(answer("200 OK", REPLY));
         for (act, count) in [(closing, 50), (reply("200 OK", REPLY), 5)] {
             let script = Script::start(vec![act]).await;
@@ -371,7 +371,7 @@ pub(super) mod tests {
         let got = script.broker(unreachable).open(&order(), Millis::MAX).await;
         assert!(matches!(&got, OpenOutcome::NotSent { .. }), "{got:?}");
 
-        // The TLS handshake gets no answer, and the request timeout is much longer.
+        // The TLS handshake gets no answer. The request timeout is much longer.
         let base_url = script.address().replace("http", "https");
         let silent = Settings { base_url, connect_timeout_ms: 100, ..patient() };
         let got = script.broker(silent).open(&order(), Millis::MAX).await;
@@ -388,7 +388,7 @@ pub(super) mod tests {
         let got = broker.open(&order(), now - Millis::SECOND).await;
         assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.contains("too late")), "{got:?}");
         assert_eq!(script.requests().len(), 0);
-        // The next turn is a quarter of an hour away: within the client's patience, and beyond the signal's.
+        // The next turn is in about 15 min: within the request timeout, but after the signal's deadline.
         let slow = Settings { requests_per_second: 0.001, timeout_ms: 2_000_000, ..patient() };
         let broker = script.broker(slow);
         broker.open(&order(), now + Millis::HOUR).await;

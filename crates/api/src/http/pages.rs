@@ -1,20 +1,20 @@
-//! The trade list, merged from pages that may shuffle, repeat and shift (`observed: results`).
+//! The trade list, merged from pages that may shuffle, repeat and shift rows (`observed: results`).
 //!
-//! A listing is complete if it was read to the end, every row was readable, and either
-//! - its only page does not claim a longer list, or
-//! - its length (`total` or `count`, whichever exceeds page one) is constant and as many trades were seen, or
-//! - it has no length and no row came twice: a row that moves between pages repeats one and hides another.
+//! A listing is complete if it was read to the end, every row was readable, and one of these is true:
+//! - There is one page, and it does not claim that the list is longer.
+//! - The list length (`total` or `count`, whichever exceeds page one) is constant, and all trades were seen.
+//! - There is no list length, and no row was repeated. A shift between pages repeats one row and hides another.
 
 use crate::Settings;
 use crate::model::{TradePage, TradeQuery, TradeRecord};
 use candlewick_broker::{BrokerError, TradeReport};
 use std::collections::BTreeMap;
 
-/// Trades per page (`observed: results`).
+/// Requested trades per page (`observed: results`).
 pub(super) const PAGE_SIZE: u64 = 100;
-/// Maximum number of pages, half a million trades. A longer list is never complete.
+/// Maximum number of pages, enough for half a million trades. A longer list is never complete.
 pub(super) const MAX_PAGES: u64 = 5_000;
-/// Maximum consecutive pages without a new trade, against an endless list.
+/// Maximum number of consecutive pages without a new trade, a guard against an endless list.
 const MAX_PAGES_WITHOUT_NEW: u64 = 20;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,7 +23,7 @@ pub(super) struct Rows {
     pub(super) trades: Vec<TradeReport>,
 }
 
-/// A page field that may hold the list length (contract 2.5 does not say which).
+/// A page field that may be the list length (contract 2.5 does not say which).
 type LengthField = fn(&TradePage) -> Option<u64>;
 const LENGTH_FIELDS: [LengthField; 2] = [|page| page.total, |page| page.count];
 
@@ -40,7 +40,7 @@ pub(super) struct Pages {
     pages_without_new: u64,
     length: Option<(LengthField, u64)>,
     keeps_length: bool,
-    /// Distinct trades in order of arrival, indexed by `places`.
+    /// Distinct trades in order of arrival. `places` maps their ids to indices.
     trades: Vec<TradeReport>,
     places: BTreeMap<String, usize>,
 }
@@ -76,7 +76,7 @@ impl Pages {
             let length = usize::try_from(length).unwrap_or(usize::MAX);
             self.trades.reserve_exact(length.min(self.bounds.rows));
         }
-        // The venue may cap the page size; then a full page is shorter than requested.
+        // The venue may cap the page size, so that a full page is shorter than requested.
         let page_size = page.per_page.unwrap_or(u64::MAX).clamp(1, query.page_size);
         let following = page.next_query(&TradeQuery { page_size, ..query.clone() });
         self.reached_end = following.is_none();
@@ -285,7 +285,7 @@ mod tests {
         let mut pages = user_pages();
         for page in 1..=3 {
             assert_eq!(pages.query().map(|query| query.page), Some(page));
-            // The page claims 300 trades and a next page without end.
+            // Every page claims 300 trades and a next page.
             take(&mut pages, TradePage { total: Some(300), ..numbered(page, 1_000_000) });
         }
         assert_eq!((pages.query(), pages.stop_error()), (None, None));

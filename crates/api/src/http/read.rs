@@ -1,4 +1,4 @@
-//! Read requests to the two APIs (contract 4.1 and 4.2), with retries limited in number and time.
+//! Read requests to both APIs (contract 4.1 and 4.2). Retries are limited in number and time.
 
 use super::keys::TokenUse;
 use super::limit::{Turn, TurnTimeout};
@@ -33,14 +33,14 @@ impl HttpBroker {
         Ok(url)
     }
 
-    /// Reads an answer of status 200; retries with a new token if the current one is rejected.
+    /// Requests an answer with status 200. Retries with a new token if the current one is rejected.
     async fn read(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
         let generation = self.credentials.generation();
         let read = self.read_with_retries(api, url.clone()).await;
         let endpoint = endpoint_name(url.path());
         match &read {
             Ok(_) if api == Api::Trading => self.credentials.record_accepted(generation, endpoint),
-            // The list has the same information, so trading continues.
+            // Trading continues, because the list has the same information.
             Err(BrokerError::Credentials { text })
                 if endpoint == GET_TRADE && self.is_accepted_elsewhere(endpoint).await =>
             {
@@ -175,7 +175,7 @@ impl Answer {
     pub(super) fn clock_hint(&self, text: &str) -> String {
         let is_about_time = text.to_ascii_lowercase().contains("timestamp");
         let Some(date) = self.date.filter(|_| is_about_time) else { return String::new() };
-        // The header has a resolution of one second.
+        // The `Date` header has a resolution of one second.
         let ahead = (date - self.sent).get().div_euclid(1_000).min((date - self.received).get() / 1_000 + 1);
         match ahead {
             2.. => format!(
@@ -218,7 +218,7 @@ pub(super) fn endpoint_name(path: &str) -> &'static str {
 impl HttpBroker {
     pub(super) async fn fetch_wallets(&self) -> Result<Reply<Vec<Wallet>>, BrokerError> {
         let answer = self.read(Api::Trading, self.url(Api::Trading, ["token", "wallets"], &[])?).await?;
-        // All or none: a partial sum would be a wrong balance.
+        // All wallets must be readable, because a partial sum would be a wrong balance.
         self.parse(&answer, |json| {
             let wallets: Vec<Wallet> = read_all(json, &self.unrecognised)?;
             let mut ids = BTreeSet::new();
@@ -245,7 +245,7 @@ impl HttpBroker {
         self.parse(&answer, |json| read_record(json, &self.unrecognised))
     }
 
-    /// Requests the user. The id is not redacted, because the list is requested by it.
+    /// Requests the user. The id is not redacted, because it is sent back to request the list.
     pub(super) async fn fetch_user(&self) -> Result<Reply<User>, BrokerError> {
         let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
         let answer = self.read(Api::Trading, url).await?;
@@ -261,7 +261,7 @@ impl HttpBroker {
         Ok(user)
     }
 
-    /// Requests a price record, `None` if the time is in the venue's future.
+    /// Requests a price record; `None` if the time is in the venue's future.
     pub(super) async fn fetch_price(
         &self,
         symbol: &Symbol,
@@ -272,14 +272,14 @@ impl HttpBroker {
             pairs.push(("limitTime", moment.to_string()));
         }
         let answer = self.read(Api::Prices, self.url(Api::Prices, ["symbol-price", "last"], &pairs)?).await?;
-        // Plain text `OK` for a time in the venue's future (contract 4.2); as JSON it would be in quotes.
+        // The venue answers `OK` for a time in its future (contract 4.2), as plain text or as a JSON string.
         if matches!(answer.body.bytes().trim_ascii(), b"OK" | b"\"OK\"") {
             return Ok(answer.reply(None));
         }
         self.parse(&answer, |json| read_record(json, &self.unrecognised).map(Some))
     }
 
-    /// Requests candles. Venues with inclusive and exclusive window ends return the same ones.
+    /// Requests candles, with a window that gives the same ones for inclusive and exclusive ends.
     pub(super) async fn fetch_candles(
         &self,
         query: &CandleQuery,
@@ -336,7 +336,7 @@ mod tests {
             Act::Reset,
             Act::Hang,
         ] {
-            // No answer is waited for: this long, in which each request arrives, and the second is answered.
+            // If there is no answer, requests must arrive before the timeout, and the second is answered.
             let timeout_ms = if matches!(trouble, Act::Hang) { 3_000 } else { patient().timeout_ms };
             let good = reply("200 OK", WALLETS);
             check(vec![trouble, good], Settings { timeout_ms, ..patient() }, Ok(()), 2).await;

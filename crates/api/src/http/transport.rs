@@ -1,4 +1,4 @@
-//! A single HTTP exchange, limited in time and size, over the network or a stand-in, and its observation.
+//! A single HTTP exchange with limits on time and size, over the network or a test double.
 
 use super::client;
 use super::keys::Keys;
@@ -19,7 +19,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 #[async_trait]
 pub trait Transport: Send + Sync {
-    /// Sends a request and reads the answer up to the size limit; one that opens a trade at most once.
+    /// Sends a request and reads the answer up to the size limit. An open is sent at most once.
     async fn send(
         &self,
         purpose: Purpose,
@@ -52,14 +52,14 @@ pub enum Body {
 pub enum TransportError {
     /// No connection was made, so nothing was sent.
     NotConnected(String),
-    /// The connection failed later, so the venue may have received the request.
+    /// The connection failed after that, so the venue may have received the request.
     Lost(String),
 }
 
 pub(super) struct Network {
     reading_client: Client,
     opening_client: Client,
-    /// Whether no proxy is used; only then may a port be probed.
+    /// Whether no proxy is used. Ports are only probed without a proxy.
     is_direct: bool,
 }
 
@@ -105,7 +105,7 @@ impl Transport for Network {
 }
 
 async fn with_tls_hint(text: String, is_timeout: bool, url: &Url) -> String {
-    // The rustls error for an answer that is not TLS.
+    // This is the rustls error for an answer that is not TLS.
     let is_plain_answer = text.contains("InvalidContentType");
     let accepts_connections = is_timeout && url.scheme() == "https" && accepts_connections(url).await;
     let hint = if is_plain_answer || accepts_connections { "; no TLS answer: is it http://?" } else { "" };
@@ -152,7 +152,7 @@ pub(super) struct Answer {
     pub(super) date: Option<Millis>,
     pub(super) retry_after: Option<Duration>,
     pub(super) body: Body,
-    /// Unredacted body, if it contained a credential: only for sending back to the venue.
+    /// Unredacted body if it contained a credential. Only for values that are sent back to the venue.
     pub(super) raw_body: Option<Vec<u8>>,
     pub(super) sent: Millis,
     pub(super) received: Millis,
@@ -221,7 +221,7 @@ fn parse_retry_after(headers: &HeaderMap, now: Millis) -> Option<Duration> {
     Some(Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0)))
 }
 
-/// A request of the trading API with its answer, without credentials.
+/// A request to the trading API and its answer, without credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchange {
     pub intent: Option<u64>,
@@ -234,7 +234,7 @@ pub struct Exchange {
     pub response: String,
 }
 
-/// Receives every exchange; must return quickly.
+/// Receives every exchange. Must return quickly.
 pub trait HttpObserver: Send + Sync {
     fn observe(&self, exchange: Exchange);
 }

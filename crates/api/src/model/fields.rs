@@ -1,4 +1,4 @@
-//! Reading of JSON: documents without duplicate keys, records field by field, and bodies of failures.
+//! Parsing of JSON documents without duplicate keys, of records by field, and of error bodies.
 
 use candlewick_broker::UnrecognisedData;
 use candlewick_sdk::Millis;
@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 use std::fmt;
 use std::ops::Range;
 
-/// Parses JSON and rejects duplicate keys, unlike lenient parsers, which keep the last one.
+/// Parses JSON and rejects duplicate keys, of which other parsers keep the last.
 pub fn parse_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(bytes).map(|UniqueKeys(value)| value)
 }
@@ -166,7 +166,7 @@ impl<'a> Fields<'a> {
         Some(read)
     }
 
-    /// Takes fields that are only checked, so that just what the contract does not have is counted.
+    /// Takes unused fields of the contract and checks their types. Fields not taken count as unknown.
     pub(crate) fn check<T: Field>(&mut self, fields: &[&'static str]) {
         for &field in fields {
             let _: Option<T> = self.optional(field);
@@ -185,7 +185,7 @@ impl<'a> Fields<'a> {
         Err(Unreadable::Field { record: self.record, field })
     }
 
-    /// Takes a time of a trade. 0 means unknown; a time outside [`PLAUSIBLE_TIMES`] is malformed.
+    /// Takes a time. 0 means unknown, and a time outside [`PLAUSIBLE_TIMES`] is malformed.
     pub(crate) fn moment(&mut self, field: &'static str) -> Option<Millis> {
         let moment: Millis = self.optional(field).filter(|moment| *moment != Millis::ZERO)?;
         if !PLAUSIBLE_TIMES.contains(&moment) {
@@ -195,7 +195,7 @@ impl<'a> Fields<'a> {
         Some(moment)
     }
 
-    /// Takes a price. 0 means unknown (contract 2.3: zeros in the open response).
+    /// Takes a price. 0 means unknown, as in the open response (contract 2.3).
     pub(crate) fn nonzero<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
         let value: T = self.optional(field)?;
         if value < T::default() {
@@ -204,7 +204,7 @@ impl<'a> Fields<'a> {
         (value > T::default()).then_some(value)
     }
 
-    /// Takes an object whose fields are only checked.
+    /// Takes an unused object and checks its fields.
     pub(crate) fn nested(&mut self, field: &'static str, record: &'static str, check: fn(&mut Fields<'a>)) {
         let Some(value) = self.object.remove(field).filter(|value| !value.is_null()) else { return };
         let Value::Object(object) = value else { return self.drift.count_unreadable(self.record, field) };
@@ -233,7 +233,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Returns the text of a number or string: venues may send either (`observed: prices and candles`).
+/// Returns the text of a number, which may be a JSON string (`observed: prices and candles`).
 fn number_text(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => Some(number.to_string()),
@@ -296,12 +296,12 @@ impl Field for Millis {
     }
 }
 
-/// The body of an answer other than 200 (contract 5, `observed: opening a trade`).
+/// Body of an answer with a status other than 200 (contract 5, `observed: opening a trade`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FailureBody {
-    /// The venue's message in one line; `HTTP <status>` if it has none.
+    /// The venue's message in one line; `HTTP <status>` if there is none.
     pub(crate) text: String,
-    /// Value of `error` in the body or its `data`: a status name or a code.
+    /// Value of `error` in `data` or in the body: a status name or an error code.
     pub(crate) code: Option<String>,
     pub(crate) venue_time: Option<Millis>,
 }
@@ -309,7 +309,7 @@ pub(crate) struct FailureBody {
 const MAX_TEXT_BYTES: usize = 300;
 
 impl FailureBody {
-    /// Reads a body by `data.message`, `message`, `error`, then the status, each a string, list or object.
+    /// Reads a body. The text is `data.message`, `message` or `error`, each a string, list or object.
     pub(crate) fn read(status: u16, body: &[u8]) -> Self {
         let json: Value = serde_json::from_slice(body).unwrap_or_default();
         let data = json.get("data").unwrap_or(&Value::Null);
@@ -446,7 +446,7 @@ mod tests {
 
     #[test]
     fn times_are_read_from_integers_strings_and_iso_8601() {
-        // 2026-11-20 12:00:00 UTC is 20,777 days and a half after the epoch.
+        // 2026-11-20 12:00:00 UTC is 20,777.5 days after the epoch.
         let noon = Millis::new(20_777 * 86_400_000 + 43_200_000);
         for json in [
             json!(1_795_176_000_000_i64),

@@ -1,7 +1,7 @@
-//! Requests and answers of the two APIs, field by field (contract 2 and 5).
+//! Requests and answers of the two APIs with their fields (contract 2 and 5).
 //!
-//! Parsing is tolerant: a field of the wrong type is counted and treated as absent, unless the record is
-//! meaningless without it. Unused fields of the contract are checked too, so that only others count.
+//! Parsing is tolerant. A field of the wrong type is counted and treated as absent, unless the record is
+//! meaningless without it. Unused fields of the contract are checked too; all other fields count as unknown.
 
 mod fields;
 
@@ -16,9 +16,9 @@ use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 
-/// Any trade record of the venue, in any projection: fields that it lacks are `None`.
+/// A trade record in any projection. Fields that the projection lacks are `None`.
 ///
-/// Times and prices of 0 mean "not yet known" (contract 2.3) and become `None`.
+/// Times and prices of 0 mean that the value is not yet known (contract 2.3), and become `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TradeRecord {
     /// Trade id (`id`, or `tradeId` in the acknowledgement).
@@ -31,7 +31,7 @@ pub(crate) struct TradeRecord {
     pub(crate) expiration_type: Option<Reported<ExpirationType>>,
     pub(crate) close_type: Option<Reported<CloseType>>,
     pub(crate) amount: Option<Decimal>,
-    /// Profit of a win in percent of the stake.
+    /// Profit of a won trade in percent of the stake.
     pub(crate) payout: Option<Decimal>,
     /// Net profit; 0 while the trade is open.
     pub(crate) pnl: Option<Decimal>,
@@ -54,7 +54,7 @@ pub(crate) struct TradeRecord {
 }
 
 impl TradeRecord {
-    /// Returns the outcome, `None` while the trade is open or if only the status is final.
+    /// Returns the outcome. `None` if there is neither a final result nor the status `CANCELLED`.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let by_result = self.result.as_ref().and_then(TradeResult::outcome);
         by_result.or_else(|| (self.status == Some(TradeStatus::Cancelled)).then_some(Outcome::Cancelled))
@@ -115,7 +115,7 @@ pub(crate) struct TradeQuery {
     /// 1-based page number.
     pub(crate) page: u64,
     pub(crate) page_size: u64,
-    /// Restricts the list to one user; only then are its rows full projections.
+    /// Filters the list by user. Only then are its rows full projections.
     pub(crate) user_id: Option<String>,
 }
 
@@ -131,18 +131,18 @@ pub(crate) struct TradePage {
     pub(crate) per_page: Option<u64>,
     pub(crate) last_page: Option<u64>,
     pub(crate) next_page: Option<u64>,
-    /// Number of rows in the list or on this page; the contract does not say (2.5).
+    /// Number of rows in the list or on this page (contract 2.5 does not say which).
     pub(crate) total: Option<u64>,
     pub(crate) count: Option<u64>,
     /// Rows in no particular order (`observed: results`).
     pub(crate) data: Vec<TradeRecord>,
-    /// Number of unreadable rows. A listing with any is incomplete.
+    /// Number of unreadable rows. If there are any, the listing is incomplete.
     pub(crate) unreadable: usize,
     pub(crate) bytes: usize,
 }
 
 impl TradePage {
-    /// Returns the query for the next page, `None` after a short page or the last (`observed: results`).
+    /// Returns the query for the next page; `None` after a short or last page (`observed: results`).
     pub(crate) fn next_query(&self, query: &TradeQuery) -> Option<TradeQuery> {
         let rows = (self.data.len() + self.unreadable) as u64;
         let promised = match (self.next_page, self.last_page) {
@@ -175,7 +175,7 @@ impl Record for TradePage {
     }
 }
 
-/// Maximum readable amount, so that sums of wallets cannot overflow.
+/// Maximum amount, so that sums of wallets cannot overflow.
 const MAX_AMOUNT: Decimal = Decimal::from_parts(2_808_348_672, 232_830_643, 0, false, 0);
 
 /// A wallet (contract 2.1).
@@ -186,7 +186,7 @@ pub(crate) struct Wallet {
     pub(crate) user_id: Option<String>,
     pub(crate) wallet_type: WalletType,
     pub(crate) balance: Decimal,
-    /// Currency; not in the contract.
+    /// Currency, a field that is not in the contract.
     pub(crate) currency: Option<String>,
 }
 
@@ -206,7 +206,7 @@ impl Record for Wallet {
     }
 }
 
-/// A wallet's part in a trade (contract 2.2).
+/// A wallet's share in a trade (contract 2.2).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WalletEntry {
     pub(crate) wallet_type: WalletType,
@@ -215,7 +215,7 @@ pub(crate) struct WalletEntry {
     pub(crate) trade_percent: Decimal,
     /// The trade's share of the wallet, in percent.
     pub(crate) balance_percent: Decimal,
-    /// Balance before the stake was deducted (`observed: money`).
+    /// Wallet balance before the stake was deducted (`observed: money`).
     pub(crate) balance: Decimal,
 }
 
@@ -276,12 +276,12 @@ impl Record for User {
     }
 }
 
-/// A price record; in practice a one-second bar (contract 2.7, `observed: prices and candles`).
+/// A price record, in practice a one-second bar (contract 2.7, `observed: prices and candles`).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PriceRecord {
     pub(crate) slot: Option<String>,
     pub(crate) pair: Option<String>,
-    /// Open time.
+    /// Start of the bar.
     pub(crate) time: Millis,
     pub(crate) prices: Ohlcv,
     pub(crate) created_at: Option<Millis>,
@@ -324,13 +324,13 @@ fn prices(fields: &mut Fields<'_>) -> Result<Ohlcv, Unreadable> {
     })
 }
 
-/// Values of the contract that the venue may extend (`observed: values`), read after `$normalize`.
+/// Enum of contract values, which the venue may extend (`observed: values`). Parses `$normalize`d text.
 macro_rules! venue_values {
     ($name:ident, $normalize:expr, { $($variant:ident = $text:literal,)+ }) => {
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub(crate) enum $name {
             $($variant,)+
-            /// Any other value, verbatim. It is counted and never taken for an outcome.
+            /// Any other value, verbatim. It is counted, and never interpreted as an outcome.
             Unknown(String),
         }
 
@@ -384,7 +384,7 @@ venue_values! {
     }
 }
 
-// Venues disagree on the case of wallet types.
+// The case of wallet types varies.
 venue_values! {
     WalletType, str::to_ascii_uppercase, {
         Real = "REAL",
@@ -435,7 +435,7 @@ mod tests {
         noted(json).0
     }
 
-    /// The contract's list item with the userId filter, typed out from its table.
+    /// A list item with the `userId` filter, copied from the contract.
     fn full_json() -> Value {
         json!({
             "id": "01JTRADE", "affiliateId": "01JAFF", "isDemo": true, "isInfluencer": false, "fromBot": false,
@@ -544,7 +544,7 @@ mod tests {
         let fault = "Trade.closeTime is not a time from 2000 to 2100";
         for (close_time, fault) in [
             (json!(-5), fault),
-            // Seconds, microseconds, the millisecond before 2000 and the first of 2100.
+            // Seconds, microseconds, the last millisecond of 1999 and the first of 2100.
             (json!(1_795_176_060), fault),
             (json!(1_795_176_060_999_000_i64), fault),
             (json!(946_684_799_999_i64), fault),

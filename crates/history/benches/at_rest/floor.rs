@@ -1,4 +1,4 @@
-//! Floors: cost of the underlying libraries for the same numbers, unchecked.
+//! Baselines: the cost of the underlying libraries for the same data, without checks.
 
 use parquet::column::reader::ColumnReader;
 use parquet::file::reader::{FileReader, SerializedFileReader};

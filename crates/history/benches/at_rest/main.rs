@@ -1,4 +1,4 @@
-//! Cost of stored candles, each next to a floor: `cargo bench -p candlewick-history --bench at_rest`.
+//! Cost of stored candles compared with baselines: `cargo bench -p candlewick-history --bench at_rest`.
 
 #![allow(clippy::print_stdout, reason = "the table is what this bench is for")]
 
@@ -110,7 +110,7 @@ impl Fixture {
         Self { folder, memory, source, cache, catalog }
     }
 
-    /// A copy is trusted if the file last changed more than two seconds before.
+    /// Waits for two seconds after the last change of the file. A cache written earlier is rejected.
     fn settle(&self) {
         std::thread::sleep(Duration::from_millis(2_100));
         self.cached();

@@ -1,4 +1,4 @@
-//! Peak memory.
+//! Measurement of peak memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,25 +17,25 @@ fn take(bytes: usize) {
     unsafe_code,
     reason = "an allocator is unsafe by its trait; this one counts and hands on what it is asked"
 )]
-// SAFETY: every call is handed to the system's allocator as it is; the counters take no memory themselves.
+// SAFETY: every call is forwarded unchanged to the system allocator, and the counters do not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         take(layout.size());
-        // SAFETY: the caller keeps the promises of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // A block of this size grows by moving its pages, so that the old and the new are never both there.
+        // A block of this size grows by remapping its pages, so the old and the new block never coexist.
         HELD.fetch_sub(layout.size(), Ordering::Relaxed);
         take(size);
-        // SAFETY: the caller keeps the promises of `realloc`.
+        // SAFETY: the caller upholds the contract of `realloc`.
         unsafe { System.realloc(block, layout, size) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         HELD.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the promises of `dealloc`.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(block, layout) }
     }
 }

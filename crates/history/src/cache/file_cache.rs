@@ -1,4 +1,4 @@
-//! Cache of parsed candle files that are named by path.
+//! Cache of parsed candle files that are given by path.
 
 use super::{CacheKey, ENDING, open, write};
 use crate::disk::{Disk, PARTIAL, SystemDisk, make_folder};
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const MAX_ENTRIES: usize = 64;
-/// Age relative to the latest copy after which a partial file counts as abandoned.
+/// A partial file counts as abandoned if it is this much older than the latest copy.
 const ABANDONED: Duration = Duration::from_hours(1);
 
-/// A folder of candle files in their in-memory layout; best effort if it is not writable.
+/// A folder of cached candles in their in-memory layout. If it is not writable, nothing is cached.
 #[derive(Clone, Debug)]
 pub struct FileCache {
     folder: PathBuf,
@@ -36,7 +36,7 @@ impl FileCache {
             return Ok(series);
         }
         let series = HashedSeries::new(source.read(progress)?);
-        // A file that changed during the read is copied next time.
+        // A file that changed while it was read is not cached this time.
         if let Some(stamp) = stamp.filter(|stamp| Stamp::read(&source.path) == Some(*stamp)) {
             self.keep(&copy, &series, stamp);
         }
@@ -53,7 +53,7 @@ impl FileCache {
         self.folder.join(format!("{}{ENDING}", &name[..32]))
     }
 
-    /// Best effort: without a copy, reading is only slower.
+    /// Stores a copy. Errors are ignored, because reading also works without a copy.
     fn keep(&self, copy: &Path, series: &HashedSeries, stamp: Stamp) {
         let kept = make_folder(&SystemDisk, &self.folder)
             .and_then(|()| write(&SystemDisk, copy, series, CacheKey::File(stamp.hash)));
@@ -86,18 +86,18 @@ fn modified(path: &Path) -> Option<SystemTime> {
     path.metadata().ok()?.modified().ok()
 }
 
-/// Coarsest time resolution of a file system. A change within it may leave the stamp unchanged.
+/// Coarsest timestamp resolution of file systems. Two changes within it may have the same stamp.
 const LONGEST_STEP: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     hash: [u8; 32],
-    /// Last change of content or name (ctime). Unlike the modification time, no program can set it.
+    /// Time of the last change (ctime). Unlike the modification time, programs cannot set it.
     changed: SystemTime,
 }
 
 impl Stamp {
-    /// `None` if the system does not report enough to recognise the file.
+    /// Returns `None` if the system does not report enough to detect changes of the file.
     #[cfg(unix)]
     fn read(path: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
@@ -127,7 +127,7 @@ impl Stamp {
         None
     }
 
-    /// Returns whether a copy of that time cannot have missed a change under the same stamp.
+    /// Returns whether the file cannot have changed after `written` without a change of its stamp.
     fn is_settled_before(&self, written: SystemTime) -> bool {
         written.duration_since(self.changed).is_ok_and(|age| age > LONGEST_STEP)
     }
@@ -196,7 +196,7 @@ mod tests {
         let path = &fixture.source.path;
         let modified = path.metadata().unwrap().modified().unwrap();
         let before = Stamp::read(path);
-        // Waits for the next tick of the file system clock.
+        // Retries until the file system clock has advanced.
         while Stamp::read(path) == before {
             fs::write(path, NEW).unwrap();
             let times = FileTimes::new().set_modified(modified);

@@ -1,9 +1,9 @@
 //! Cache files: candles in their in-memory layout, opened without parsing.
 //!
-//! A file is a header and the candles, 48 bytes each, in native byte order. It is written under a new name
-//! and renamed, never changed in place, so opening checks the header only. The cache of a file is rejected if
-//! the file changed less than two seconds before the cache was written, because of coarse file system clocks.
-//! Deleting cache files is safe.
+//! A cache file is a header followed by the candles, 48 bytes each, in native byte order. It is written under
+//! a temporary name and then renamed, so only the header is checked on opening. A cache is rejected if its
+//! source changed less than two seconds before the cache was written, because file system clocks are coarse.
+//! Cache files can be deleted at any time.
 
 use crate::HashedSeries;
 use crate::disk::{Disk, replace};
@@ -53,10 +53,10 @@ pub(crate) fn write(disk: &dyn Disk, path: &Path, series: &HashedSeries, of: Cac
 /// Format version of cache files. Increment it with every change of the format.
 const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"cwcandle";
-/// Reads as another number on a machine with another byte order.
+/// Marker that has another value on a machine with another byte order.
 const BYTE_ORDER: u64 = 0x0102_0304_0506_0708;
 
-/// Fixed fields in native byte order, each at a multiple of its size.
+/// Fields in native byte order, aligned to their size.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Header {
@@ -68,14 +68,14 @@ struct Header {
     interval_ms: i64,
     symbol: [u8; 32],
     hash: [u8; 32],
-    /// Stamp of a file named by path at the time it was read, zeros for a catalog series.
+    /// Stamp of the source file when it was read; zeros for a catalog series.
     stamp: [u8; 32],
     reserved: [u8; 24],
-    /// Hash of all fields above.
+    /// Hash of all preceding fields.
     seal: [u8; 32],
 }
 
-/// Offset of the candles: a multiple of 8, so they are aligned if the start of the file is.
+/// Offset of the candles. It is a multiple of 8, so the candles are aligned if the mapping is.
 const HEADER_BYTES: usize = size_of::<Header>();
 const SEALED_BYTES: usize = HEADER_BYTES - 32;
 const _: () = assert!(HEADER_BYTES.is_multiple_of(align_of::<Candle>()) && size_of::<Candle>() == 48);
@@ -127,7 +127,7 @@ impl Header {
     }
 }
 
-/// A symbol has at most 31 bytes and contains no zero byte.
+/// Pads the symbol with zeros. A symbol has at most 31 bytes and no zero byte.
 fn padded(series: Series) -> [u8; 32] {
     let mut bytes = [0; 32];
     let symbol = series.symbol.as_str().as_bytes();
@@ -135,23 +135,23 @@ fn padded(series: Series) -> [u8; 32] {
     bytes
 }
 
-/// Memory map of a cache file: the only unsafe code besides counting allocators in tests.
+/// Memory map of a cache file. This is the only unsafe code of the crate outside tests and benches.
 struct MappedCandles(Mmap);
 
 impl MappedCandles {
     fn open(path: &Path) -> Option<(Header, Self)> {
         let file = File::open(path).ok()?;
-        // SAFETY: A map is sound as long as no process changes the file's bytes. This program never does: a cache file is
-        // written under another name, made durable, and only then renamed to its own; it is replaced by renaming and
-        // removed by unlinking, both of which leave the mapped file as it was. The files are in the user's own folders
-        // and nothing else has a reason to write to them; a program that does so breaks this promise, as it would that
-        // of any mapped file, such as the executable's own. Every pattern of bits is a valid `f64` and `i64`, so bytes
-        // that are wrong from the start are wrong candles at worst, and their length and alignment are checked below.
+        // SAFETY: A map is sound as long as no process changes the file's content. This program never does: a cache file
+        // is written under another name, synced, and only then renamed. Replacing it by a rename and removing it by an
+        // unlink do not change the mapped content. The files are in the user's own folders, and no other program has a
+        // reason to write to them. One that did would break every mapped file, including executables. Every bit pattern
+        // is a valid `f64` and `i64`, so corrupt content results in wrong candles at worst. Length and alignment are
+        // checked below.
         #[allow(unsafe_code, reason = "mapping a file cannot be made safe")]
         let map = unsafe { Mmap::map(&file) }.ok()?;
         let header = Header::parse(&map)?;
         bytemuck::try_cast_slice::<u8, Candle>(&map[HEADER_BYTES..]).ok()?;
-        // Only advice, to a reader that goes from front to back; it has no effect on correctness.
+        // A hint for sequential reading. A failure has no effect on correctness.
         #[cfg(unix)]
         let _ = map.advise(memmap2::Advice::Sequential);
         Some((header, Self(map)))

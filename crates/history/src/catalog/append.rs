@@ -1,4 +1,4 @@
-//! Appends candles to the catalog: first the files, then the manifest that activates them.
+//! Appends candles to the catalog. The manifest that activates new files is written last.
 
 use super::Catalog;
 use super::folder::{SeriesFolder, WriteLock};
@@ -14,17 +14,17 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AppendCounts {
     pub new: u64,
-    /// Candles that were already there, or that a repair removed.
+    /// Candles that were already stored, or that a repair removed.
     pub same: u64,
-    /// Values that differ from existing candles. They are stored as revisions.
+    /// Candles that differ from the stored ones. They are stored as revisions.
     pub revised: u64,
-    /// Candles that were not closed when fetched. They are omitted.
+    /// Candles that were not yet closed when fetched. They are omitted.
     pub forming: u64,
 }
 
 impl Catalog {
-    /// Adds candles in any order to the current version of a series, all or none, durably. The first value
-    /// seen for a time remains its candle; later values that differ are stored as revisions.
+    /// Adds candles in any order to the current version of a series, atomically and durably. The first
+    /// candle of a time is kept; later candles that differ are stored as revisions.
     pub fn append(
         &self,
         series: Series,
@@ -83,7 +83,7 @@ impl Catalog {
         Ok(appended)
     }
 
-    /// Adds a new version with its own candles, makes it current and returns its number.
+    /// Adds a version with the given candles, makes it current and returns its number.
     pub fn add_version(
         &self,
         candles: &CandleSeries,
@@ -96,7 +96,7 @@ impl Catalog {
         self.change(&folder, || self.begin_version(&folder, manifest, candles, (note, origin)))
     }
 
-    /// Adds a version with some candles removed or changed; appends do not restore removed values.
+    /// Adds a version with some candles removed or changed. Appends do not restore removed candles.
     pub fn add_repair(
         &self,
         candles: &CandleSeries,
@@ -124,7 +124,7 @@ impl Catalog {
         })
     }
 
-    /// Changes a series and deletes the files of a failed change, which would keep a full disk full.
+    /// Changes a series. If that fails, deletes its new files, which could otherwise fill the disk.
     fn change<T>(
         &self,
         folder: &SeriesFolder,
@@ -158,12 +158,12 @@ impl Catalog {
         Ok(number)
     }
 
-    /// Later values for times that already had a candle, by time.
+    /// Returns later candles for times that already had one, sorted by time.
     pub fn revisions(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
         self.read_consistently(series, SeriesFolder::revisions).map(Option::unwrap_or_default)
     }
 
-    /// Values that repairs of the current version removed or replaced, by time.
+    /// Returns candles that repairs of the current version removed or replaced, sorted by time.
     pub fn repaired(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
         self.read_consistently(series, SeriesFolder::repaired).map(Option::unwrap_or_default)
     }
@@ -206,7 +206,7 @@ fn closed_by_time(series: Series, candles: &[Candle], now: Millis) -> Cow<'_, [C
         return Cow::Borrowed(&candles[..candles.partition_point(is_closed)]);
     }
     let mut closed: Vec<Candle> = candles.iter().filter(|candle| is_closed(candle)).copied().collect();
-    // Stable sort: of two values for one time, the first to arrive stays first.
+    // Stable sort: candles with the same time stay in order of arrival.
     closed.sort_by_key(Candle::time);
     Cow::Owned(closed)
 }
@@ -252,7 +252,7 @@ impl KnownValues {
     }
 }
 
-/// Merges `incoming`, sorted by time and arrival, into `stored`; values removed by a repair stay removed.
+/// Merges `incoming`, sorted by time and arrival, into `stored`. Repairs are not undone.
 fn merge(
     stored: Vec<Candle>,
     incoming: &[Candle],

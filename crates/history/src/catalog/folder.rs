@@ -1,4 +1,4 @@
-//! Folder of one series: file names, manifest, candle files, and the lock of its only writer.
+//! Folder of one series: file names, manifest, candle files and write lock.
 
 use super::manifest::{FORMAT, Manifest, Revision, RevisionFile, Segment, Version};
 use crate::cache::{self, CacheKey};
@@ -98,14 +98,14 @@ impl SeriesFolder {
             return Ok(cached);
         }
         let read = self.read(version)?;
-        // Best effort: reading works without a cache, only slower.
+        // Best effort: without a cache, reading is only slower.
         let _ = cache::write(disk, &cache, &read, of);
         Ok(read)
     }
 
     fn read(&self, version: &Version) -> Result<HashedSeries, HistoryError> {
         let mut candles: Vec<Candle> = Vec::new();
-        // The count may be absurd in a damaged manifest, so a failed reservation is ignored.
+        // A damaged manifest may contain a huge count, so a failed reservation is ignored.
         let _ = candles.try_reserve_exact(usize::try_from(version.candles()).unwrap_or(0));
         for segment in &version.segments {
             candles.extend(self.segment(segment)?);
@@ -166,7 +166,7 @@ impl SeriesFolder {
         Ok(RevisionFile { file, count: candles.len() as u64 })
     }
 
-    /// Removes files that the manifest does not name. The next sweep retries failures.
+    /// Removes files that are not in the manifest. Failures are retried by the next sweep.
     pub(super) fn sweep(&self, disk: &dyn Disk, manifest: &Manifest) {
         let named: HashSet<String> =
             manifest.files().chain(manifest.versions.iter().map(cache_name)).collect();
@@ -185,12 +185,12 @@ fn cache_name(version: &Version) -> String {
     format!("{}{}", version.data_hash, cache::ENDING)
 }
 
-/// Returns a content-addressed file name, so that different contents never share one.
+/// Returns a content-addressed file name, so that files with different content never share a name.
 fn file_name(what: &str, hash: &str) -> String {
     format!("{what}-{}{PARQUET}", &hash[..hash.len().min(32)])
 }
 
-/// Encodes a symbol as a folder name: all but letters, digits, `-`, `_` and inner dots as `%2F`.
+/// Percent-encodes a symbol as a folder name, except letters, digits, `-`, `_` and inner dots.
 pub(super) fn folder_name(symbol: Symbol) -> String {
     let mut name = String::new();
     for (index, byte) in symbol.as_str().bytes().enumerate() {
@@ -222,7 +222,7 @@ pub(super) fn parse_folder_name(name: &str) -> Option<Symbol> {
     (folder_name(symbol) == name).then_some(symbol)
 }
 
-/// Returns whether a file named by a manifest was meanwhile replaced by a writer.
+/// Returns whether the error means that a writer has replaced a file of the manifest.
 pub(super) fn is_gone(error: &HistoryError) -> bool {
     matches!(error, HistoryError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }
@@ -230,7 +230,7 @@ pub(super) fn is_gone(error: &HistoryError) -> bool {
 const LOCK_RETRY_DELAY: Duration = Duration::from_millis(5);
 const LOCK_TIMEOUT_SECONDS: u64 = 30;
 
-/// Exclusive write access to a series, released on drop or when its process ends.
+/// Exclusive write access to a series, released on drop or when the process ends.
 pub(super) struct WriteLock {
     _file: File,
 }

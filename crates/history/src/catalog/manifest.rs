@@ -20,7 +20,7 @@ pub struct Manifest {
     pub versions: Vec<Version>,
     pub origins: Vec<Provenance>,
     pub revisions: Option<RevisionFile>,
-    /// Values removed by the current version's repair; appends do not restore them.
+    /// Candles removed by the repair that made the current version. Appends do not restore them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repaired: Option<RevisionFile>,
     #[serde(rename = "rests", default, skip_serializing_if = "Vec::is_empty")]
@@ -33,11 +33,11 @@ pub struct Manifest {
 pub struct EmptyHours {
     pub source: String,
     pub start: Millis,
-    /// Exclusive end: open time of the next candle.
+    /// Exclusive end: the open time of the next candle.
     pub end: Millis,
 }
 
-/// State of a series' candles. Appends extend the current one, repairs add one.
+/// Version of a series. Appends extend the current version; repairs add a new one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Version {
@@ -69,7 +69,7 @@ pub struct RevisionFile {
 pub struct Origin {
     pub source: String,
     pub licence: Option<String>,
-    /// Fetch time. Candles that close later were unfinished and are excluded.
+    /// Fetch time. Candles that were not closed by then are excluded.
     pub fetched_at: Millis,
     pub files: Vec<String>,
 }
@@ -86,7 +86,7 @@ pub struct Provenance {
     pub revised: u64,
 }
 
-/// A superseded value: one that differs from the first, or was removed by a repair.
+/// A candle that differs from the first one stored for its time, or that a repair removed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Revision {
     pub seen: Millis,
@@ -135,7 +135,7 @@ impl Manifest {
         segments.map(|segment| segment.file.clone()).chain(revisions)
     }
 
-    /// Checks for damage by manual edits, such as file names that leave the folder.
+    /// Rejects results of manual edits, such as file names outside the folder.
     pub(super) fn check(&self) -> Result<(), String> {
         if let Some(name) = self.files().find(|name| !is_plain_name(name)) {
             return Err(format!("\"{name}\" is not the name of a file in this folder"));

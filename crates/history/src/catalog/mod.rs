@@ -2,15 +2,15 @@
 //!
 //! ```text
 //! data/BTCUSDT/1m/manifest.json                     versions, provenance and active files
-//! data/BTCUSDT/1m/2026-01-<hash>.parquet            candles of one calendar block, first-seen values
-//! data/BTCUSDT/1m/revisions-<hash>.parquet          later values for the same times
-//! data/BTCUSDT/1m/repaired-<hash>.parquet           values that a repair removed or replaced
-//! data/BTCUSDT/1m/<hash>.candles                    the cache; may be deleted at any time
+//! data/BTCUSDT/1m/2026-01-<hash>.parquet            candles of one calendar block, as first stored
+//! data/BTCUSDT/1m/revisions-<hash>.parquet          later candles for the same times
+//! data/BTCUSDT/1m/repaired-<hash>.parquet           candles that a repair removed or replaced
+//! data/BTCUSDT/1m/<hash>.candles                    cache; may be deleted at any time
 //! ```
 //!
-//! Candle files are never changed: an append writes new files for the affected blocks (about ten thousand
-//! candles each), then the manifest that activates them. A reader, and a crash, therefore sees the series
-//! before or after the append. One writer at a time holds a series' lock.
+//! Candle files are never modified. An append writes new files for the affected blocks of about ten thousand
+//! candles, and then the manifest that activates them. Appends are therefore atomic, both for readers and
+//! after a crash. A lock ensures that each series has only one writer at a time.
 
 mod append;
 mod folder;
@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, fs};
 
-/// Candles by symbol and interval in a folder that several programs may use concurrently.
+/// A folder of candles by symbol and interval. Several processes may use it concurrently.
 #[derive(Clone)]
 pub struct Catalog {
     folder: PathBuf,
@@ -39,7 +39,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Opens the catalog without disk access. An absent folder is an empty catalog.
+    /// Creates a handle without disk access. If the folder does not exist, the catalog is empty.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into(), disk: Arc::new(SystemDisk) }
     }
@@ -48,7 +48,7 @@ impl Catalog {
         &self.folder
     }
 
-    /// Lists the series by symbol and interval. A broken manifest does not hide other series.
+    /// Lists all series, sorted by symbol and interval. Series with a broken manifest are included.
     pub fn series(&self) -> Result<Vec<Series>, HistoryError> {
         let mut found = Vec::new();
         for (symbol, folder) in folders_in(&self.folder)? {
@@ -100,7 +100,7 @@ fn folders_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, HistoryError> {
     Ok(folders)
 }
 
-/// Maximum number of reads while writers replace the files of a manifest.
+/// Maximum number of attempts to read a series while writers replace its files.
 const TRIES: usize = 20;
 
 impl Catalog {
@@ -126,7 +126,7 @@ impl Catalog {
         read.flatten().ok_or_else(absent)
     }
 
-    /// Reads a series by one manifest and retries if a writer replaces its files.
+    /// Reads a series from a single manifest, retrying if a writer replaces its files.
     fn read_consistently<T>(
         &self,
         series: Series,
@@ -147,7 +147,7 @@ impl Catalog {
 
 #[cfg(feature = "import")]
 impl Catalog {
-    /// Counts missing candles in open hours like [`check_series`](crate::check_series), 0 without the series.
+    /// Counts missing candles like [`check_series`](crate::check_series); 0 if there is no such series.
     pub fn missing_candles(&self, series: Series) -> Result<u64, HistoryError> {
         let missing = self.read_consistently(series, |folder, manifest| {
             let Some(version) = manifest.current() else { return Ok(0) };

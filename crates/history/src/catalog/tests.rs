@@ -1,4 +1,4 @@
-//! The catalog stays correct for any order of appends, concurrent writers and crashes.
+//! The catalog stays correct with appends in any order, concurrent writers and crashes.
 
 use super::{AppendCounts, Catalog, Manifest, Origin};
 use crate::disk::{Disk, SystemDisk};
@@ -333,7 +333,7 @@ proptest! {
     }
 }
 
-/// Open time in minutes, and price.
+/// Open time in minutes and price.
 type Row = (i64, u32);
 
 fn series() -> Series {
@@ -359,9 +359,9 @@ fn origin(minute: i64) -> Origin {
     Origin { source: "test".to_owned(), licence: None, fetched_at, files: Vec::new() }
 }
 
-/// A disk that crashes after a number of steps, halfway through the last one.
+/// A disk that crashes in the middle of a given step.
 ///
-/// It asserts that nothing is renamed before it is durable, and that the manifest is written last.
+/// Asserts that files are durable before they are renamed, and that the manifest is written last.
 struct FailingDisk {
     state: Mutex<DiskState>,
 }

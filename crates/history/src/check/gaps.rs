@@ -1,4 +1,4 @@
-//! Candles that are missing in open hours, and candles that exist in closed hours.
+//! Candles that are missing while the market is open, and candles that exist while it is closed.
 
 use super::session::{Doubt, MarketHours};
 use super::{Finding, FindingKind};
@@ -7,11 +7,11 @@ use candlewick_sdk::{CandleSeries, Interval, Millis};
 use chrono::{DateTime, NaiveDate};
 use std::ops::Range;
 
-/// A candle is expected if the market is open for at least 1/4 of its time, as on a day of 6.5 hours.
+/// A candle is expected if the market is open for at least 1/4 of it, such as 6.5 h of a day.
 const MIN_OPEN_PART: i64 = 4;
-/// Shortest gap that can be a trading day.
+/// Minimum length of a gap that can be a trading day.
 const SHORTEST_SESSION: Millis = Millis::new(3 * Millis::HOUR.get());
-/// Maximum length of a gap that is one holiday, in days with adjacent weekends.
+/// Maximum length of a holiday gap in days, including adjacent weekends.
 const LONGEST_HOLIDAY: i64 = 5;
 
 impl MarketHours {
@@ -101,7 +101,7 @@ fn expected(open: &[Range<Millis>], interval: Interval) -> u64 {
         let (first, after) = (start.div_euclid(length), (end - 1).div_euclid(length));
         count += is_expected(settle(first, end.min((first + 1) * length) - start));
         if after > first {
-            // The slots in between are entirely open.
+            // The market is open during all slots in between.
             count += u64::try_from(after - first - 1).unwrap_or(0);
             count += is_expected(settle(after, end - after * length));
         }
@@ -158,9 +158,9 @@ mod tests {
         check(&[], 1, 0);
         check(&[(0, 5)], 1, 5);
         check(&[(0, 1), (10, 12)], 1, 3);
-        // Half of the first four hours, all of the second, a quarter of the third.
+        // Open for half of the first four hours, all of the next four, and a quarter of the last four.
         check(&[(2, 9)], 4, 3);
-        // A day of six hours, one of five, one of two and four hours.
+        // A day with six open hours, one with five, and one with two and four.
         check(&[(9, 15), (33, 38), (57, 59), (65, 69)], 24, 2);
         check(&[(-30, -20)], 24, 1);
     }

@@ -1,7 +1,7 @@
-//! Checks candles before a backtest relies on them.
+//! Checks of candles before a backtest uses them.
 //!
-//! Invalid, unsorted and repeated rows are reported with their line. Sound candles are checked for gaps in
-//! open hours, implausible moves and later revisions. A repair ([`Checked::fix`]) never invents a candle.
+//! Invalid, unsorted and repeated rows are reported with their line numbers. Valid candles are checked for
+//! gaps, implausible moves and later revisions. A repair ([`Checked::fix`]) never adds a made-up candle.
 
 use crate::error::{ParseChoiceError, choices, parse_choice};
 use crate::import::CandleTable;
@@ -24,9 +24,9 @@ pub use session::{MarketHours, ParseMarketHoursError, WeeklyHours};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckSettings {
-    /// Market hours, `None` to derive them from the symbol.
+    /// Market hours; `None` to derive them from the symbol.
     pub session: Option<MarketHours>,
-    /// Days on which no session begins, in the session's own calendar.
+    /// Dates on which no session begins, in the time zone of the session.
     pub holidays: Vec<NaiveDate>,
     /// Minimum size of a spike or jump, in multiples of the usual candle range.
     pub spike_ranges: f64,
@@ -92,7 +92,7 @@ fn check_table(table: CandleTable, settings: &CheckSettings) -> Checked {
 
 pub fn check_series(candles: &CandleSeries, revisions: &[Revision], settings: &CheckSettings) -> Checked {
     let mut revisions = revisions.to_vec();
-    // Of the revisions of one time, the latest comes last.
+    // Sorts the latest revision of each time last.
     revisions.sort_by_key(|revision| (revision.candle.time(), revision.seen));
     let (rows, all) = (candles.candles().len() as u64, Some(candles.clone()));
     let checked = Checked { rows, candles: all, revisions, ..Checked::new(candles.series(), settings) };
@@ -170,7 +170,7 @@ pub enum FindingKind {
     Range,
     Misaligned,
     Unsorted,
-    /// A repeated time with the same values, or with those of an unfinished candle.
+    /// A repeated time with the same values, or with the values of the candle before it was complete.
     Duplicate,
     Conflict,
     Gap,
@@ -184,9 +184,9 @@ pub enum FindingKind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// Excluded or sorted unconditionally: invalid or repeated rows.
+    /// Invalid and repeated rows are always removed, and unsorted rows are always sorted.
     Always,
-    /// Excluded on request only, since the candles may be correct.
+    /// Removed only on request, because the candles may be correct.
     LeaveOut,
     Choose,
     TakeLatest,
@@ -205,7 +205,7 @@ impl FindingKind {
     }
 }
 
-/// Name and remedy of each kind, by discriminant.
+/// Name and remedy of each kind, indexed by discriminant.
 const KINDS: [(FindingKind, (&str, Remedy)); 16] = [
     (FindingKind::Unreadable, ("unreadable", Remedy::Always)),
     (FindingKind::NotFinite, ("not-finite", Remedy::Always)),
@@ -315,7 +315,7 @@ impl Fixed {
 pub enum ConflictChoice {
     First,
     Last,
-    /// Larger volume, then larger range, then first in the file.
+    /// The candle with the larger volume; if equal, the larger range; if equal, the first in the file.
     Larger,
 }
 
@@ -362,8 +362,8 @@ impl Checked {
         resolved
     }
 
-    /// Removes certain errors, and the doubtful kinds listed in `also`; revised candles get their latest
-    /// value.
+    /// Removes definite errors and the doubtful findings whose kinds are in `also`.
+    /// Revised candles get their latest values.
     pub fn fix(&self, also: &[FindingKind]) -> Fixed {
         let unsound = self.rows - self.candles.as_ref().map_or(0, |candles| candles.candles().len() as u64);
         let sorted = self.findings.counts().contains_key(&FindingKind::Unsorted);
@@ -411,7 +411,7 @@ impl Checked {
     pub fn check_again(&self, fixed: &Fixed, also: &[FindingKind]) -> Option<Checked> {
         let revisions = if also.contains(&FindingKind::Revised) { &[] } else { self.revisions.as_slice() };
         let mut again = check_series(fixed.candles.as_ref()?, revisions, &self.settings);
-        // Repairing one series does not align it with another.
+        // A repair of one series cannot align it with another.
         let out_of_step =
             self.findings.list().iter().filter(|finding| finding.kind == FindingKind::OutOfStep);
         out_of_step.for_each(|finding| again.findings.note(finding.clone()));

@@ -1,11 +1,11 @@
-//! Checks of raw rows: invalid, unsorted or repeated.
+//! Checks for invalid, unsorted or repeated rows.
 
 use super::{Finding, FindingKind, Findings};
 use crate::import::Decoded;
 use candlewick_sdk::{Candle, CandleError, Interval, Millis};
 
 pub(super) struct SoundRows {
-    /// One candle per time: the complete one if the others are its stubs, else the first.
+    /// One candle per time: the complete one if all others are unfinished states of it, else the first.
     pub(super) candles: Vec<Candle>,
     pub(super) conflicts: Vec<Vec<Candle>>,
 }
@@ -35,7 +35,7 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
         }
     }
     drop(rows);
-    // Stable sort: rows of one time keep the order of the file.
+    // Stable sort: rows with the same time stay in file order.
     sound.sort_by_key(|(_, candle)| candle.time());
     let mut rows = SoundRows { candles: Vec::with_capacity(sound.len()), conflicts: Vec::new() };
     for same_time in sound.chunk_by(|(_, a), (_, b)| a.time() == b.time()) {
@@ -65,7 +65,7 @@ fn complete_candle(rows: &[(usize, Candle)]) -> Option<(usize, Candle)> {
     is_complete.then_some(largest)
 }
 
-/// Returns whether `stub`, of the same open, lower volume or smaller range, can be an unfinished `whole`.
+/// Returns whether `stub` can be `whole` before it was complete: same open, smaller volume or range.
 fn is_stub(stub: &Candle, whole: &Candle) -> bool {
     let is_enclosed = stub.open() == whole.open()
         && stub.high() <= whole.high()

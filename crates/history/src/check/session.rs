@@ -1,4 +1,4 @@
-//! Market hours, which distinguish a closed market from a gap.
+//! Market hours, which tell a closed market from a gap.
 
 use crate::import::Zone;
 use crate::{AssetType, expected_asset_type};
@@ -12,12 +12,12 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MarketHours {
     Always,
-    /// Forex week: Sunday 22:00 UTC to Friday 17:00 New York time; one hour depends on summer time.
+    /// Forex week from Sunday 22:00 UTC to Friday 17:00 New York. One hour depends on daylight saving time.
     Currencies,
     Weekly(WeeklyHours),
 }
 
-/// Hours on weekdays, such as `Mon-Fri 09:30-16:00 America/New_York`, that may end on the next day.
+/// Weekday hours such as `Mon-Fri 09:30-16:00 America/New_York`. They may end on the next day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeeklyHours {
     first: Weekday,
@@ -35,12 +35,12 @@ pub struct ParseMarketHoursError {
     text: String,
 }
 
-/// Treatment of hours that may be open or closed.
+/// Treatment of hours in which the market may be open or closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
-    /// Counted as closed: a candle must exist in the remaining hours.
+    /// Doubtful hours count as closed: no candle is required in them.
     Closed,
-    /// Counted as open: a candle may exist in them.
+    /// Doubtful hours count as open: a candle is allowed in them.
     Open,
 }
 
@@ -56,8 +56,8 @@ impl MarketHours {
         }
     }
 
-    /// Returns disjoint open stretches, ascending. None begins on a holiday, which for forex is certainly
-    /// closed from midnight UTC to 17:00 New York time, because holiday lists use either calendar.
+    /// Returns the disjoint open periods, ascending. None begins on a holiday. Forex holidays may be UTC or
+    /// New York days, so only midnight UTC to 17:00 New York time is certainly closed.
     pub(super) fn open(
         &self,
         within: &Range<Millis>,
@@ -68,7 +68,7 @@ impl MarketHours {
             return vec![within.clone()];
         }
         let mut found: Vec<Range<Millis>> = Vec::new();
-        // A zone's days begin up to a day before or after those of UTC, and hours may reach into the next day.
+        // Local days begin up to a day before or after UTC days, and hours may extend into the next day.
         let mut day = date_of(within.start).checked_sub_days(Days::new(2));
         let last = date_of(within.end).checked_add_days(Days::new(1)).unwrap_or(NaiveDate::MAX);
         while let Some(date) = day.filter(|date| *date <= last) {
@@ -169,7 +169,7 @@ fn date_of(moment: Millis) -> NaiveDate {
 }
 
 impl Zone {
-    /// Converts local time: the first of two moments, one hour later if skipped.
+    /// Converts local time to UTC: the earlier time if it is ambiguous, one hour later if it is skipped.
     fn moment_of(self, wall: NaiveDateTime) -> Millis {
         let later = wall.checked_add_signed(TimeDelta::hours(1)).unwrap_or(wall);
         let shown = self.local_to_utc(wall).earliest();
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn applies_time_zone_and_hours_past_midnight() {
-        // New York is five hours behind in winter; on 2026-03-08 its clock is put forward.
+        // New York is five hours behind UTC in winter. Daylight saving time begins on 2026-03-08.
         let monday = ["2026-03-06 00:00", "2026-03-10 00:00"];
         let stocks = [["2026-03-06 14:30", "2026-03-06 21:00"], ["2026-03-09 13:30", "2026-03-09 20:00"]];
         check("Mon-Fri 09:30-16:00 America/New_York", Doubt::Closed, monday, &stocks);
@@ -252,7 +252,7 @@ mod tests {
         let christmas = [NaiveDate::from_ymd_opt(2017, 12, 25).unwrap()];
         let within = at("2017-12-24 22:00")..at("2017-12-26 06:00");
         let open = |doubt| MarketHours::Currencies.open(&within, doubt, &christmas);
-        // In winter five in New York is 22:00 UTC.
+        // In winter, 17:00 in New York is 22:00 UTC.
         assert_eq!(open(Doubt::Closed), [at("2017-12-26 00:00")..within.end]);
         let possible = [within.start..at("2017-12-25 00:00"), at("2017-12-25 22:00")..within.end];
         assert_eq!(open(Doubt::Open), possible);

@@ -1,4 +1,4 @@
-//! Deliberate defects in generated candles: gaps, and bad rows that a check must find.
+//! Deliberate defects in generated candles: gaps and bad rows for testing checks.
 
 use super::Dice;
 use crate::disk::{SystemDisk, replace};
@@ -10,7 +10,7 @@ use std::path::Path;
 
 const LONGEST_GAP: u32 = 10;
 const MIN_DISTANCE: usize = 3;
-/// Decouples the random choice of defects from the prices of the same seed.
+/// Makes the random choice of defects independent of the prices with the same seed.
 const SEED_TWIST: u64 = 0x5A5A_5A5A_5A5A_5A5A;
 
 type WriteRow = fn(&Candle, Option<&Candle>) -> String;
@@ -29,7 +29,7 @@ const BAD_ROWS: [(FindingKind, WriteRow); 9] = [
         let time = candle.time() + Millis::new(1);
         cells(candle, time, candle.high(), candle.low(), candle.volume())
     }),
-    // The next row comes before this one.
+    // Swaps this row with the next one.
     (FindingKind::Unsorted, |candle, next| format!("{}\n{}", next.map(row).unwrap_or_default(), row(candle))),
     (FindingKind::Duplicate, |candle, _| format!("{0}\n{0}", row(candle))),
     (FindingKind::Spike, |candle, _| {
@@ -37,7 +37,7 @@ const BAD_ROWS: [(FindingKind, WriteRow); 9] = [
     }),
 ];
 
-/// Removes gaps of 1 to 10 candles, apart from each other and from both ends.
+/// Creates gaps of 1 to 10 candles, separated from each other and from both ends.
 pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSeries, HistoryError> {
     if gaps == 0 {
         return Ok(series.clone());

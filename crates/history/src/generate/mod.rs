@@ -1,8 +1,8 @@
-//! Synthetic candles: the same seed gives the same candles on every machine.
+//! Synthetic candles. The same seed gives the same candles on every machine.
 //!
-//! A price walks in whole ticks every five seconds. All intervals aggregate the same steps, so they agree
-//! exactly. Only integers and exactly rounded `f64` operations are used; logarithm and sine differ between
-//! machines.
+//! The price moves by whole ticks every five seconds. Candles of all intervals aggregate the same steps, so
+//! they agree exactly. Only integers and exactly rounded `f64` operations are used, because the results of
+//! functions such as logarithm and sine differ between machines.
 
 use crate::{AssetType, HistoryError};
 use candlewick_sdk::{Candle, CandleSeries, LongerRule, Millis, Resampler, Series, Symbol, TradingWeek};
@@ -54,7 +54,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
     })
 }
 
-/// Weekend in minutes since Monday 00:00 UTC: Friday 22:00 to Sunday 22:00.
+/// Weekend from Friday 22:00 to Sunday 22:00, in minutes since Monday 00:00 UTC.
 const WEEKEND_MINUTES: std::ops::Range<i64> = (4 * 24 + 22) * 60..(6 * 24 + 22) * 60;
 const WEEK: Millis = Millis::new(7 * Millis::DAY.get());
 const EPOCH_AFTER_MONDAY: Millis = Millis::new(3 * Millis::DAY.get());
@@ -79,7 +79,7 @@ fn is_open(asset_type: AssetType, minute: Millis) -> bool {
     }
 }
 
-/// Returns the step size factor at `minute`, about 1 on average.
+/// Returns the volatility factor for the hour of `minute`, about 1 on average.
 fn activity(asset_type: AssetType, minute: Millis) -> f64 {
     let into_day = minute - minute.floor_to(Millis::DAY);
     let hour = (into_day.get() / Millis::HOUR.get()) as usize;
@@ -91,7 +91,7 @@ fn activity(asset_type: AssetType, minute: Millis) -> f64 {
 
 struct Dice(ChaCha8Rng);
 
-/// Changing this changes every published hash of generated candles.
+/// Key derivation context. Changing it changes every published hash of generated candles.
 const CONTEXT: &str = "candlewick 2026-01 synthetic candles";
 
 impl Dice {
@@ -113,13 +113,13 @@ impl Dice {
         low + ((u64::from(self.0.next_u32()) * span) >> 32) as u32
     }
 
-    /// Returns an approximately standard normal number: four uniform ones, scaled.
+    /// Returns an approximately standard normal number: the scaled sum of four uniform ones.
     fn normal(&mut self) -> f64 {
         const LANES: f64 = 4.0;
         let lanes = self.0.next_u64().to_le_bytes();
         let (lanes, _) = lanes.as_chunks::<2>();
         let sum: u32 = lanes.iter().map(|lane| u32::from(u16::from_le_bytes(*lane))).sum();
-        // Each lane is even over 0..1 with variance 1/12, so the sum has variance 1/3.
+        // Each lane is uniform over 0..1 with variance 1/12, so the sum has variance 1/3.
         (f64::from(sum) / 65_536.0 - LANES / 2.0) * (12.0 / LANES).sqrt()
     }
 }

@@ -1,4 +1,4 @@
-//! Price models: changing regimes, one fixed rule, or a planted edge.
+//! Price models: changing regimes, a fixed rule, or a planted edge.
 
 use super::walk::STEPS_PER_MINUTE;
 use super::{Dice, Regime, activity};
@@ -14,7 +14,7 @@ pub(super) enum PriceModel {
 }
 
 pub(super) struct Rule {
-    /// Drift in standard deviations, in the direction of the current spell.
+    /// Drift per minute in standard deviations, in the direction of the current trend.
     lean: f64,
     pull: f64,
     home: f64,
@@ -36,7 +36,7 @@ impl PriceModel {
         }
     }
 
-    /// Returns the next minute's outlook. `usual` is an average deviation in ticks.
+    /// Returns the expected move of the next minute. `usual` is the usual standard deviation in ticks.
     pub(super) fn outlook(&mut self, price: f64, usual: f64, dice: &mut Dice) -> Outlook {
         match self {
             Self::Changing(state) => state.outlook(price, usual, dice),
@@ -59,7 +59,7 @@ impl PriceModel {
         Some(edge.minute(price, deviation, dice))
     }
 
-    /// Updates the volatility by the deviation from the outlook, in standard deviations.
+    /// Updates the volatility. `surprise` is the difference from the expected move in standard deviations.
     pub(super) fn remember(&mut self, surprise: f64) {
         match self {
             Self::Changing(state) => state.remember(surprise),
@@ -92,7 +92,7 @@ pub(super) struct PlantedEdge {
     chance: f64,
     minutes: usize,
     direction: i64,
-    /// Remaining step closes of the span in ticks, in reverse order.
+    /// Remaining planned step closes of the span in ticks, in reverse order.
     ahead: Vec<i64>,
 }
 
@@ -101,7 +101,7 @@ impl PlantedEdge {
         Self { chance, minutes, direction: 1, ahead: Vec::with_capacity(minutes * STEPS_PER_MINUTE) }
     }
 
-    /// Returns the next minute's step closes, planned by the span's first minute; `deviation` is in ticks.
+    /// Returns the step closes of the next minute. The first minute of a span plans all of its closes.
     pub(super) fn minute(
         &mut self,
         price: i64,
@@ -126,8 +126,8 @@ impl PlantedEdge {
                 moved
             })
             .collect();
-        // A walk is as likely as its mirror image, so one that ends on the wrong side is mirrored; otherwise it
-        // remains a random walk.
+        // A path that ends on the wrong side is mirrored. The mirror image is equally likely, so apart from
+        // its direction the path remains a random walk.
         let mirror = if (moved < 0.0) == (self.direction < 0) { 1.0 } else { -1.0 };
         self.ahead.extend(path.iter().rev().map(|moved| price + (moved * mirror).round() as i64));
         if let Some(last) = self.ahead.first_mut().filter(|last| (**last - price).signum() != self.direction)
@@ -143,7 +143,7 @@ struct Spell {
     reach: f64,
     /// Drift per minute in standard deviations, with a random sign.
     lean: f64,
-    /// Reverted fraction per minute of the distance to the regime's first price.
+    /// Fraction of the distance to the regime's first price that is reverted per minute.
     pull: f64,
     minutes: (u32, u32),
 }
@@ -154,13 +154,13 @@ const TRENDING: Spell = Spell { weight: 20, reach: 1.0, lean: 0.08, pull: 0.0, m
 const REVERTING_BURST: Spell = Spell { weight: 15, reach: 1.9, lean: 0.0, pull: 0.15, minutes: (10, 40) };
 const REGIMES: [Spell; 4] = [CALM, BUSY, TRENDING, REVERTING_BURST];
 
-/// GARCH(1,1) weights (T. Bollerslev, Journal of Econometrics 31, 1986).
+/// Weights of the GARCH(1,1) model (T. Bollerslev, Journal of Econometrics 31, 1986).
 const AVERAGE_SHARE: f64 = 0.03;
 const MOVE_SHARE: f64 = 0.12;
 const MEMORY_SHARE: f64 = 0.85;
 const VARIANCE_RANGE: (f64, f64) = (0.15, 8.0);
 
-/// Weak pull to the first price: bounds years of candles, negligible over hours.
+/// Weak pull to the first price. It bounds the price over years and is negligible over hours.
 const HOME_PULL: f64 = 1.0 / 20_000.0;
 
 pub(super) struct RegimeState {
@@ -169,11 +169,11 @@ pub(super) struct RegimeState {
     lean: f64,
     anchor: f64,
     home: f64,
-    /// Relative variance, 1 on average.
+    /// Variance relative to the average one.
     variance: f64,
 }
 
-/// Expected distribution of one minute's move, in ticks.
+/// Distribution of the next minute's move, in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outlook {
     pub(super) deviation: f64,

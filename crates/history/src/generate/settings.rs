@@ -1,4 +1,4 @@
-//! Settings of the generator and their valid ranges; market regimes and their syntax.
+//! Settings of the generator, their valid ranges, and the syntax of market regimes.
 
 use super::walk::{Tick, step_interval};
 use crate::{AssetType, HistoryError, KnownMarket};
@@ -8,21 +8,21 @@ use std::str::FromStr;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GenerateSettings {
-    /// Symbol, part of the seed: other symbols have independent prices.
+    /// Symbol. It is part of the seed, so prices of different symbols are independent.
     pub symbol: Symbol,
     pub asset_type: AssetType,
-    /// Candle interval, a multiple of 5 s. Candles of all intervals agree.
+    /// Candle interval, a multiple of 5 s. Candles of different intervals agree.
     pub interval: Interval,
     /// Open time of the first candle, aligned to whole minutes and to the interval.
     pub start: Millis,
     pub days: u32,
-    /// Number of days at the end to return, `None` for all.
+    /// Number of final days to return; `None` for all days.
     pub last_days: Option<u32>,
     pub seed: u64,
     /// Tick size, such as 0.01, with at most eight decimals.
     pub tick: f64,
     pub start_price: f64,
-    /// Standard deviation of an average minute's move, as a fraction of the price.
+    /// Standard deviation of one-minute moves, as a fraction of the price.
     pub volatility: f64,
     pub regime: Regime,
 }
@@ -37,7 +37,7 @@ pub(super) struct ValidSettings {
 const MAX_DAYS: u32 = 36_600;
 const MAX_CANDLES: i64 = 50_000_000;
 const MAX_VOLATILITY: f64 = 0.05;
-/// Valid prices in ticks: large enough to move, small enough to be exact.
+/// Valid prices in ticks. Lower ones could hardly move, and higher ones would be inexact.
 const PRICE_TICKS: std::ops::RangeInclusive<f64> = 1e3..=1e11;
 
 impl GenerateSettings {
@@ -114,13 +114,13 @@ pub enum Regime {
         lean: f64,
     },
     MeanReversion {
-        /// Fraction of the distance reverted per minute, in `(0, 1]`.
+        /// Fraction of the distance to the first price that is reverted per minute, in `(0, 1]`.
         pull: f64,
     },
-    /// A random walk in which each span closes in the direction of the previous one with a known probability.
+    /// Random walk in which each span repeats the direction of the previous one with a known probability.
     Edge {
         chance: f64,
-        /// Span length: whole minutes that divide an hour.
+        /// Span length. It must be whole minutes and divide an hour.
         span: Interval,
     },
 }

@@ -1,4 +1,4 @@
-//! Detection of import formats by the first bytes, and hints for unsupported files.
+//! Detection of import formats by the first bytes of a file, and hints for unsupported files.
 
 use super::row::{LATEST_SECONDS, Problem};
 use super::{named, text};
@@ -12,7 +12,7 @@ pub enum ImportFormat {
     Csv,
     Parquet,
     Binance,
-    /// HistData.com: `20240102 170000;open;high;low;close;volume`, in EST all year.
+    /// HistData.com: `20240102 170000;open;high;low;close;volume`, always in EST.
     HistData,
     Dukascopy,
     MetaTrader4,
@@ -64,7 +64,7 @@ impl ImportFormat {
         let known = std::str::from_utf8(first).ok().and_then(|first| match text::detect_line_format(first) {
             // No other format has a preamble.
             Some(_) if preamble > 0 => Some(Self::Table),
-            // Column names of a known format, but times that it cannot parse.
+            // The column names match a known format, but it cannot parse the times.
             Some(format) if second.is_some_and(|second| is_table_after_all(format, first, second)) => {
                 Some(Self::Table)
             }
@@ -93,12 +93,12 @@ const NAMES: [(ImportFormat, &str); 11] = [
 ];
 
 fn is_table_after_all(format: ImportFormat, first: &str, second: &str) -> bool {
-    // The column names of Yahoo are common, but its times are days.
+    // Other sources use the column names of Yahoo too, but only Yahoo's times are days.
     let is_known = text::reads(format, first, second) && !has_seconds(format, second);
     !is_known && (format == ImportFormat::Yahoo || named::reads(first, second))
 }
 
-/// Returns whether times are Unix seconds instead of the vendor's milliseconds.
+/// Returns whether times are Unix seconds, although the format has milliseconds.
 fn has_seconds(format: ImportFormat, second: &str) -> bool {
     let time = second.split(',').next().and_then(|time| time.trim().parse::<f64>().ok());
     format == ImportFormat::Dukascopy && time.is_some_and(|time| time.abs() < LATEST_SECONDS as f64)

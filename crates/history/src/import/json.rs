@@ -1,4 +1,4 @@
-//! Freqtrade JSON: one list of `[time, open, high, low, close, volume]`, parsed row by row.
+//! Freqtrade JSON: a list of `[time, open, high, low, close, volume]` rows, parsed one by one.
 
 use super::row::{Clock, Decoded, Problem, Row, Unit};
 use candlewick_sdk::{Millis, Ohlcv};
@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::BufRead;
 
 const COLUMNS: usize = 6;
-/// Row length of raw exchange responses, with close time, turnovers and a count.
+/// Row length of raw exchange responses, which also have close time, turnovers and a count.
 const EXCHANGE_COLUMNS: usize = 12;
 const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 

@@ -1,4 +1,4 @@
-//! Label columns: symbol and interval of a row, and whether its candle is finished.
+//! Label columns: symbol and interval of each row, and whether its candle is finished.
 
 use super::row::{Problem, Unit};
 use crate::csv::excerpt;
@@ -18,7 +18,7 @@ const MAX_VALUES: usize = 1_000;
 const MAX_INTERVALS: usize = 20;
 const MAX_LISTED: usize = 5;
 
-/// Normalizes: `<OPEN>` and `1. open` to `open`, `Open_Time` to `open time`.
+/// Normalizes a column name: `<OPEN>` and `1. open` to `open`, `Open_Time` to `open time`.
 pub(super) fn plain_name(name: &str) -> String {
     let name = name.trim().trim_matches(['<', '>', '"', '\'']).trim().to_lowercase().replace('_', " ");
     match name.split_once(". ") {
@@ -273,7 +273,7 @@ fn parse_flag(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the key of a label, equal for `C:EURUSD` and `EUR/USD`, or `M1` and `1m`.
+/// Returns the normalized label: the same for `C:EURUSD` and `EUR/USD`, or for `M1` and `1m`.
 fn normalize_label(label: &str) -> String {
     match parse_length(label) {
         Some(Length::Exact(length)) => length.to_string(),
@@ -360,7 +360,7 @@ mod tests {
             assert_eq!(accepted, expected, "{only:?}");
             assert_eq!(labels.excluded_rows, expected.iter().filter(|accepted| !**accepted).count() as u64);
         }
-        // Row numbers are not intervals. A numeric code is a symbol if no column holds an interval.
+        // Row numbers are not intervals. A numeric code is a symbol if there is no interval column.
         let counted: Vec<String> = (1..40).map(|number| number.to_string()).collect();
         let counted: Vec<[&str; 1]> = counted.iter().map(|number| [number.as_str()]).collect();
         let counted: Vec<&[&str]> = counted.iter().map(|row| &row[..]).collect();

@@ -1,6 +1,6 @@
 //! Imports candles from third-party files.
 //!
-//! Nothing is guessed: an ambiguity is an error that names the option to resolve it.
+//! Nothing is guessed. An ambiguity is an error that names the option to resolve it.
 
 #[cfg(feature = "feather")]
 mod feather;
@@ -38,14 +38,14 @@ pub struct Imported {
     pub interval_from: DetectedFrom,
     pub zone: Option<Zone>,
     pub empty_rows: u64,
-    /// Number of rows in a skipped or repeated local hour ([`ClockChange::Skip`]).
+    /// Number of rows omitted by [`ClockChange::Skip`].
     pub skipped_rows: u64,
     pub unfinished_rows: u64,
     pub excluded_rows: u64,
     pub newest_first: bool,
     pub in_seconds: bool,
     pub reading: Option<String>,
-    /// Number of decimals of all prices, counting trailing zeros; `None` if they differ or have too many.
+    /// Number of decimals of all prices, including trailing zeros. `None` if they differ or are too many.
     pub decimals: Option<usize>,
 }
 
@@ -119,7 +119,7 @@ fn check_order(decoded: &Decoded) -> Result<(), Problem> {
 }
 
 fn build_candles(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Problem> {
-    // Built in place: a row is as large as a candle.
+    // The vector is reused in place, because a row is as large as a candle.
     let mut wrong: Option<(usize, CandleError)> = None;
     let Decoded { rows, places, unit, .. } = decoded;
     let made = rows.into_iter().enumerate().map_while(|(index, row)| {

@@ -1,4 +1,4 @@
-//! Symbol and interval from file names, in the patterns of known sources.
+//! Symbol and interval from the file names of known sources.
 
 use super::ImportFormat;
 use candlewick_sdk::{Interval, Symbol};
@@ -19,7 +19,7 @@ impl NameParts {
 
 const ENDINGS: [&str; 8] = [".gz", ".zip", ".csv", ".txt", ".json", ".feather", ".parquet", ".arrow"];
 
-/// Parses a file name. Pairs are joined and upper-cased: `eth_btc` is `ETHBTC`.
+/// Parses a file name. Pairs are joined and upper-cased: `eth_btc` becomes `ETHBTC`.
 pub(super) fn read_name(path: &str, format: ImportFormat) -> NameParts {
     let mut stem = file_name(path);
     while let Some(shorter) = ENDINGS.iter().find_map(|ending| without_ending(stem, ending)) {
@@ -44,7 +44,7 @@ fn is_pair(word: &str) -> bool {
     base.is_some_and(|base| base.len() >= 3 && base.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Strips a prefix from `Binance_ETHUSDT`, but not from `OTC_EURUSD`, which is another instrument.
+/// Strips the exchange from `Binance_ETHUSDT`. `OTC_EURUSD` is unchanged, as it is another instrument.
 fn without_prefix(symbol: &str) -> &str {
     let Some((at, _)) = symbol.match_indices('_').find(|(at, _)| {
         let pair = symbol[at + 1..].split(['_', '.', '-']).next().unwrap_or_default();
@@ -57,7 +57,7 @@ fn without_prefix(symbol: &str) -> &str {
     if is_other { symbol } else { &symbol[at + 1..] }
 }
 
-/// Returns whether this is a `HistData` file in `MetaTrader` format, which is in EST.
+/// Returns whether this is a `HistData` file in `MetaTrader` format. Its times are in EST.
 pub(super) fn is_hist_data(path: &str) -> bool {
     file_name(path).starts_with("DAT_MT_")
 }
@@ -113,7 +113,7 @@ fn dashed_dukascopy(stem: &str) -> Option<NameParts> {
     ["bid", "ask"].contains(&side).then(|| new_parts(&symbol.to_ascii_uppercase(), Some(interval)))
 }
 
-/// Parses `EURUSD_M1_202401020000_202401022359`, with any suffix.
+/// Parses `EURUSD_M1_202401020000_202401022359` with any suffix.
 fn meta_trader_5(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('_');
     let (symbol, period) = (parts.next()?, parts.next()?);
@@ -130,12 +130,12 @@ fn parse_period(period: &str) -> Option<Interval> {
     interval.parse().ok()
 }
 
-/// Parses `ETH_BTC-5m`, or `ETH_USDT_USDT-1h-futures` with a settlement currency.
+/// Parses `ETH_BTC-5m`, or `ETH_USDT_USDT-1h-futures` with a settlement currency after the pair.
 fn dashed_pair(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('-').collect();
     let (pair, interval) = match parts[..] {
         [pair, interval] | [pair, interval, "futures"] => (pair, interval.parse().ok()?),
-        // Mark prices, indexes and funding rates are not candles of the market itself.
+        // Mark prices, indexes and funding rates are not market prices.
         [pair, interval, kind] if pair.contains('_') && kind.bytes().all(|byte| !byte.is_ascii_digit()) => {
             return Some(NameParts { symbol: None, interval: interval.parse().ok() });
         }
@@ -151,7 +151,7 @@ fn dashed_pair(stem: &str) -> Option<NameParts> {
     }
 }
 
-/// Parses `BTCUSDT-1m-2024-01`, also with a day or without a date.
+/// Parses `BTCUSDT-1m-2024-01`. The date may include a day or be absent.
 fn dashed(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, interval) = (parts.next()?, parts.next()?);
@@ -162,7 +162,7 @@ fn dashed(stem: &str) -> Option<NameParts> {
     if is_date && is_span && has_letter { Some(new_parts(symbol, interval.parse().ok())) } else { None }
 }
 
-/// Parses `BINANCE_BTCUSDT, 60`: minutes or `1D`, with a suffix if it is a copy.
+/// Parses `BINANCE_BTCUSDT, 60` or `BINANCE_BTCUSDT, 1D`, optionally with the suffix of a copy.
 fn trading_view(stem: &str) -> Option<NameParts> {
     let (named, rest) = stem.split_once(", ")?;
     let (_, symbol) = named.split_once('_')?;

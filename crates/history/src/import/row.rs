@@ -1,4 +1,4 @@
-//! Unvalidated rows of a file, and import problems before the file name is added.
+//! Unvalidated rows of a file, and import errors without the file name.
 
 use super::labels::Labels;
 use crate::HistoryError;
@@ -15,9 +15,9 @@ pub(crate) struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     Utc,
-    /// Local time, which a time zone converts to UTC.
+    /// Local time that requires a time zone.
     Wall,
-    /// Calendar days, independent of time zones.
+    /// Calendar days, which are independent of time zones.
     Day,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct BrokenRow {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// 1-based lines, counting the header.
+    /// 1-based line number, including the header.
     Line,
     Row,
 }
@@ -65,7 +65,7 @@ pub(crate) enum DecimalCount {
     Differ,
 }
 
-/// Maximum number of decimals; more are padding.
+/// Maximum number of significant decimals. If there are more, they are padding.
 const MOST_DECIMALS: usize = 5;
 
 impl DecimalCount {
@@ -90,12 +90,12 @@ impl DecimalCount {
     }
 }
 
-/// Plausible times (1900 to 9999); arithmetic on them cannot overflow.
+/// Plausible times, 1900 to 9999. Arithmetic on them cannot overflow.
 const PLAUSIBLE_MS: std::ops::RangeInclusive<i64> = -2_208_988_800_000..=253_402_300_799_999;
 pub(super) const LATEST_SECONDS: i64 = 100_000_000_000;
 /// Maximum number of rows: 2.4 GB at 48 bytes each.
 const MAX_ROWS: usize = 50_000_000;
-/// Maximum number of unreadable rows. A file with more is of another format.
+/// Maximum number of unreadable rows. A file with more has another format.
 const MAX_BROKEN: usize = 10_000;
 
 impl Decoded {
@@ -115,7 +115,7 @@ impl Decoded {
 
     /// Reverses the rows if the newest is first, and returns whether it did.
     ///
-    /// Times then ascend only where the clock is put back: between two times with `is_repeated`.
+    /// Such rows may ascend only where clocks are set back: between two times that satisfy `is_repeated`.
     pub(super) fn reverse_if_newest_first(&mut self, is_repeated: impl Fn(Millis) -> bool) -> bool {
         let ends_earlier = self.rows.first().zip(self.rows.last()).is_some_and(|(a, b)| a.time > b.time);
         let ascents = || self.rows.windows(2).filter(|pair| pair[0].time < pair[1].time);
@@ -129,7 +129,7 @@ impl Decoded {
         is_backward
     }
 
-    /// Converts times to milliseconds if they can only be seconds, and returns whether it did.
+    /// Converts times to milliseconds if all of them must be seconds, and returns whether it did.
     pub(super) fn convert_seconds(&mut self) -> bool {
         let early = Millis::new(LATEST_SECONDS);
         let may_be = |row: &Row| (Millis::ZERO..early).contains(&row.time);
@@ -177,7 +177,7 @@ fn plausible(row: Option<Row>) -> Result<Option<Row>, String> {
     }
 }
 
-/// Line or row number per row, stored as the rows where index and number diverge.
+/// Line or row number of each row, stored as the starts of runs of consecutive numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Places {
     starts: Vec<(usize, u64)>,
@@ -253,7 +253,7 @@ impl Problem {
     }
 }
 
-/// Returns whether decimal commas split the four prices into extra columns.
+/// Returns whether decimal commas seem to have split the four prices into extra columns.
 pub(super) const fn splits_decimals(count: usize, columns: usize) -> bool {
     count >= columns + 4
 }

@@ -1,4 +1,4 @@
-//! Distances and grid of open times.
+//! Checks of the distances between open times and of their alignment.
 
 use super::row::{Decoded, Problem, Row};
 use super::table::BarTime;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const MIN_DOUBLED: usize = 5;
 
-/// Counts the distances between consecutive times of rows in any order.
+/// Counts the distances between adjacent times, for rows in any order.
 fn distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
     let mut found = BTreeMap::new();
     let mut note = |from: &Row, to: &Row| {
@@ -28,7 +28,7 @@ fn distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
     found
 }
 
-/// Derives the candle interval if all distances are multiples of a frequent shortest one.
+/// Derives the candle interval if the shortest distance is frequent and divides all others.
 pub(super) fn derive_interval(rows: &[Row]) -> Result<Interval, Problem> {
     let found = distances(rows);
     let total: u64 = found.values().sum();
@@ -100,7 +100,7 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
         );
         return Err(Problem::unclear(seen, format!("one file for {interval} and another for {other}")));
     }
-    // Rows of the longer interval between those of the shorter one.
+    // Repeated times suggest rows of a longer interval among those of the shorter one.
     let doubled: Vec<Millis> =
         (1..rows.len()).filter(|index| time(*index) == time(index - 1)).map(time).collect();
     let Some(other) = doubled.windows(2).map(|pair| pair[1] - pair[0]).min() else { return Ok(()) };
@@ -135,9 +135,9 @@ fn length(distance: Millis) -> String {
     whole.flatten().map_or_else(|| format!("{distance} ms"), |interval| interval.to_string())
 }
 
-/// Candles off their grid but aligned to this come from another time zone.
+/// Alignment of candles that come from another time zone and are misaligned in UTC.
 const FINEST_CLOCK: Millis = Millis::new(15 * Millis::MINUTE.get());
-/// Minimum checked length: the grid of shorter candles is the same in all time zones.
+/// Minimum length of candles to check. Shorter ones have the same alignment in all time zones.
 const MIN_CHECKED_LENGTH: Millis = Millis::HOUR;
 
 pub(super) fn apply_stamps(
@@ -146,7 +146,7 @@ pub(super) fn apply_stamps(
     stamped: BarTime,
 ) -> Result<(), Problem> {
     let length = interval.length();
-    // `09:00:59` and `09:00:59.999` for a close at 09:01.
+    // A close at 09:01 may be stamped `09:00:59` or `09:00:59.999`.
     let until_close = |time: Millis| Millis::new(length.get() - time.get().rem_euclid(length.get()));
     let is_last_moment = |time: Millis| {
         [Millis::new(1), Millis::SECOND].contains(&until_close(time)) && length > Millis::SECOND

@@ -1,4 +1,4 @@
-//! Rows of a file with UTC times, symbol and interval: the input of imports and checks.
+//! Rows of a file with UTC times, symbol and interval, as input of imports and checks.
 
 use super::format::ImportFormat;
 use super::labels::{LabelColumns, Labels, is_label};
@@ -53,7 +53,7 @@ pub(crate) struct CandleTable {
     pub(crate) series: Series,
     pub(crate) symbol_from: DetectedFrom,
     pub(crate) interval_from: DetectedFrom,
-    /// Rows, with open times in UTC.
+    /// Rows with open times in UTC.
     pub(crate) decoded: Decoded,
     pub(crate) zone: Option<Zone>,
     pub(crate) skipped: u64,
@@ -66,7 +66,7 @@ pub(crate) struct CandleTable {
 const WITHOUT_FEATHER: &str = "this program was built without feather support: save the candles as Parquet or CSV, or build it \
                                with `--features feather`";
 
-/// Maximum size of compressed columns, which are unpacked in memory.
+/// Maximum size of columns, which are decompressed in memory.
 const MAX_COLUMNS_BYTES: u64 = 1 << 30;
 
 impl CandleTable {
@@ -137,7 +137,7 @@ impl CandleTable {
         let in_seconds = decoded.convert_seconds();
         let mut questions = OpenProblems::default();
         let zone = questions.take(detect_zone(&name, named, format, decoded.clock, settings));
-        // The repeated hour of a clock can be resolved only in rows that are in order.
+        // A repeated local hour can be resolved only if the rows are in order.
         let is_repeated = |time| zone.flatten().is_some_and(|zone: Zone| zone.repeats(time));
         let newest_first = decoded.reverse_if_newest_first(is_repeated);
         let moved = zone.flatten().map(|zone| to_moments(&mut decoded, zone, settings.clock_change));
@@ -258,7 +258,7 @@ fn decode_parquet(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem>
     Ok(decoded)
 }
 
-/// Returns the zone of local times, `None` for UTC times and for days.
+/// Returns the time zone of local times; `None` for UTC times and for days.
 fn detect_zone(
     name: &str,
     named: NameParts,
@@ -277,7 +277,7 @@ fn detect_zone(
                 return Ok(Some(Zone::est()));
             }
             let seen = format!("a {format} file does not state the time zone of its times");
-            // Short candles reveal a wrong zone by their weekends; longer ones begin at its midnight.
+            // Weekends reveal a wrong zone of short candles. Longer candles begin at the server's midnight.
             if named.interval.is_some_and(|interval| interval.length() > Millis::HOUR) {
                 let server = "--timezone Europe/Athens";
                 let option =
@@ -350,7 +350,7 @@ pub struct ImportSettings {
     pub format: Option<ImportFormat>,
     pub symbol: Option<Symbol>,
     pub interval: Option<Interval>,
-    /// Labels of the rows to read, such as a symbol or an interval, empty for all rows.
+    /// Labels of the rows to read, such as a symbol or an interval. Empty to read all rows.
     pub only: Vec<String>,
     pub zone: Option<Zone>,
     pub clock_change: ClockChange,
@@ -361,7 +361,7 @@ pub struct ImportSettings {
 }
 
 impl ImportSettings {
-    /// Default maximum unpacked size: 4 GiB, about 60 million lines.
+    /// Default maximum uncompressed size: 4 GiB, about 60 million lines.
     pub const MAX_BYTES: u64 = 4 << 30;
 }
 

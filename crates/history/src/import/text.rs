@@ -1,4 +1,4 @@
-//! Line-based formats: layouts detected by the first line, with common row parsing.
+//! Line-based formats. The layout is detected by the first line.
 
 use super::ImportFormat;
 use super::labels::{LabelColumns, Labels};
@@ -113,7 +113,7 @@ struct Layout {
     time: TimeColumn,
     prices: [usize; 4],
     volume: Option<usize>,
-    /// Column of the last moment inside the candle.
+    /// Column of the candle's last millisecond or microsecond.
     until: Option<usize>,
     header: Header,
     clock: Clock,
@@ -131,10 +131,10 @@ enum Header {
 #[derive(Clone, Copy, Debug)]
 enum TimeColumn {
     Milliseconds(usize),
-    /// Unix milliseconds or microseconds, distinguished by size.
+    /// Unix time in milliseconds or microseconds, distinguished by size.
     Epoch(usize),
     Written(usize, Pattern),
-    /// A day, or the exchange's midnight with offset: `2024-01-02 00:00:00-05:00`.
+    /// A day, or midnight with the exchange's UTC offset: `2024-01-02 00:00:00-05:00`.
     Day(usize, Pattern),
     WithOffset(usize, Pattern),
     Split(usize, Pattern),
@@ -142,7 +142,7 @@ enum TimeColumn {
 
 const MAX_COLUMNS: usize = 16;
 
-/// Smallest time in microseconds. As milliseconds it would be after the year 5138.
+/// Minimum time in microseconds. In milliseconds, it would be after the year 5138.
 const LEAST_MICROSECONDS: i64 = 100_000_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -265,7 +265,7 @@ fn parse_offset(text: &str) -> Option<Millis> {
     }
 }
 
-/// Returns the length from the open time to one unit after the last moment.
+/// Returns the candle length: last moment minus open time, plus one unit of time.
 fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -> Result<Millis, String> {
     let TimeColumn::Epoch(start) = time else { return Err("it has no open time".to_owned()) };
     let start = parse_whole(cells[*start], "milliseconds")?;
@@ -278,12 +278,12 @@ fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -
     }
 }
 
-/// Date and time pattern: `Y`, `M`, `D`, `h`, `m`, `s` and `f` (milliseconds) match one digit each.
+/// Date and time pattern. `Y`, `M`, `D`, `h`, `m`, `s` and `f` (milliseconds) each match one digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pattern(&'static str);
 
 impl Pattern {
-    /// Parses `text` to milliseconds since 1970-01-01 of the same local clock.
+    /// Parses `text` to milliseconds since 1970-01-01 in local time.
     fn read(self, text: &str) -> Result<Millis, String> {
         self.try_read(text).ok_or_else(|| {
             format!("time \"{}\" is not a date written as {}", excerpt(text.as_bytes()), self.0)
@@ -321,7 +321,7 @@ impl Pattern {
 
 type LayoutOf = fn(&str) -> Option<Layout>;
 
-/// All layouts in detection order. No first line matches two of them.
+/// All layouts. No first line matches two of them.
 const LAYOUTS: [(ImportFormat, LayoutOf); 7] = [
     (ImportFormat::Csv, native),
     (ImportFormat::MetaTrader5, meta_trader_5),
@@ -356,7 +356,7 @@ fn native(first: &str) -> Option<Layout> {
     (first == CSV_HEADER).then_some(Layout::plain(b',', TimeColumn::Epoch(0), Clock::Utc))
 }
 
-/// Detects Binance klines: archives have a header later, and use microseconds since 2025.
+/// Detects Binance klines. Newer archives have a header; since 2025, times are in microseconds.
 fn binance(first: &str) -> Option<Layout> {
     const COLUMNS: usize = 12;
     let layout = Layout {
@@ -382,7 +382,7 @@ fn hist_data(first: &str) -> Option<Layout> {
     is_row.then_some(Layout { header: Header::Absent, interval: Some(Interval::MINUTE), ..layout })
 }
 
-/// Detects Dukascopy: GMT, local time with a UTC offset per line, or Unix times of download tools.
+/// Detects Dukascopy: GMT, local time with UTC offset, or Unix times written by download tools.
 fn dukascopy(first: &str) -> Option<Layout> {
     let (time, numbers) = first.split_once(',')?;
     let time = time.trim().to_ascii_lowercase();
@@ -401,7 +401,7 @@ fn dukascopy(first: &str) -> Option<Layout> {
     }
 }
 
-/// Detects `MetaTrader` 4: in the server time of the broker, which is not stated.
+/// Detects `MetaTrader` 4. Times are in the broker's server time, whose zone is not stated.
 fn meta_trader_4(first: &str) -> Option<Layout> {
     let (date, rest) = first.split_once(',')?;
     let (time, _) = rest.split_once(',')?;
@@ -415,7 +415,7 @@ fn meta_trader_4(first: &str) -> Option<Layout> {
     })
 }
 
-/// Detects `MetaTrader` 5: server time and tick volume. Daily and longer candles have no time column.
+/// Detects `MetaTrader` 5 in server time. Daily and longer candles have no time column.
 fn meta_trader_5(first: &str) -> Option<Layout> {
     let names =
         ["<date>", "<time>", "<open>", "<high>", "<low>", "<close>", "<tickvol>", "<vol>", "<spread>"];
@@ -436,7 +436,7 @@ fn meta_trader_5(first: &str) -> Option<Layout> {
     })
 }
 
-/// Detects Yahoo-style tables. The adjusted close was never traded and is ignored.
+/// Detects Yahoo-style tables. The adjusted close is ignored, because it is not a traded price.
 fn yahoo(first: &str) -> Option<Layout> {
     let names: Vec<String> = first.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
     let place = |wanted: &str| names.iter().position(|name| name == wanted);

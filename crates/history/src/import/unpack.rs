@@ -1,4 +1,4 @@
-//! Unpacking of gzip and zip with size limits, UTF-16 decoding and numbered lines.
+//! Decompression of gzip and zip with size limits, UTF-16 decoding, and line numbers.
 
 use super::format::{WORKBOOK, is_workbook};
 use super::row::Problem;
@@ -14,7 +14,7 @@ use zip::read::ZipFile;
 const BUFFER_BYTES: usize = 256 * 1024;
 const GZIP: &[u8] = b"\x1F\x8B";
 const ZIP: &[u8] = b"PK\x03\x04";
-/// Maximum compression ratio. Even a flat market only shrinks to about a tenth.
+/// Maximum compression ratio. Even candles of a flat market only shrink to about a tenth.
 const MAX_RATIO: u64 = 50;
 const MAX_UNCHECKED_BYTES: u64 = 64 << 20;
 const ENDINGS: [&str; 5] = ["csv", "txt", "json", "feather", "parquet"];
@@ -182,7 +182,7 @@ pub(super) fn next_line<R: BufRead>(lines: &mut Lines<R>) -> Result<Option<(u64,
 
 type Decoder = fn(&[u8]) -> Result<String, Problem>;
 
-/// Returns the decoder of UTF-16 text, as written by trading terminals and spreadsheets on Windows.
+/// Returns a decoder if this is UTF-16, as written by terminals and spreadsheets on Windows.
 pub(super) fn utf16_decoder(start: &[u8]) -> Option<Decoder> {
     match start {
         [0xFF, 0xFE, ..] => Some(|content| decoded(content, u16::from_le_bytes)),

@@ -16,14 +16,14 @@ pub enum Zone {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockChange {
-    /// A repeated hour must be in the file twice, in order; else it is an error.
+    /// A repeated hour must occur twice and in order; anything else is an error.
     #[default]
     Strict,
-    /// A repeated hour that is in the file once is before the clock is put back.
+    /// If a repeated hour occurs once, it is the one before clocks are set back.
     Earlier,
-    /// A repeated hour that is in the file once is after the clock is put back.
+    /// If a repeated hour occurs once, it is the one after clocks are set back.
     Later,
-    /// Adjacent rows of a time are a pair: the first is before the clock is put back.
+    /// Of two adjacent rows with the same time, the first is before clocks are set back.
     Pairs,
     /// Rows with an ambiguous or skipped time are omitted and counted.
     Skip,
@@ -38,7 +38,7 @@ pub struct ParseZoneError {
 }
 
 impl Zone {
-    /// Returns EST all year: UTC-5 without daylight saving time.
+    /// Returns EST without daylight saving time: UTC-5 all year.
     pub(super) fn est() -> Self {
         Self::Fixed(FixedOffset::west_opt(5 * 3_600).expect("the offset is within a day"))
     }
@@ -62,7 +62,7 @@ impl Zone {
     }
 }
 
-/// Converts all rows, oldest first, to UTC and returns the number of omitted rows.
+/// Converts all rows to UTC and returns the number of omitted rows. Rows must be oldest first.
 pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -> Result<u64, Problem> {
     let mut kept = 0;
     let mut places = Places::default();
@@ -149,7 +149,7 @@ fn find_overlap_end(decoded: &Decoded, start: usize, zone: Zone) -> usize {
         .map_or(decoded.rows.len(), |n| start + n)
 }
 
-/// Checks that rows at a fixed offset do not repeat an hour with other values, as daylight saving time would.
+/// Rejects rows at a fixed offset that repeat an hour with other values, which suggests clock changes.
 pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> Result<(), Problem> {
     let offset = match zone {
         Zone::Fixed(offset) => Millis::from_seconds(i64::from(offset.local_minus_utc())),
@@ -244,7 +244,7 @@ impl FromStr for Zone {
     }
 }
 
-/// Parses a UTC offset such as `UTC-3` or `GMT+5:30`, positive if ahead of UTC.
+/// Parses an offset such as `UTC-3` or `GMT+5:30`; positive if ahead of UTC.
 fn from_utc(text: &str) -> Option<FixedOffset> {
     let distance = text.strip_prefix("UTC").or_else(|| text.strip_prefix("GMT"))?;
     let (sign, distance) = distance.split_at_checked(1).filter(|(sign, _)| ["+", "-"].contains(sign))?;

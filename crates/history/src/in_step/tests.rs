@@ -1,4 +1,4 @@
-//! Random walks in candles of two intervals, in step and with every kind of lag.
+//! Random walks as candles of two intervals, in step and with every kind of lag.
 
 use super::*;
 use candlewick_sdk::{Ohlcv, Series};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 const MONDAY: i64 = 1_767_571_200;
 const DAY: i64 = 86_400;
 
-/// Open time in seconds, and a close.
+/// Open times in seconds and closes.
 type Closes = Vec<(i64, f64)>;
 
 struct Dice(u64);

@@ -1,4 +1,4 @@
-//! Parquet candles: `time` (whole milliseconds, UTC), `open`, `high`, `low`, `close`, `volume`.
+//! Parquet files with columns `time` (UTC milliseconds), `open`, `high`, `low`, `close`, `volume`.
 
 use crate::HistoryError;
 use crate::disk::{SystemDisk, replace};
@@ -38,7 +38,7 @@ pub fn read_parquet_file(path: &Path, series: Series) -> Result<CandleSeries, Hi
     read_parquet(File::open(path).map_err(HistoryError::io(path, "open"))?, path, series)
 }
 
-/// Reads candles from a Parquet file's content; `path` is only used in errors. Other columns are ignored.
+/// Reads candles from Parquet content and ignores other columns. `path` is only used in errors.
 pub fn read_parquet(
     content: impl ChunkReader + 'static,
     path: &Path,
@@ -67,7 +67,7 @@ pub(crate) fn read_table(
         let extra_places = extra.iter().map(|name| find(&file, &[name])).collect::<Result<Vec<_>, _>>()?;
         let mut table = Table { candles: Vec::new(), extra: vec![Vec::new(); extra.len()] };
         let (candles, lists) = (&mut table.candles, &mut table.extra);
-        // The row count may be absurd in a broken file, so a failed reservation is ignored.
+        // A broken file may contain a huge row count, so a failed reservation is ignored.
         let rows = file.metadata().file_metadata().num_rows();
         let _ = candles.try_reserve_exact(usize::try_from(rows).unwrap_or(0));
         let mut keep = |time, numbers| {
@@ -90,7 +90,7 @@ fn open<R: ChunkReader + 'static>(content: R) -> Result<SerializedFileReader<R>,
     SerializedFileReader::new(content).map_err(|error| unreadable(&error))
 }
 
-/// Reads a file although the library may panic on a broken one.
+/// Converts panics to errors, because the library may panic on a broken file.
 fn catch_panics<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
     read.unwrap_or_else(|_| Err("this is not a valid Parquet file".to_owned()))
@@ -171,7 +171,7 @@ fn read_group(
     Ok(times.len())
 }
 
-/// Checks column offsets: a broken file must not trigger the library's assertion.
+/// Checks column offsets, because the library asserts that they are valid.
 fn check_places(group: &dyn RowGroupReader) -> Result<(), String> {
     let is_sound = |column: &ColumnChunkMetaData| {
         let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
@@ -276,7 +276,7 @@ fn put(candles: &[Candle], extra: &[(&str, &[i64])], writer: impl Write + Send) 
         let _ = write!(schema, " required int64 {name};");
     }
     let schema = Arc::new(parse_message_type(&(schema + " }"))?);
-    // Byte stream split: signs and exponents hardly change and compress well.
+    // Byte stream split, because signs and exponents hardly change and compress well.
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
         .set_dictionary_enabled(false)

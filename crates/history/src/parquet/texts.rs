@@ -1,4 +1,4 @@
-//! Columns of short texts: symbols, intervals, flags.
+//! Columns with short texts, such as symbols, intervals and flags.
 
 use super::{catch_panics, check_places, open, unreadable};
 use crate::import::TextColumn;

@@ -1,6 +1,6 @@
-//! No decoder panics on random bytes or on valid files with changed bytes.
+//! Decoders never panic, neither on random bytes nor on valid files with changed bytes.
 //!
-//! `DECODER_CASES` is the number of cases of each kind, for each decoder.
+//! `DECODER_CASES` is the number of cases per decoder and kind of input.
 #![allow(clippy::unwrap_used, reason = "what cannot be made fails its test")]
 
 mod target;
@@ -68,7 +68,7 @@ fn edited(content: &[u8], edits: &[Edit]) -> Vec<u8> {
     content
 }
 
-/// Column libraries panic on inconsistent files; the decoders catch that, so nothing is printed.
+/// Silences panics of the column libraries on inconsistent files, which the decoders catch.
 fn mute_caught_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

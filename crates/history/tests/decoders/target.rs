@@ -1,4 +1,4 @@
-//! Decoders with their valid inputs.
+//! Decoders and valid inputs for each of them.
 
 use bytes::Bytes;
 use candlewick_history::{
@@ -77,7 +77,7 @@ impl Target {
         let copy = fs::read_dir(folder.path().join("cache")).unwrap().next().unwrap().unwrap().path();
         let sound = fs::read(&copy).unwrap();
         let mut target = Self::new("cache", &[], move |content| {
-            // A new file in its place, since an open one must not change, as if it had been written long after the file.
+            // Replaces the cache, because an open one must not change, and dates it long after its source.
             let partial = folder.path().join("new");
             fs::write(&partial, content).unwrap();
             let written = source.path.metadata().unwrap().modified().unwrap() + Duration::from_mins(1);
@@ -135,7 +135,7 @@ fn import(content: &[u8], format: Option<&str>) {
     }
     let sniffed =
         ImportSettings { format: None, interval: None, zone: None, most_bytes: 1 << 20, ..given.clone() };
-    // A calendar of centuries is slow, so it is only checked sometimes.
+    // Checking market hours over centuries is slow, so this is done only sometimes.
     let session =
         if content.len().is_multiple_of(16) { MarketHours::Currencies } else { MarketHours::Always };
     let settings = CheckSettings { session: Some(session), ..CheckSettings::default() };

@@ -1,8 +1,8 @@
-//! Whatever bytes a file of a rule has: it is a rule that runs, or an error with a place within the text. Nothing panics.
+//! Fuzz target: any bytes are a rule that runs, or an error with a position within the text.
 //!
-//! `cargo fuzz run rule -- -max_total_time=600` in the folder above `fuzz`, with cargo-fuzz and a nightly toolchain. Without them, `cargo build --release
-//! --target x86_64-unknown-linux-gnu` here makes the same program where RUSTFLAGS is `--cfg fuzzing -Cpasses=sancov-module
-//! -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters
+//! Run `cargo fuzz run rule -- -max_total_time=600` in the folder above `fuzz`, with a nightly toolchain. Without
+//! cargo-fuzz, run `cargo build --release --target x86_64-unknown-linux-gnu` here with RUSTFLAGS set to `--cfg fuzzing
+//! -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters
 //! -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares`.
 #![no_main]
 
@@ -14,7 +14,7 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::json;
 
 fuzz_target!(|bytes: &[u8]| {
-    // The first byte says what the rest is.
+    // The first byte selects how the rest is used.
     let Some((kind, rest)) = bytes.split_first() else { return };
     let text = String::from_utf8_lossy(rest);
     match (kind % 3, text.split_once('\n')) {

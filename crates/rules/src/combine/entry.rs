@@ -1,4 +1,4 @@
-//! Registration of the strategy `combine`, defined by the parts in a bot's parameters.
+//! Registration of the strategy `combine`, whose parts are in the bot's parameters.
 
 use super::explained::describe_plan;
 use super::gate::Gate;
@@ -12,24 +12,24 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 pub const NAME: &str = "combine";
-/// Version of the combination's semantics. A bot's version appends the hash of its parts.
+/// Version of the semantics of combinations. A bot's version is this and the hash of its parts.
 pub const VERSION: &str = "1.0.0";
-/// Version of combinations whose reasons mention votes or an inverted direction; the trades are the same.
+/// Version of combinations whose reasons mention votes or an inverted direction. Trades are unchanged.
 const REWORDED_VERSION: &str = "1.1.0";
 const ABOUT: &str = "Trades by other strategies: the first that signals, a vote, filters, or the opposite.";
 
-/// In candles.
+/// Maximum of `within`, in candles.
 pub(super) const MAX_WITHIN: usize = 10_000;
 const MAX_PARTS: usize = 32;
 const MAX_DEPTH: usize = 4;
 const HASH_LETTERS: usize = 16;
 
-/// Creates the strategy `combine`. Parts are strategies of `registry` or other combinations; their parameters
-/// become `NAME.PARAMETER` of the combination.
+/// Creates the strategy `combine`. Parts come from `registry` or are other combinations.
+/// The combination exposes their parameters as `NAME.PARAMETER`.
 pub fn entry(registry: Registry) -> StrategyEntry {
     let registry = Arc::new(registry);
     let of = registry.clone();
-    // Not called: `specify_entry` builds the entry of the bot's parameters.
+    // Not called in practice, because `specify_entry` builds an entry for the bot's parameters first.
     let build = move |params: &Value, bot: &BotContext| specify_entry(params, &of, 0)?.build(params, bot);
     let entry = StrategyEntry::new(NAME, VERSION, build)
         .specified_by(move |params| specify_entry(params, &registry, 0));
@@ -94,7 +94,7 @@ pub(crate) fn nested_rules(
 
 fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
     let weights = || parts.iter().map(|part| part.weight.unwrap_or(1.0));
-    // Invalid weights are reported later.
+    // Invalid weights are reported elsewhere.
     if weights().any(|weight| !weight.is_finite() || weight <= 0.0) {
         return Ok(());
     }
@@ -109,7 +109,7 @@ fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
     )))
 }
 
-/// Returns the smallest weight and the sum of all, rounded as decimals: 0.7 and 0.1 make 0.8.
+/// Returns the smallest weight and the sum of all weights. The sum is rounded: 0.7 + 0.1 is 0.8.
 fn quorum_bounds(weights: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let sum = (weights.clone().sum::<f64>() * 1e9).round() / 1e9;
     (weights.reduce(f64::min).unwrap_or(sum).min(sum), sum)

@@ -1,4 +1,4 @@
-//! Descriptions of a combination and of its conditions at a candle.
+//! Descriptions of a combination, and the state of its conditions at each candle.
 
 use super::entry::Plan;
 use super::strategy::{Agreement, Choice, Combination, Part, vote_weights};
@@ -15,7 +15,7 @@ pub(super) struct Texts {
 const LETS_PASS: &str = "lets the signal pass";
 
 impl Texts {
-    /// The last `filters` of `parts` are filters.
+    /// The last `filters` elements of `parts` are filters.
     pub(super) fn new(parts: &[Part], filters: usize, choice: &Choice) -> Self {
         let choice_text = match choice {
             Choice::FirstOf => "a part signals".to_owned(),
@@ -95,7 +95,7 @@ fn inner_conditions(part: &Part) -> impl Iterator<Item = Condition<'_>> {
     })
 }
 
-/// Nests the conditions of a filter that accepts any view below its line.
+/// Nests the conditions of a filter below the filter itself if the filter accepts any view.
 fn nest_in_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Agreement)) -> Condition<'a> {
     if need != Agreement::Any || one.part != filter.name {
         return one;
@@ -138,7 +138,7 @@ fn rounded(weight: f64) -> f64 {
     (weight * 1e9).round() / 1e9
 }
 
-/// Returns a description with the bot's own values, such as `trades if 3 of 3 votes agree: dip and band`.
+/// Describes a plan with the values of the bot, such as `trades if 3 of 3 votes agree: dip and band`.
 pub(super) fn describe_plan(plan: &Plan, params: &Value) -> String {
     let parts: Vec<String> = plan.parts.iter().map(|part| describe_part(part, plan.is_vote)).collect();
     let decides = if plan.is_vote { describe_vote(plan, &parts, params) } else { describe_first_of(&parts) };
@@ -150,7 +150,7 @@ pub(super) fn describe_plan(plan: &Plan, params: &Value) -> String {
     };
     let is_turned = params.get("invert").and_then(Value::as_bool).unwrap_or_default();
     let turned = is_turned.then(|| "inverted: every trade goes in the opposite direction".to_owned());
-    // For example, a trend filter passes buys above its average, and the inverted bot sells there.
+    // For example, a trend filter passes buys above its average, which the inverted bot turns into sells.
     let judged =
         (is_turned && filters.is_some()).then(|| "filters apply before the direction is inverted".to_owned());
     [decides].into_iter().chain(filters).chain(turned).chain(judged).collect::<Vec<_>>().join("; ")
@@ -176,7 +176,7 @@ fn describe_vote(plan: &Plan, parts: &[String], params: &Value) -> String {
 fn describe_part(part: &PlannedPart, is_vote: bool) -> String {
     let has_weight = is_vote && (part.weight - 1.0).abs() > f64::EPSILON;
     let weight = has_weight.then(|| format!("weight {}", part.weight));
-    // The default of a filter is the present candle only.
+    // The default of a filter is the current candle only.
     let within = part.within.filter(|within| is_vote || *within > 1).map(|within| match within {
         1 => "only on its own candle".to_owned(),
         _ => format!("for {within} candles from its signal"),

@@ -1,4 +1,4 @@
-//! A gate in front of a strategy: while closed, signals become virtual trades.
+//! A gate in front of a strategy. While it is closed, signals become virtual trades.
 
 use super::NAME;
 use super::written_gate::{GatePlan, WrittenGate};
@@ -18,7 +18,7 @@ pub(super) struct Gate {
     interval: Millis,
     day_ends: Millis,
     pending: VecDeque<PendingTrade>,
-    /// State before the signal of the last candle; `None` if that candle had no signal.
+    /// State before the last candle's signal; `None` if there was no signal.
     before: Option<GateState>,
     moved: Option<GateMove>,
 }
@@ -41,7 +41,7 @@ impl Gate {
         self.plan.warmup(self.interval)
     }
 
-    /// Settles virtual trades that this candle prices, before the strategy's signal on it.
+    /// Settles virtual trades that end on this candle. Called before the strategy sees the candle.
     pub(super) fn on_candle(&mut self, candle: &Candle) {
         let close = candle.time() + self.interval;
         if let Some(day) = self.plan.day.filter(|_| close >= self.day_ends) {
@@ -122,7 +122,7 @@ impl Gate {
     }
 }
 
-/// Within this time before a close, a `CANDLE_CLOSE` of 60 s or more ends with the next candle (`domain 3`).
+/// A `CANDLE_CLOSE` trade of 60 s or more skips a close that is at most this far away (`domain 3`).
 const CANDLE_CLOSE_CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(super) struct VirtualTrade {
@@ -168,7 +168,7 @@ impl VirtualTrade {
     }
 }
 
-/// Returns the price at a moment of a candle, inclusive of both ends (`domain 3`, the path `linear`).
+/// Returns the price at a time within a candle, both ends included (`domain 3`, path `linear`).
 fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
     let inside = at - candle.time();
     if inside == Millis::ZERO {
@@ -180,7 +180,7 @@ fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
     }
 }
 
-/// Returns open and close time of a trade decided at `at`, without latency (`domain 3`).
+/// Returns the open and close time of a trade signaled at `at`, without latency (`domain 3`).
 fn trade_times(expiry: Expiry, at: Millis) -> (Millis, Millis) {
     let duration = expiry.close_type.duration();
     let next = at.floor_to(duration) + duration;
@@ -200,20 +200,20 @@ pub struct GateReplay {
     pub signals: Vec<ReplayedSignal>,
 }
 
-/// A signal and its virtual result, without latency, money or risk limits.
+/// A signal and its virtual result. Latency, money and risk limits are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayedSignal {
     pub decided: Millis,
     pub known: Millis,
-    /// Start of the signal's day, for a gate that resets daily.
+    /// Start of the signal's day if the gate resets daily, else 0.
     pub day: i64,
-    /// Cancelled if candles are missing.
+    /// Outcome of the virtual trade; cancelled if candles are missing.
     pub outcome: TradeOutcome,
     pub is_real: bool,
 }
 
-/// Replays candles to a bot's strategy. `None` if it is not a combination with a gate, or if its parts need
-/// settlements.
+/// Replays candles to a bot's strategy. Returns `None` unless it is a combination with a gate, whose
+/// parts do not need settlements.
 pub fn replay_gate(
     entry: &StrategyEntry,
     params: &Value,

@@ -20,13 +20,13 @@
 //! ```
 //!
 //! # Semantics
-//! The *view* of a part is the direction of its last signal within its last `within` candles, including the present
-//! one. A combination signals only on candles on which a part signals:
+//! The *view* of a part is the direction of its latest signal within the last `within` candles, including the
+//! current one. A combination signals only on candles on which a part signals:
 //! - `first_of`: the first part that signals decides.
-//! - `vote`: a direction needs the quorum, more weight than the other direction, and a part that signals it now. The
-//!   first such part gives reason and expiry.
+//! - `vote`: a direction needs the quorum, more weight than the opposite direction, and a part that signals it on
+//!   the current candle. The first such part provides reason and expiry.
 //!
-//! Then each filter must pass the direction, `invert` reverses it, and a gate makes the trade real or virtual.
+//! Then every filter must pass the direction, `invert` reverses it, and a gate makes the trade real or virtual.
 
 mod entry;
 mod explained;

@@ -1,9 +1,9 @@
-//! Reasons of trades that differ from the part's own, with the votes or an inverted direction.
+//! Changes of a part's reason: mentions of the votes and of an inverted direction.
 
 use candlewick_sdk::{Reason, ReasonTemplate};
 
 const INVERTED_PREFIX: &str = "turned round: ";
-/// Cache size; strategies have far fewer reason texts.
+/// Maximum number of cached texts. Strategies have far fewer.
 const MAX_CACHED: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) struct ReasonChange {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Votes {
-    /// In billionths, so that decimal weights add up exactly.
+    /// Weight in billionths, so that decimal weights add up exactly.
     of_direction: i64,
     of_all: i64,
 }
@@ -67,7 +67,7 @@ fn reword(own: &str, change: ReasonChange) -> String {
     if change.is_inverted { invert(&voted) } else { voted }
 }
 
-/// Inverting twice restores the part's own reason.
+/// Adds the prefix of an inverted reason, or removes it if the reason is already inverted.
 fn invert(reason: &str) -> String {
     reason.strip_prefix(INVERTED_PREFIX).map_or_else(|| format!("{INVERTED_PREFIX}{reason}"), str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! The strategy of a combination, and the view of each of its parts.
+//! Strategy of a combination, and the views of its parts.
 
 use super::explained;
 use super::explained::Texts;
@@ -11,7 +11,7 @@ use candlewick_sdk::{
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 
-/// Tolerance for sums of weights: 0.7 + 0.1 is 0.8.
+/// Tolerance for sums of weights, so that 0.7 + 0.1 equals 0.8.
 const WEIGHT_TOLERANCE: f64 = 1e-9;
 
 pub(super) enum Choice {
@@ -50,7 +50,7 @@ pub(super) fn vote_weights(parts: &[Part], weights: &[f64]) -> (f64, f64) {
 }
 
 pub(super) struct Combination {
-    /// Deciding parts first, then the filters.
+    /// Deciding parts, followed by the filters.
     pub(super) parts: Vec<Part>,
     needs: Vec<Agreement>,
     pub(super) choice: Choice,
@@ -66,7 +66,7 @@ pub(super) struct Combination {
 }
 
 impl Combination {
-    /// The last of `parts` are filters, one for each of `needs`.
+    /// The last `needs.len()` elements of `parts` are filters.
     pub(super) fn new(
         parts: Vec<Part>,
         needs: Vec<Agreement>,
@@ -161,7 +161,7 @@ impl Strategy for Combination {
         let is_vote = matches!(self.choice, Choice::Vote { .. });
         let deciding = self.deciding();
         let warmup = |(place, part): (usize, &Part)| {
-            // `first_of` uses the present candle only, not views.
+            // `first_of` ignores views and uses only the current candle.
             if is_vote || place >= deciding { part.warmup() } else { part.strategy.warmup() }
         };
         let parts = self.parts.iter().enumerate().map(warmup).max().unwrap_or_default();
@@ -222,7 +222,7 @@ impl Strategy for Combination {
         explained::conditions(self)
     }
 
-    /// The parts' indicators and views (1 for BUY, -1 for SELL) under the part's name, and the gate's state.
+    /// Returns indicators and views (1 for BUY, -1 for SELL) under their part's name, and the gate's state.
     fn indicators(&self) -> Vec<(&str, f64)> {
         let mut shown = Vec::new();
         for (place, part) in self.parts.iter().enumerate() {
@@ -242,7 +242,7 @@ impl Strategy for Combination {
 pub(super) struct Part {
     pub(super) name: String,
     pub(super) strategy: Box<dyn Strategy>,
-    /// Number of candles for which a signal is the view, including its own.
+    /// Number of candles for which a signal remains the view, including its own candle.
     pub(super) within: usize,
     pub(super) invert: bool,
     pub(super) signal: Option<Signal>,
@@ -255,7 +255,7 @@ impl Part {
         Self { name, strategy, within, invert, signal: None, view: None, age: 0 }
     }
 
-    /// The part must be warm on every candle on which a signal may count.
+    /// Returns the warm-up, which covers every candle whose signal may still count.
     pub(super) fn warmup(&self) -> usize {
         let own = self.strategy.warmup();
         if self.within <= 1 { own } else { own.max(1) + self.within - 1 }
@@ -283,7 +283,7 @@ impl Part {
         self.view
     }
 
-    /// Returns the direction of a signal on the present candle, even if the signal was already used.
+    /// Returns the direction of a signal on the current candle, even if `signal` was already taken.
     #[inline]
     pub(super) fn signals(&self) -> Option<Direction> {
         self.view.filter(|_| self.age == 0)
@@ -303,7 +303,7 @@ impl Part {
     }
 }
 
-/// An append-only list: borrowed names stay valid while others are added.
+/// Append-only list of names. Borrowed names stay valid while others are added.
 #[derive(Default)]
 pub(super) struct NameCache {
     first: OnceCell<Box<Name>>,

@@ -1,4 +1,4 @@
-//! Parts and filters of a combination, parsed from the parameters of a bot.
+//! Parsing of the parts and filters of a combination from the bot's parameters.
 
 use super::entry::{MAX_WITHIN, invalid, specify_entry};
 use super::strategy::{Agreement, Part};
@@ -25,7 +25,7 @@ pub(super) struct WrittenPart {
     pub(super) invert: bool,
 }
 
-/// Rejects null: TOML's `nan` and `inf` arrive as null, which differs from a missing key.
+/// Rejects null. TOML's `nan` and `inf` arrive as null and must not count as a missing key.
 fn non_null_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     f64::deserialize(deserializer).map(Some)
 }
@@ -51,7 +51,7 @@ pub(super) struct WrittenFilter {
     parameters: Map<String, Value>,
 }
 
-/// Average true range as a fraction of the close.
+/// Filter on the average true range, as a fraction of the close.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Volatility {
@@ -88,7 +88,7 @@ pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec
 
 pub(super) fn error_text(error: &serde_json::Error, table: &Value) -> String {
     let text = error.to_string();
-    // "unknown field `a`, expected one of `b`, `c`": names are in backticks.
+    // In "unknown field `a`, expected one of `b`, `c`", names are in backticks.
     let mut names = text.split('`').skip(1).step_by(2);
     if let Some(given) = names.next().filter(|_| text.starts_with("unknown field")) {
         return format!("unknown key `{given}`; {}", suggest(given, names));
@@ -289,13 +289,13 @@ impl PlannedPart {
         &self.parameters
     }
 
-    /// Returns the input of the version hash: everything except the values of parameters.
+    /// Returns the input of the version hash: everything except parameter values.
     pub(super) fn identity(&self) -> Value {
         let Self { name, entry, weight, within, invert, .. } = self;
         json!([name, entry.name, entry.version, weight, within, invert])
     }
 
-    /// Builds the part for one bot from the combination's parameters; `within` is the default of its own.
+    /// Builds the part for a bot from the combination's parameters. `within` is the default for the part.
     pub(super) fn build(
         &self,
         values: &Value,
@@ -317,7 +317,7 @@ impl PlannedPart {
     }
 }
 
-/// Returns the name of each part: its own or that of its strategy, numbered if already used.
+/// Returns the name of each part: the given name or that of its strategy, numbered if already used.
 pub(super) fn assign_names(parts: &[&WrittenPart]) -> Result<Vec<String>, BuildError> {
     let mut taken = BTreeSet::new();
     for part in parts.iter().filter(|part| !part.name.is_empty()) {

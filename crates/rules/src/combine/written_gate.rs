@@ -1,4 +1,4 @@
-//! Parsing of a gate from the parameters of a bot.
+//! Parsing of a gate from the bot's parameters.
 
 use super::entry::invalid;
 use super::written::error_text;
@@ -12,9 +12,9 @@ pub(super) const KEY: &str = "gate";
 const MAX_COUNT: u32 = 10_000;
 const MAX_HISTORY: u32 = 100_000;
 const DEFAULT_HISTORY: usize = 500;
-/// A day on which clocks are set back.
+/// Length of a day on which clocks are set back.
 const LONGEST_DAY: Millis = Millis::from_seconds(25 * 3_600);
-/// Default error rates and edge of the verdict, the same as for a run (`domain 6`).
+/// Default error rate and edge of the verdict, as for a run (`domain 6`).
 const DEFAULT_ERROR_RATE: f64 = 0.05;
 const DEFAULT_EDGE: f64 = 0.04;
 
@@ -26,7 +26,7 @@ pub(super) struct GatePlan {
 }
 
 impl GatePlan {
-    /// Number of candles that restore the gate's state at startup: a whole day if it resets daily.
+    /// Number of candles to restore the gate's state at startup: by default a whole day if it resets daily.
     pub(super) fn warmup(&self, interval: Millis) -> usize {
         let of_a_day = || LONGEST_DAY.get().div_euclid(interval.get().max(1)) as usize;
         let usual = || if self.day.is_some() { of_a_day() } else { DEFAULT_HISTORY };
@@ -52,7 +52,7 @@ pub(super) struct WrittenGate {
     history: Option<u32>,
 }
 
-/// Name, range and description.
+/// Name, range and description of a parameter.
 type GateParameter = (&'static str, (f64, u32), &'static str);
 
 const PARAMETERS: [GateParameter; 9] = [
@@ -68,7 +68,7 @@ const PARAMETERS: [GateParameter; 9] = [
 ];
 
 impl WrittenGate {
-    /// Parses the gate, `None` without one. A value of `gate.NAME` overrides that of the table.
+    /// Parses the gate, `None` if there is none. `gate.NAME` overrides the value in the table.
     pub(super) fn parse(params: &Value) -> Result<Option<Self>, BuildError> {
         let Some(given) = params.get(KEY).filter(|gate| !gate.is_null()) else { return Ok(None) };
         let Value::Object(given) = given else {

@@ -1,4 +1,4 @@
-//! Checks that a text is either a rule that runs, or an error with a position within the text.
+//! Checks that any text is either a rule that runs or an error with a position within the text.
 
 use candlewick_rules::Rule;
 use candlewick_sdk::testkit::{random_walk, wild};

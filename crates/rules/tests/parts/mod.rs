@@ -1,4 +1,4 @@
-//! Scripted parts of combinations, and what strategies answer.
+//! Shared fixtures: scripted parts of combinations, and the signals of strategies.
 #![allow(dead_code, reason = "no test needs all of it")]
 
 use candlewick_rules::{RuleStrategy, combine, entry};
@@ -11,7 +11,7 @@ use candlewick_sdk::{
 };
 use serde_json::{Value, json};
 
-/// Signals as a text says, one letter for each candle: `b`, `s`, or nothing.
+/// Strategy that follows a script with one letter per candle: `b` for buy, `s` for sell, else none.
 #[derive(Default)]
 pub(crate) struct Scripted {
     script: Vec<char>,

@@ -1,4 +1,4 @@
-//! Market data as of a moment of venue time: the offered pairs and their candles of any interval.
+//! Market data at a point in venue time: the offered pairs and their candles at any interval.
 
 use crate::chance::{Chance, symbol_key};
 use crate::{SandboxError, SandboxSettings};
@@ -23,7 +23,7 @@ pub(crate) fn build_price_paths(
     markets.iter().map(|market| Ok((market.symbol(), PricePath::new(market.clone(), simulation)?))).collect()
 }
 
-/// Builds the simulator's markets: the finest series of a symbol as detail of the next longer one, if any.
+/// Builds the simulator's markets. A symbol's finest series becomes the detail of its next longer one.
 pub fn build_markets(series: &[CandleSeries]) -> Vec<Market> {
     let mut by_symbol: BTreeMap<_, Vec<&CandleSeries>> = BTreeMap::new();
     for one in series {
@@ -48,7 +48,7 @@ pub(crate) struct Boards {
 pub(crate) struct Board {
     pub(crate) symbol: Symbol,
     pub(crate) asset_type: AssetType,
-    /// Series as given, finest first; never empty.
+    /// Stored series, finest first. Never empty.
     stored: Vec<CandleSeries>,
     resampled: Mutex<BTreeMap<Interval, Option<CandleSeries>>>,
     tick: Option<f64>,
@@ -133,7 +133,7 @@ fn find_asset_type(settings: &SandboxSettings, symbol: Symbol) -> Result<AssetTy
 }
 
 impl Board {
-    /// Returns the candles of an interval, stored or resampled; `Ok(None)` if no candle is complete.
+    /// Returns the stored or resampled candles of an interval. `Ok(None)` if no candle is complete.
     fn find_series(&self, interval: Interval) -> Result<Option<CandleSeries>, NotOffered> {
         if let Some(stored) = self.stored.iter().find(|one| one.interval() == interval) {
             return Ok(Some(stored.clone()));
@@ -221,7 +221,7 @@ fn closed_candles_between(series: &CandleSeries, start: Millis, end: Millis, now
     candles.get(from..to).unwrap_or_default()
 }
 
-/// Appends a later part of a candle.
+/// Extends a candle by its next part.
 fn add(parts: &mut Option<Ohlcv>, part: Ohlcv) {
     *parts = Some(parts.map_or(part, |before| Ohlcv {
         open: before.open,

@@ -1,4 +1,4 @@
-//! One-second prices of a pair, from one-second candles or else from the bridge.
+//! One-second prices of a pair, from one-second candles if stored, else from a random bridge.
 
 use super::Board;
 use crate::chance::{Chance, Subject};
@@ -18,7 +18,7 @@ pub(crate) struct Second {
 impl Board {
     pub(crate) fn newest_second(&self, latest: Millis) -> Option<Second> {
         let latest = latest.floor_to(Millis::SECOND);
-        // The finest series comes first and takes precedence.
+        // The finest series is first and takes precedence.
         let last_of = |series: &CandleSeries| {
             let candle = last_candle(series, latest)?;
             Some(latest.min(candle.close_time(series.interval()) - Millis::SECOND))
@@ -49,7 +49,7 @@ impl Board {
         self.with_trades(Second { time, open, high, low, close, volume })
     }
 
-    /// Extends the range of a second by the prices at which trades open and close, as in a backtest.
+    /// Extends the range of a second to include the prices at which trades open and close in it.
     fn with_trades(&self, second: Second) -> Second {
         let moments = [PriceMoment::Entry(second.time), PriceMoment::Exit(second.time + Millis::SECOND)];
         let priced = self.path.iter().flat_map(|path| moments.map(|moment| path.price(moment)));
@@ -68,7 +68,7 @@ fn last_candle(series: &CandleSeries, time: Millis) -> Option<&Candle> {
     candles.get(after.checked_sub(1)?)
 }
 
-/// The bridge over one candle, from open to close between low and high, on the tick.
+/// Random path through a candle from open to close, within low and high, in whole ticks.
 struct Bridge<'a> {
     candle: &'a Candle,
     seconds: u64,
@@ -97,20 +97,20 @@ impl Bridge<'_> {
         }
     }
 
-    /// Returns the midpoint of a Brownian bridge: the mean plus noise of variance `left x right / both`.
+    /// Draws a point of a Brownian bridge: the weighted mean plus noise of variance `left x right / both`.
     fn price_between(&self, from: (u64, f64), to: (u64, f64), middle: u64) -> f64 {
         let (left, right) = ((middle - from.0) as f64, (to.0 - middle) as f64);
         let both = left + right;
         let mean = (from.1 * right + to.1 * left) / both;
         let (low, high) = (self.candle.low(), self.candle.high());
-        // A walk of n steps of size sigma spans about 1.6 sigma sqrt(n).
+        // The range of a walk with n steps of size sigma is about 1.6 sigma sqrt(n).
         let step = (high - low) / (1.6 * (self.seconds as f64).sqrt());
         let keys = [self.symbol_key, self.candle.time().get().cast_unsigned()];
         let noise = self.chance.random_normal(Subject::Bridge, keys, middle);
         self.round_to_tick(mean + noise * step * (left * right / both).sqrt()).clamp(low, high)
     }
 
-    /// Rounds to the nearest multiple of the tick, with one division if a whole number of ticks makes 1.
+    /// Rounds to the nearest tick. If a whole number of ticks makes 1, dividing by it is more exact.
     fn round_to_tick(&self, price: f64) -> f64 {
         match self.tick {
             None => price,

@@ -1,4 +1,4 @@
-//! Reading of requests, credentials first (contract 5 and 7); error answers in the shape of each endpoint.
+//! Request extractors, which check credentials first (contract 5 and 7), and error answers.
 
 use super::ServerState;
 use crate::body::{ErrorDetail, ErrorEnvelope, PlainError, iso8601};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// The `api-token`, with the `x-timestamp` that some endpoints require (contract 4.1).
+/// Check of the `api-token`, and of the `x-timestamp` that some endpoints require (contract 4.1).
 pub(crate) struct TokenCheck<const WITH_TIMESTAMP: bool>;
 
 pub(crate) type Token = TokenCheck<false>;
@@ -48,7 +48,7 @@ impl FromRequestParts<Arc<ServerState>> for Key {
     }
 }
 
-// Large, but built only for failed requests.
+// The error is large, but only built for failed requests.
 #[allow(clippy::result_large_err)]
 fn check_token(
     state: &ServerState,
@@ -80,7 +80,7 @@ fn check_token(
 }
 
 const MAX_BODY_BYTES: usize = 64 << 10;
-/// Bytes of a larger body that are read and dropped, so that a client that sends first receives the answer.
+/// Bytes of a larger body to read and drop, so that a client that is still sending gets the answer.
 const MAX_DRAINED_BYTES: usize = 8 << 20;
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
@@ -116,7 +116,7 @@ impl FromRequest<Arc<ServerState>> for Payload {
             Err(_) => (StatusCode::REQUEST_TIMEOUT, "The body did not arrive within 10 s"),
         };
         let mut answer = failure(status, message, state.now(), &parts.uri);
-        // The connection cannot be reused without the rest of the body.
+        // The rest of the body is not read, so the connection cannot be reused.
         answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         Err(answer)
     }
@@ -160,12 +160,12 @@ fn parse<T: FromStr>(name: &str, text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("{name} is not readable"))
 }
 
-/// Returns whether errors of the endpoint come in an [`ErrorEnvelope`] (contract 5).
+/// Returns whether the endpoint wraps errors in an [`ErrorEnvelope`] (contract 5).
 fn has_envelope(uri: &Uri) -> bool {
     uri.path().starts_with("/token/trades") || uri.path().starts_with("/token/users")
 }
 
-/// Builds an error answer. The message never repeats a header value.
+/// Builds an error answer. `message` never contains a header value.
 pub(crate) fn failure(status: StatusCode, message: &str, at: Millis, uri: &Uri) -> Response {
     coded_failure(status, message, None, at, uri)
 }
@@ -174,7 +174,7 @@ pub(crate) fn internal_failure(at: Millis, uri: &Uri) -> Response {
     failure(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error", at, uri)
 }
 
-/// Builds an error answer with a value of `error`, `None` for the name of the status.
+/// Builds an error answer with a value for `error`; `None` for the name of the status.
 pub(crate) fn coded_failure(
     status: StatusCode,
     message: &str,

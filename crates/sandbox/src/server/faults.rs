@@ -1,4 +1,4 @@
-//! Middleware that applies the switchboard's faults to requests.
+//! Middleware that applies faults of the switchboard to requests.
 
 use super::ServerState;
 use super::extract::{failure, internal_failure};
@@ -71,7 +71,7 @@ async fn wait(state: &ServerState, span: Millis) {
     }
 }
 
-/// Resets the connection without an answer; in-process, the body fails instead.
+/// Resets the connection without an answer. For in-process callers, the body fails instead.
 fn sever(connection: Option<&Connection>) -> Response {
     if let Some(connection) = connection {
         connection.sever();

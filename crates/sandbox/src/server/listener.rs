@@ -1,4 +1,4 @@
-//! TCP listener with resettable connections, read deadlines and eviction of idle connections.
+//! TCP listener that can reset connections, with read deadlines and eviction of idle connections.
 
 use axum::extract::{ConnectInfo, Request};
 use axum::middleware::Next;
@@ -17,7 +17,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, Sleep};
 
 const MAX_CONNECTIONS: usize = 1_024;
-/// Deadline for the head of a request, from the start of the connection or the first byte of a later request.
+/// Deadline for a request head, from the connection or, for later requests, from the first byte.
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 
 pub(crate) struct ConnectionListener {
@@ -50,7 +50,7 @@ impl axum::serve::Listener for ConnectionListener {
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
-        // Otherwise an answer in two packets waits for a delayed acknowledgement.
+        // Without it, an answer in two packets would wait for a delayed acknowledgement.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
@@ -106,7 +106,7 @@ impl SeverableStream {
     }
 }
 
-/// A severed connection closes with a reset instead of a regular shutdown.
+/// Closes a severed connection with a reset instead of a regular shutdown.
 impl Drop for SeverableStream {
     fn drop(&mut self) {
         if self.slot.connection.is_severed()
@@ -135,7 +135,7 @@ impl AsyncRead for SeverableStream {
                 }
                 Poll::Ready(read)
             }
-            // End of stream.
+            // Reports the end of the stream.
             Poll::Pending if this.is_deadline_over(context) => Poll::Ready(Ok(())),
             Poll::Pending => Poll::Pending,
         }
@@ -183,7 +183,7 @@ impl Connection {
         Self { shared: Arc::new(Shared { severed, requests, idle_since, became_idle }) }
     }
 
-    /// Stops all reads and writes. The server's next attempt resets the connection.
+    /// Makes all reads and writes fail. The server's next attempt resets the connection.
     pub(crate) fn sever(&self) {
         self.shared.severed.store(true, Ordering::Release);
     }
@@ -192,7 +192,7 @@ impl Connection {
         self.shared.severed.load(Ordering::Acquire)
     }
 
-    /// Start of the idle time, `None` while a request is in flight.
+    /// Returns the start of the idle time; `None` while a request is in flight.
     fn idle_since(&self) -> Option<Instant> {
         *self.shared.idle_since.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -225,10 +225,10 @@ pub(crate) async fn mark_in_flight(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Time a connection stays open after eviction, for a request already sent, in real time.
+/// Real time for which an evicted connection stays open for a request that is already sent.
 const EVICTION_GRACE: Duration = Duration::from_millis(20);
 
-/// Connection slots; if all are in use, a new client gets that of the longest idle connection.
+/// Connection slots. If all are in use, a new client gets the slot of the longest idle connection.
 #[derive(Clone)]
 struct Admission {
     free: Arc<Semaphore>,
@@ -265,7 +265,7 @@ impl Admission {
             let asked = self.free.available_permits() == 0 && self.evict_longest_idle();
             tokio::select! {
                 permit = freed => break permit.ok(),
-                // If it has just started a request, the next one is evicted.
+                // If the connection has just started a request, the next idle one is evicted.
                 () = tokio::time::sleep(EVICTION_GRACE * 2), if asked => {}
                 () = idle, if !asked => {}
             }

@@ -1,4 +1,4 @@
-//! HTTP side: routes, credentials, the shape of every answer, and the state that requests share.
+//! HTTP server: routes, credentials, answers and shared state.
 
 use crate::fault::Switchboard;
 use crate::market::Boards;
@@ -48,7 +48,7 @@ impl ServerState {
         stopping: watch::Receiver<bool>,
     ) -> Self {
         if clock.is_lock_step() {
-            // The caller holds the clock until the answer, so waiting for it would deadlock.
+            // The caller holds the clock until the answer, so waiting for venue time would deadlock.
             settings.replies = Replies::AtOnce;
         }
         Self {

@@ -1,4 +1,4 @@
-//! The routes and the `OpenAPI` document built from them.
+//! Routes, and the `OpenAPI` document built from them.
 
 use super::ServerState;
 use super::extract::failure;
@@ -80,7 +80,7 @@ impl utoipa::Modify for Credentials {
     }
 }
 
-/// Adds the names, codes and limits of one sandbox to the document.
+/// Adds the pairs, durations and limits of this sandbox to the document.
 fn add_offered_values(document: &utoipa::openapi::OpenApi, state: &ServerState) -> Value {
     let mut document = json!(document);
     let schemas = &mut document["components"]["schemas"];
@@ -104,7 +104,7 @@ fn add_offered_values(document: &utoipa::openapi::OpenApi, state: &ServerState) 
     } else {
         schemas["CloseType"]["enum"] = json!(settings.close_types);
     }
-    // Otherwise a body with both fields would match both shapes.
+    // Without this, a body with both fields would match both shapes.
     schemas["FullOrder"]["not"] = json!({ "required": ["volume"] });
     schemas["ShortOrder"]["not"] = json!({ "required": ["amount"] });
     document
@@ -123,7 +123,7 @@ fn close_types_from(shortest: Millis) -> String {
     format!("^({within_one}({whole_minutes}):[0-5][0-9]|{hours})$")
 }
 
-/// Sets the `Date` header to venue time, so that clients can measure their skew.
+/// Sets the `Date` header to venue time, from which clients measure their clock skew.
 async fn date(State(state): State<Arc<ServerState>>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     if let Ok(value) = HeaderValue::from_str(&http_date(state.now())) {

@@ -1,4 +1,4 @@
-//! Opening a trade (contract 4.1, endpoint 4, and `observed: opening a trade`).
+//! Opening of trades (contract 4.1, endpoint 4, and `observed: opening a trade`).
 
 use super::ServerState;
 use super::extract::{Payload, Token, coded_failure, internal_failure};
@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use candlewick_sdk::Millis;
 use std::sync::Arc;
 
-/// Opens a trade: the full body returns a full trade, the short an acknowledgement.
+/// Opens a trade. A full body returns a full trade, a short body an acknowledgement.
 #[utoipa::path(
     post, path = "/token/trades/open", tag = "trading token API",
     security(("token" = [])),
@@ -43,7 +43,7 @@ pub(crate) async fn open(
     };
     let now = state.now();
     let opened = state.venue().open(&request, state.settings.replies, now);
-    // Holds the clock, so that the answer is as of the arrival.
+    // Holds the clock, so that the answer shows the state at the arrival.
     let _hold = match state.settings.replies {
         Replies::AtOnce => None,
         Replies::WhenArrived => tokio::select! {
@@ -65,7 +65,7 @@ pub(crate) async fn open(
     }
 }
 
-/// Opens a trade and answers before it is processed.
+/// Opens a trade and answers before the trade is processed.
 #[utoipa::path(
     post, path = "/token/trades/open-async", tag = "trading token API",
     security(("token" = [])),
@@ -127,6 +127,6 @@ fn reject(reason: &Reason, at: Millis, uri: &Uri) -> Response {
 }
 
 fn answer<T: serde::Serialize>(trade: Option<T>, now: Millis, uri: &Uri) -> Response {
-    // An order accepted a moment ago is forgotten only after `keep_trades` later trades have ended.
+    // Cannot fail in practice: a trade is forgotten only after `keep_trades` later trades have ended.
     trade.map_or_else(|| internal_failure(now, uri), |trade| Json(trade).into_response())
 }

@@ -15,7 +15,7 @@ use candlewick_sdk::{Interval, Millis};
 use std::sync::Arc;
 
 pub(super) const SLOT: &str = "default";
-/// Maximum number of candles; a larger `limit` is capped (contract 8: not shown).
+/// Maximum number of candles. A larger `limit` is capped (contract 8: not shown).
 const MAX_LIMIT: usize = 1_000;
 
 pub(super) enum PriceError {
@@ -23,7 +23,7 @@ pub(super) enum PriceError {
     NotFound,
 }
 
-/// Returns the newest price record, or the newest at or before a time.
+/// Returns the newest price record, or the newest one at or before `limitTime`.
 #[utoipa::path(
     get, path = "/symbol-price/last", tag = "symbol price API",
     security(("key" = [])),
@@ -90,7 +90,7 @@ pub(crate) async fn default_price(
     }
 }
 
-/// Returns candles of an interval by open time, ascending.
+/// Returns candles of an interval in ascending order of open time.
 #[utoipa::path(
     get, path = "/aggregated-prices/prices", tag = "symbol price API",
     security(("key" = [])),

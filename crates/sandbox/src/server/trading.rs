@@ -1,4 +1,4 @@
-//! Wallets, trades and the user (contract 4.1, endpoints 1, 2, 3 and 5).
+//! Endpoints for wallets, trades and the user (contract 4.1, endpoints 1, 2, 3 and 5).
 
 use super::ServerState;
 use super::extract::{Parameters, Segment, Token, TokenAndTimestamp, failure, read_or};
@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum page size; a larger `pageSize` is capped (contract 8: not shown).
+/// Maximum page size. A larger `pageSize` is capped (contract 8: not shown).
 const MAX_PAGE_SIZE: u64 = 1_000;
 
 /// Returns all wallets of the authenticated user.
@@ -32,7 +32,7 @@ pub(crate) async fn wallets(State(state): State<Arc<ServerState>>, _: TokenAndTi
     Json(state.venue().wallets(now)).into_response()
 }
 
-/// Returns a page of trades: list items, or full trades with `userId`.
+/// Returns a page of trades: full trades if `userId` is set, else list items.
 #[utoipa::path(
     get, path = "/token/trades", tag = "trading token API",
     security(("token" = [])),

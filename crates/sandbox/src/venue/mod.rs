@@ -1,4 +1,4 @@
-//! Trading side: the simulator and the trades that the API exposes.
+//! The venue: the simulator and the trades that the API exposes.
 
 mod order;
 mod projection;
@@ -24,12 +24,12 @@ use table::{Ending, Trade, TradeTable};
 
 const MAX_OPEN_TRADES: usize = 1_000_000;
 
-/// The venue as seen by the API. Every method first advances venue time to `now`.
+/// The venue as seen by the API. Reads of trades and wallets first advance venue time to `now`.
 pub(crate) struct Venue {
     simulator: Simulator,
     simulation: SimulationSettings,
     markets: Vec<Market>,
-    /// Prices for the entry of a `NEXT_CANDLE`, which the simulator reports only on settlement.
+    /// Price paths for entries of `NEXT_CANDLE` trades, which the simulator reports only on settlement.
     paths: PricePaths,
     trades: TradeTable,
     orders: u64,
@@ -40,15 +40,15 @@ pub(crate) struct Venue {
 
 pub(crate) struct OpenResult {
     pub(crate) arrival: Millis,
-    /// Number of the trade, or why there is none.
+    /// Number of the trade, or the reason for the rejection.
     pub(crate) trade: Result<u64, Reason>,
 }
 
-/// Reason of a rejection. Message and code are not in the contract (contract 5).
+/// Reason for a rejection. The contract does not specify messages and codes (contract 5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reason {
     pub(crate) message: Cow<'static, str>,
-    /// Value of `error`, `None` for the name of the status.
+    /// Value of `error`; `None` for the name of the status.
     pub(crate) code: Option<&'static str>,
 }
 
@@ -108,7 +108,7 @@ impl Venue {
         let hidden = self.trades.hidden_payout(now);
         let may_settle_late = self.switchboard.profile().rate(Fault::LateSettlement).is_some();
         if (hidden.is_positive() || may_settle_late) && stake > balance - hidden {
-            // The simulator may have money that the wallet does not show yet.
+            // The simulator may already have money that the wallet does not show yet.
             return rejected(to_reason(Refusal::InsufficientBalance), now + self.simulation.latency_ms);
         }
         let answer = self.simulator.submit(&order);
@@ -142,7 +142,7 @@ impl Venue {
     fn advance_to(&mut self, now: Millis) {
         while let Some(event) = self.simulator.pop_due(now) {
             match event {
-                // A rejected order has no trade.
+                // For a rejected order there is no trade.
                 VenueEvent::Answered(answer) => self.trades.arrive(answer.number, self.simulator.balance()),
                 VenueEvent::Settled(settled) => {
                     let lateness = self.switchboard.draw_fault(Fault::LateSettlement);
@@ -153,13 +153,13 @@ impl Venue {
         self.trades.advance_to(now);
     }
 
-    /// Total stake of accepted orders that have not arrived yet; still in the balance.
+    /// Returns the total stake of accepted orders in flight, which is still part of the balance.
     fn pending_stakes(&self, now: Millis) -> Money {
         let on_the_way = self.trades.newest_first().take_while(|trade| trade.request_time > now);
         on_the_way.map(|trade| trade.order.stake).sum()
     }
 
-    /// Returns the wallets with the visible balance. A settlement shown late also pays late.
+    /// Returns the wallets with the visible balance. It excludes payouts of settlements not yet visible.
     pub(crate) fn wallets(&mut self, now: Millis) -> Vec<body::Wallet> {
         self.advance_to(now);
         self.account.wallets(self.simulator.balance() - self.trades.hidden_payout(now))
@@ -169,7 +169,7 @@ impl Venue {
         self.account.user(now)
     }
 
-    /// Returns the entry price as far as known at `now`; under `stress` the settlement replaces it.
+    /// Returns the entry price if it is known at `now`. With `stress`, the settlement may change it.
     fn open_price_at(&self, trade: &Trade, now: Millis) -> Option<f64> {
         if let Some(settled) = trade.settled_at(now) {
             return settled.open_price;

@@ -1,4 +1,4 @@
-//! Parsing and validation of the body of an open (contract 4.1, endpoint 4).
+//! Parsing and validation of the request body of opens (contract 4.1, endpoint 4).
 
 use crate::{SandboxSettings, TradedWallet};
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Expiry, Money, MoneyScale, Symbol};
@@ -90,7 +90,7 @@ fn read_expiration_type(fields: &Map<String, Value>) -> Result<ExpirationType, &
     }
 }
 
-/// Parses the stake exactly as written; the error completes a sentence that starts with the field name.
+/// Parses the stake without rounding. The error completes a sentence that starts with the field name.
 fn read_stake(
     amount: Option<&Value>,
     settings: &SandboxSettings,

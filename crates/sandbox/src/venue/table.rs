@@ -1,10 +1,10 @@
-//! Stored trades: all that still appear open, and the most recently ended ones.
+//! Stored trades: all that appear open, and the ones that ended most recently.
 
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_simulator::{Order, SettledTrade};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// Trade store, which forgets a trade once `keep` later ones have visibly ended.
+/// Store of trades. An ended trade is forgotten once `keep` more trades have visibly ended.
 pub(super) struct TradeTable {
     trades: BTreeMap<u64, Trade>,
     by_id: HashMap<String, u64>,
@@ -51,7 +51,7 @@ impl TradeTable {
         let Some(trade) = self.trades.get_mut(&settled.number) else { return };
         let shown_from = settled.known_at + lateness;
         trade.ending = Ending::Settled { trade: settled, shown_from };
-        // A trade that is not listed yet is still hidden.
+        // A trade that is not listed yet remains hidden.
         self.unseen.insert((shown_from.max(trade.listed_from), settled.number));
     }
 
@@ -110,7 +110,7 @@ impl Trade {
         }
     }
 
-    /// Returns `OPEN`, `COMPLETED` or `CANCELLED` (contract 3), `PROCESSING` before the order arrives.
+    /// Returns `PROCESSING` before the order arrives, then `OPEN`, `COMPLETED` or `CANCELLED` (contract 3).
     pub(super) fn status(&self, now: Millis) -> &'static str {
         match self.settled_at(now) {
             Some(settled) if settled.outcome == Outcome::Cancelled => "CANCELLED",
@@ -120,7 +120,7 @@ impl Trade {
         }
     }
 
-    /// Returns `WON`, `LOST`, `DRAW`, `CANCELLED` or `PENDING`, `HOLD` before the order arrives.
+    /// Returns `HOLD` before the order arrives, then `PENDING`, `WON`, `LOST`, `DRAW` or `CANCELLED`.
     pub(super) fn result(&self, now: Millis) -> &'static str {
         match self.settled_at(now) {
             Some(settled) => settled.outcome.as_str(),
@@ -184,7 +184,7 @@ mod tests {
         for number in 0..10_000 {
             let at = i64::try_from(number).unwrap() * 10;
             table.insert(trade(number, at));
-            // Late trades are limited by the maximum delay.
+            // The maximum delay limits the number of hidden trades.
             settle(&mut table, number, (at + 5, if number % 7 == 0 { 100 } else { 0 }));
             table.advance_to(Millis::new(at + 5));
             let lengths = [table.trades.len(), table.by_id.len(), table.unseen.len() + table.over.len()];

@@ -1,4 +1,4 @@
-//! A sandbox on a port: requests, resets and shutdown.
+//! A listening sandbox: requests, resets and shutdown.
 
 use crate::harness::{NOON, Premises, body};
 use candlewick_sandbox::{FaultProfile, RunningSandbox, SandboxError};

@@ -220,7 +220,7 @@ async fn forming_candle_has_the_prices_so_far() {
         let candles = venue.get(&path).await.json();
         assert_eq!(times(&candles).len(), count);
         if included {
-            // Thirty whole seconds: from 130 to 130.5, each with one above and one below.
+            // Thirty whole seconds from 130 to 130.5, with a high one above and a low one below.
             assert_eq!(candles[30]["time"], json!(NOON));
             assert_candle(&candles[30], [130.0, 130.5, 131.5, 129.0, 30.0]);
         }

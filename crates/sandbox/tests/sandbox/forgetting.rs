@@ -1,4 +1,4 @@
-//! A venue that retains few trades, compared with one that retains all.
+//! A venue that retains few trades behaves like one that retains all.
 
 use crate::harness::{NOON, Premises, TestVenue, block_on, body};
 use axum::http::StatusCode;

@@ -1,4 +1,4 @@
-//! Invalid inputs of a sandbox, and the markets built from candle series.
+//! Rejection of invalid inputs, and the markets built from candle series.
 
 use crate::harness::{ManualClock, NOON, candles};
 use candlewick_sandbox::{Sandbox, SandboxInputs, SandboxSettings, build_markets};

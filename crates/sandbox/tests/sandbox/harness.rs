@@ -1,4 +1,4 @@
-//! A sandbox with simple prices, a manual clock, and requests to it.
+//! Test harness: a sandbox with simple prices and a manual clock, and requests to it.
 
 use async_trait::async_trait;
 use axum::Router;
@@ -58,8 +58,8 @@ impl Clock for ManualClock {
     }
 }
 
-/// Candles of `interval` seconds from START; `open_of` is the open of each, or `None` for a hole. A candle closes
-/// at what the next would open at, one above and one below enclose it, and its volume is one per second.
+/// Returns candles of `interval` seconds from START on. `open_of` is the open of each, `None` for a gap.
+/// Each closes at the next open. High and low are one beyond open and close, and the volume is one per second.
 pub(crate) fn candles(
     symbol: &str,
     interval: &str,
@@ -79,9 +79,9 @@ pub(crate) fn candles(
     CandleSeries::new(series, (0..count).filter_map(candle).collect::<Vec<_>>()).unwrap()
 }
 
-/// Five pairs over two hours. BTCUSDT: 100 at the start, rising by 1 a minute. ETHUSDT: 500, falling by 1 a
-/// minute. EURUSD: 50 for ever, and no candles in minutes 40 to 44. XRPUSDT: as BTCUSDT, in minutes and seconds.
-/// "A&B/C D": as BTCUSDT.
+/// Returns five pairs over two hours. BTCUSDT starts at 100 and rises by 1 per minute. ETHUSDT starts at
+/// 500 and falls by 1 per minute. EURUSD stays at 50 and has no candles in minutes 40 to 44. XRPUSDT is
+/// like BTCUSDT, but has minute and second candles. "A&B/C D" is like BTCUSDT.
 pub(crate) fn stored() -> Vec<CandleSeries> {
     vec![
         candles("BTCUSDT", "1m", 120, |minute| Some(100.0 + minute)),
@@ -256,7 +256,7 @@ pub(crate) fn body(symbol: &str, direction: &str) -> Value {
     })
 }
 
-/// The envelope of trade and user endpoints (contract 5, rule 2).
+/// Returns the error envelope of trade and user endpoints (contract 5, rule 2).
 pub(crate) fn envelope(status: u16, path: &str, message: &str, error: &str) -> Value {
     serde_json::json!({
         "statusCode": status,
@@ -267,7 +267,7 @@ pub(crate) fn envelope(status: u16, path: &str, message: &str, error: &str) -> V
     })
 }
 
-/// The object of the wallet endpoint and the symbol price API (contract 5, rule 3).
+/// Returns the error body of the wallet endpoint and the symbol price API (contract 5, rule 3).
 pub(crate) fn plain(status: u16, message: &str) -> Value {
     serde_json::json!({ "statusCode": status, "message": message })
 }

@@ -1,4 +1,4 @@
-//! The sandbox against the contract, line by line, and each of its faults.
+//! Tests of the sandbox against each rule of the contract, and of each fault.
 
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
 

@@ -1,4 +1,4 @@
-//! The client of this workspace against the sandbox: every field written is read.
+//! The client of this workspace reads every field that the sandbox writes.
 
 use crate::harness::{NOON, Premises, START, client};
 use candlewick_api::HttpBroker;

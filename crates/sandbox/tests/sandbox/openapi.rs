@@ -1,4 +1,4 @@
-//! The `OpenAPI` document describes what is served.
+//! The `OpenAPI` document describes the actual answers.
 
 use crate::harness::{Premises, TestVenue, assert_holds, request, venue};
 use candlewick_sandbox::TradedWallet;
@@ -63,7 +63,7 @@ async fn no_body_matches_two_branches_of_the_document() {
         let [small, large] = branches.map(|name| &schemas[name]);
         let fields = |schema: &Value| schema["properties"].as_object().unwrap().clone();
         let required = |schema: &Value| schema["required"].as_array().unwrap().clone();
-        // The large form has fields that the small one does not allow.
+        // The large form has fields that the small form does not allow.
         let strange: Vec<Value> = required(large)
             .into_iter()
             .filter(|name| !fields(small).contains_key(name.as_str().unwrap()))

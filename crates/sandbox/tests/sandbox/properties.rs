@@ -1,4 +1,4 @@
-//! Invariants of all sequences of trades: the wallet balances, and paging shows all rows.
+//! Invariants of any sequence of trades: the wallet agrees with the list, and paging shows all rows.
 
 use crate::harness::{NOON, Premises, block_on, body};
 use proptest::prelude::*;
@@ -12,8 +12,8 @@ fn cents(value: &Value) -> i64 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Balance = start + all that was won and lost - the stakes that are out, at every moment and with every fault
-    /// that moves knowledge about.
+    /// The balance is always the initial balance plus all net profits minus the stakes of open trades,
+    /// even if settlements are delayed.
     #[test]
     fn wallet_agrees_with_the_list(
         steps in prop::collection::vec((0_i64..40_000, 0_usize..3, any::<bool>(), 1_i64..400_000), 1..25),

@@ -1,4 +1,4 @@
-//! From an open to its settlement: times, prices, the wallet, and when each becomes known (`observed: expiry, money`).
+//! Trades from open to settlement: times, prices and wallet as they become known (`observed: expiry, money`).
 
 use crate::harness::{NOON, Premises, START, TestVenue, assert_close, assert_holds, body, venue};
 use candlewick_sandbox::Replies;
@@ -13,7 +13,7 @@ async fn by_id(venue: &TestVenue, trade: &Value) -> Value {
 #[tokio::test]
 async fn an_open_has_the_times_and_the_price_of_its_arrival() {
     let trade = venue().open("BTCUSDT", "BUY").await;
-    // Sent at noon, arrived 2 s later, opened at the end of that second, at the price of 3 s after noon.
+    // Sent at noon, arrives 2 s later, and opens at the end of that second at the price of 12:00:03.
     let times = [NOON + 2_000, NOON + 2_999, NOON + 62_999].map(Value::from);
     assert_eq!(["requestTime", "openTime", "closeTime"].map(|field| trade[field].clone()), times);
     assert_close(&trade["openPrice"], 130.05);
@@ -47,7 +47,7 @@ async fn settlement_is_visible_from_close_plus_delay() {
 
 #[tokio::test]
 async fn the_stake_leaves_on_arrival_and_returns_with_the_profit() {
-    // EURUSD does not move: a draw. ETHUSDT falls: BUY loses. BTCUSDT rises: BUY wins 80 %.
+    // EURUSD is constant, so trades draw. ETHUSDT falls, so BUY loses. BTCUSDT rises, so BUY wins 80 %.
     for (symbol, direction, result, pnl, after) in [
         ("BTCUSDT", "BUY", "WON", 8.0, 10_008.0),
         ("BTCUSDT", "SELL", "LOST", -10.0, 9_990.0),

@@ -1,4 +1,4 @@
-//! The client of this workspace on the price stream of the sandbox, with and without faults.
+//! The client of this workspace reads the price stream of the sandbox, with and without faults.
 
 use crate::harness::{ManualClock, NOON, Premises, START, client};
 use candlewick_api::HttpBroker;
@@ -74,7 +74,7 @@ async fn faulty_stream_never_yields_old_or_wrong_prices() {
         clock.set(now);
         let pushed = sandbox.pushed.wait_for(|pushed| *pushed >= Millis::new(now));
         drop(tokio::time::timeout(PATIENCE, pushed).await.expect("in time").unwrap());
-        // Corrupted prices are dropped, and delayed ones arrive after a newer one.
+        // Corrupted prices are dropped, as are delayed ones, which arrive after a newer one.
         if met(&sandbox)[..2] == [garbage, reordered] {
             let tick = next(&mut feed).await.unwrap();
             assert_eq!(tick.time, Millis::new(now - 1), "one of each second, whatever came before it");
@@ -131,7 +131,7 @@ async fn silent_pair_ends_without_the_others() {
     for second in 1..=30_i64 {
         clock.set(START + 40 * 60_000 + second * 1_000);
         assert!(next(&mut feeds[1]).await.is_some(), "the other continues");
-        // The first feed can only end: after a second, checked every half second.
+        // The first feed has no prices, so it ends after one second of silence, checked every half second.
         pass(Duration::from_millis(100)).await;
         has_ended = has_ended || has_ended_by_now(&mut feeds[0]).await;
         assert!(has_ended || second < 20, "it is silent");

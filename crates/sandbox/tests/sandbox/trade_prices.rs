@@ -1,12 +1,12 @@
-//! Prices of trades are within the price records of their seconds, as an audit expects.
+//! The prices of trades are within the price records of their seconds, as an audit requires.
 
 use crate::harness::{NOON, Premises, body};
 use candlewick_sdk::Millis;
 use candlewick_simulator::{OpenRounding, PathKind, SimulationSettings};
 use serde_json::{Value, json};
 
-/// Returns the record of the second of a time. On a boundary, an exit belongs to the previous second and an entry to the
-/// next one.
+/// Returns the second to which a time belongs. On a boundary, this is the previous second for exits and
+/// the next one for entries.
 fn second_of(time: &Value, exits: bool) -> i64 {
     let time = time.as_i64().unwrap() - i64::from(exits);
     time - time.rem_euclid(1_000)
@@ -44,7 +44,7 @@ async fn check(simulation: SimulationSettings) {
             assert!((field("lowPrice")..=field("highPrice")).contains(&price), "{price}: {record}");
             let (open, close) = (field("openPrice"), field("closePrice"));
             beside_the_walk += usize::from(price < open.min(close) || price > open.max(close));
-            // A second always stays within its candle.
+            // Every second is within its candle.
             let window = format!("startTime={}&endTime={second}", second - second.rem_euclid(60_000));
             let path = format!("/aggregated-prices/prices?pair={symbol}&type=crypto&interval=1m&{window}");
             let candle = venue.get(&path).await.json()[0].clone();

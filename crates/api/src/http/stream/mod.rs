@@ -1,7 +1,7 @@
-//! Price stream of the venue: one connection for all pairs, opened by the first subscription.
+//! Price stream of the venue. The first subscription opens one connection for all pairs.
 //!
 //! A subscription ends with the connection, or when its pair is silent for `broker.stream_silence_ms`.
-//! Prices are then polled until the next one.
+//! Prices are then polled until the next subscription.
 
 use super::HttpBroker;
 use super::market_data::is_same_pair;
@@ -28,7 +28,7 @@ mod packet;
 
 const PRICE_BUFFER: usize = 256;
 const SUBSCRIPTION_BUFFER: usize = 64;
-/// Minimum and maximum reconnect delay.
+/// Minimum and maximum delay before reconnecting.
 const RECONNECT_DELAY: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 
 pub(super) struct PriceStream {
@@ -133,7 +133,7 @@ fn build_request(venue: &HttpBroker, headers: HeaderMap) -> Result<Request, Brok
     Ok(request)
 }
 
-/// In bytes; longer frames end the connection.
+/// Maximum frame size. A longer frame ends the connection.
 const MAX_FRAME_BYTES: usize = 64 * 1024;
 const SILENCE_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
@@ -230,7 +230,7 @@ impl Socket {
                 }
                 _ = silence_check.tick() => {
                     let had = !pairs.is_empty();
-                    // Dropping a feed makes its reader poll.
+                    // A reader whose feed is dropped polls instead.
                     pairs.retain(|pair| pair.heard.elapsed() < reader.silence);
                     if (had && pairs.is_empty()) || heard.elapsed() > self.dead_after {
                         return tracing::debug!("the price stream is silent");
@@ -249,7 +249,7 @@ impl Reader {
         let Some(place) = found else { return self.drift.count_unreadable("Stream", "pair") };
         let pair = &mut pairs[place];
         if tick.time <= pair.newest {
-            // Duplicate or out of order.
+            // The price is a duplicate or out of order.
             return;
         }
         (pair.newest, pair.heard) = (tick.time, Instant::now());
@@ -257,7 +257,7 @@ impl Reader {
         if !pair.prices.send(tick, Hold::none()) {
             pairs.swap_remove(place);
         } else if let Some(begun) = pair.begun.take() {
-            // Fails if the subscriber timed out; its feed is then dropped.
+            // If the subscriber has timed out, this fails and its feed is dropped.
             let _ = begun.send(());
         }
     }
@@ -271,7 +271,7 @@ async fn send(
     sent.map_err(|_| unavailable("sending timed out"))?.map_err(|error| connection_error(&error))
 }
 
-/// Describes an error; a rejected handshake only by its status, since its text may be anything.
+/// Describes an error. A rejected handshake is described only by its status, not its arbitrary text.
 fn connection_error(error: &Error) -> BrokerError {
     match error {
         Error::Http(answer) if matches!(answer.status().as_u16(), 401 | 403) => {

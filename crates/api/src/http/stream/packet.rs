@@ -1,4 +1,4 @@
-//! Engine.IO 4 and Socket.IO 4 packets, text frames only, and the prices in them
+//! Engine.IO 4 and Socket.IO 4 packets in text frames, and the prices in them
 //! (`observed: prices and candles`).
 
 use crate::model::{PriceRecord, one_line, read_record};
@@ -10,12 +10,12 @@ use std::time::Duration;
 const NAMESPACE: &str = "/symbol-prices";
 const SUBSCRIBE_EVENT: &str = "last-symbol-price";
 pub(super) const PONG: &str = "3";
-/// Bounds of the silence timeout, whatever the server announces.
+/// Bounds for the silence timeout that the server announces.
 const SILENCE_BOUNDS: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Packet {
-    /// Connection opened, with the timeout for the next ping.
+    /// The connection is open. Contains the timeout for the next ping.
     Open(Duration),
     Ping,
     Joined,
@@ -87,7 +87,7 @@ pub(super) fn subscribe_packet(slot: &str, pair: &str) -> String {
 
 const PRICE_EVENT: &str = "message";
 const PRICE_UPDATE: &str = "symbol.price.update";
-/// Maximum age of a price, and maximum lead over our clock.
+/// Maximum age of a price, and its maximum lead over our clock.
 const MAX_PRICE_AGE: Millis = Millis::from_seconds(60);
 const MAX_PRICE_LEAD: Millis = Millis::from_seconds(5);
 
@@ -97,7 +97,7 @@ pub(super) struct Update {
     pub(super) tick: PriceTick,
 }
 
-/// Reads a pushed price as tolerantly as a polled one, and checks it against the same bounds.
+/// Reads a pushed price as tolerantly as a polled one. Checks its slot, price and time.
 pub(super) fn read_price(
     arguments: Vec<Value>,
     slot: &str,
@@ -138,7 +138,7 @@ fn extract_record(message: Value, is_named: bool) -> Option<Value> {
     let wrapped = ["data", "payload", PRICE_UPDATE]
         .into_iter()
         .find(|name| fields.get(*name).is_some_and(Value::is_object));
-    // `type` of a record itself is its asset type.
+    // In an unwrapped record, `type` is the asset type.
     let names: &[&str] = if wrapped.is_some() { &["event", "name", "type"] } else { &["event", "name"] };
     let said = names.iter().find_map(|name| fields.get(*name)).and_then(Value::as_str);
     if said.is_some_and(|said| said != PRICE_UPDATE)
@@ -154,7 +154,7 @@ fn extract_record(message: Value, is_named: bool) -> Option<Value> {
     Some(Value::Object(fields))
 }
 
-/// Returns the time of a record's last price, which is just before the end of its second.
+/// Returns the time of a record's last price: the end of its second.
 fn last_price_time(time: Millis) -> Millis {
     if time.get() == i64::MAX || !time.is_aligned_to(Millis::SECOND) { time } else { time + Millis::new(999) }
 }

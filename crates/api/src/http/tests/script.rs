@@ -1,4 +1,4 @@
-//! Scripted venue for tests: a raw socket that plays acts and records every request.
+//! Scripted venue for tests. It plays acts on a raw socket and records every request.
 
 use super::HttpBroker;
 use crate::{Credentials, Secret, Settings};
@@ -99,7 +99,7 @@ impl Script {
         HttpBroker::new(settings, credentials, Arc::new(SystemClock::new())).unwrap()
     }
 
-    /// Builds a client whose token is refreshed from a file.
+    /// Builds a client that reloads its token from a simulated file.
     pub(super) fn broker_with_file(&self, first: &'static str) -> (HttpBroker, Arc<Mutex<&'static str>>) {
         let file = Arc::new(Mutex::new(first));
         let read = Arc::clone(&file);

@@ -110,7 +110,7 @@ impl Columns {
         }
         let exact = all("volume");
         give(Role::Volume, &if exact.is_empty() { all(VOLUMES) } else { exact });
-        // Tables written by pandas have their times in an unnamed first column.
+        // pandas writes its index, here the times, to an unnamed first column.
         let nameless = if names.first().is_some_and(String::is_empty) { vec![0] } else { Vec::new() };
         let utc = all(UTC_TIMES);
         let mut times = [all(TIMES), utc.clone()].concat();
@@ -209,7 +209,7 @@ impl Columns {
     }
 }
 
-/// Joins a date and a time, which may lack a leading zero: `93000` is 09:30:00.
+/// Joins a date and a time. The time may lack a leading zero: `93000` is 09:30:00.
 fn day_and_clock(date: &str, clock: &str, digits: usize) -> String {
     if digits > 4 && is_digits(clock) { format!("{date} {clock:0>6}") } else { format!("{date} {clock}") }
 }

@@ -1,4 +1,4 @@
-//! Number formats: decimal point or comma, with or without groups of three digits.
+//! Number formats: decimal point or comma, with or without thousands separators.
 
 use super::super::row::Problem;
 use super::settings::{DecimalMark, Delimiter};
@@ -63,7 +63,7 @@ impl NumberStyle {
                 let seen = format!("{number} can have decimals or a thousands separator");
                 return Err(Problem::unclear(seen, option));
             }
-            // Semicolons usually come with decimal commas, so 18.250 may be thousands.
+            // Files with semicolons usually have decimal commas, so 18.250 may be 18250.
             (None, None, None, None) if delimiter == Delimiter::Semicolon && seen.either_point.is_some() => {
                 let number = seen.either_point.as_deref().unwrap_or_default();
                 let seen = format!("{number} can have decimals or a thousands separator");

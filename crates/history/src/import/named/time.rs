@@ -1,4 +1,4 @@
-//! Time formats: Unix times, or dates with an optional time of day and zone.
+//! Time formats: Unix times, or dates with optional time of day and zone.
 
 use super::super::row::{Clock, Problem};
 use super::settings::DateOrder;
@@ -148,7 +148,7 @@ impl TimeStyle {
 }
 
 impl Unit {
-    /// Detects the unit by size: 100,000,000,000 is after 5138 in seconds, before March 1973 in milliseconds.
+    /// Detects the unit by size. 100,000,000,000 is the year 5138 in seconds, but 1973 in milliseconds.
     const fn detect(count: i64) -> Self {
         match count.unsigned_abs() {
             0..100_000_000_000 => Self::Seconds,
@@ -210,7 +210,7 @@ fn parse_time(text: &str) -> Option<ParsedTime> {
     })
 }
 
-/// Plausible times (1990 to 2039), unlike row numbers, spreadsheet days or 20240131.
+/// Plausible times, 1990 to 2039. Excludes row numbers, spreadsheet days and dates such as 20240131.
 const PLAUSIBLE: std::ops::Range<Millis> = Millis::new(631_152_000_000)..Millis::new(2_208_988_800_000);
 
 fn epoch(text: &str) -> Option<ParsedTime> {
