@@ -37,14 +37,14 @@ enum TestKind {
 /// A symbolic jump target, which is resolved after all tests are added.
 type Label = usize;
 
-pub(crate) struct Tests {
+pub(crate) struct TestList {
     /// Tests whose operands are still graph ids and whose targets are still labels.
     tests: Vec<Test>,
     labels: Vec<usize>,
     starts: Vec<usize>,
 }
 
-impl Tests {
+impl TestList {
     pub(crate) fn compile(graph: &Graph, conditions: &[Id]) -> Self {
         let count = conditions.len();
         // One label per condition, and one for no true condition.

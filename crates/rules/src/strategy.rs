@@ -1,7 +1,7 @@
 //! The strategy that a rule compiles to.
 
 use crate::columns::Columns;
-use crate::condition::{Decision, Tests};
+use crate::condition::{Decision, TestList};
 use crate::graph::{Graph, Id};
 use crate::program::{Program, Slot};
 use crate::{declare, direct};
@@ -44,7 +44,7 @@ type Side = (Direction, String, Id, Vec<Id>);
 impl RuleStrategy {
     pub(crate) fn new(graph: Graph, sides: Vec<Side>, expiry: Option<Expiry>) -> Self {
         let conditions: Vec<Id> = sides.iter().map(|(_, _, condition, _)| *condition).collect();
-        let tests = Tests::compile(&graph, &conditions);
+        let tests = TestList::compile(&graph, &conditions);
         let mut shown: Vec<Id> = Vec::new();
         for id in sides.iter().flat_map(|(_, _, _, compared)| compared) {
             if !shown.contains(id) {

@@ -21,7 +21,7 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
     let mut latest: Option<Millis> = None;
     for (index, row) in rows.iter().enumerate() {
         let mut note = |kind, detail| {
-            findings.note(new_finding(kind, places.row_number(index), row.time, interval, detail))
+            findings.note(new_finding(kind, places.row_number(index), row.time, interval, detail));
         };
         match latest {
             Some(latest) if row.time < latest => {
