@@ -59,8 +59,8 @@ impl CompactedCopy {
     }
 }
 
-/// Verifies an idle journal, then copies it with a new hash chain. The copy omits snapshots. It also omits
-/// candles and exchanges without an intent that are more than `keep` older than the last line.
+/// Verifies an idle journal, then copies it with a new hash chain. The copy omits snapshots.
+/// It also omits candles and exchanges without an intent that are more than `keep` older than the last line.
 pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<CompactedCopy> {
     let mut reader = Reader::open(url).await?;
     let head = reader.head().await?;

@@ -19,8 +19,8 @@ pub(crate) const FORMAT: i64 = 1;
 
 const TABLES_SINCE: i64 = 4;
 
-/// A row of the table `intents`: a request and its outcome. Unknown fields are `None`. Times are Unix ms.
-/// Money is in the wallet's smallest unit. `unit` is the number of smallest units per unit of currency.
+/// A row of the table `intents`: a request and its outcome. Unknown fields are `None`.
+/// Times are Unix ms. Money is in the wallet's smallest unit; `unit` is the number of those per unit of currency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntentRecord {
     pub intent: u64,
