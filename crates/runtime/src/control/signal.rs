@@ -69,7 +69,7 @@ pub struct SignalTally {
 }
 
 impl SignalTally {
-    /// Counts a decision. `None` stands for a duplicate.
+    /// Counts a decision. `None` means that the signal was a duplicate.
     pub fn count(&mut self, source: &str, decided: Option<Result<(), Rule>>) {
         let of_source = self.by_source.entry(source.to_owned()).or_default();
         match decided {
@@ -236,7 +236,7 @@ impl SignalTally {
     }
 }
 
-/// Maximum time that a signal may lie in the future, by venue time.
+/// Maximum time by which a signal's timestamp may exceed the current venue time.
 const MAX_AHEAD: Millis = Millis::MINUTE;
 const MAX_NAMED: usize = 12;
 

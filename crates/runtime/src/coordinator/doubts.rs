@@ -247,7 +247,7 @@ impl Doubts {
     }
 }
 
-/// Returns whether the wallet may contain unbooked returns of duplicate trades or trades past their close.
+/// Returns whether the wallet may contain unbooked returns, from duplicates or trades past their close.
 fn has_unknown_pay(session: &RecordedSession, now: Millis) -> bool {
     let may_be_over = |row: &IntentRow| {
         let earliest = earliest_close(row.approved.decision_time(), row.approved.expiry());

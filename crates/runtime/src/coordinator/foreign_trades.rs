@@ -210,7 +210,7 @@ impl Coordinator {
     }
 
     /// Reports trades on another account that match an intent in doubt, for example with real money
-    /// instead of demo money. No ledger contains such a trade, so the operator must be told.
+    /// instead of demo money. No ledger contains such a trade, so the operator must be notified.
     pub(super) fn check_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account;
         let refused = self.doubts.refused(&self.session, step.now);

@@ -151,7 +151,7 @@ impl Coordinator {
 
     fn window_by_our_clock(&self, sent: Millis, now: Millis) -> Window {
         let slack = self.clock_slack();
-        // A simulated venue dates its answer at the arrival of the order, which lies in the future.
+        // A simulated venue dates its answer at the future arrival of the order.
         let latency = if self.is_simulated { FAR_FUTURE } else { Millis::ZERO };
         Window { requested: sent, from: sent - slack, to: now.max(sent) + slack + latency }
     }

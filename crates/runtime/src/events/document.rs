@@ -101,7 +101,7 @@ pub enum RunEvent {
         #[serde(flatten)]
         order: OrderFacts,
     },
-    /// The status of an order is unknown, so its symbol is blocked. Also sent if the venue lists a trade of an order that it had declined.
+    /// The status of an order is unknown, so its symbol is blocked. Also sent if the venue lists a trade for an order that it had declined.
     InDoubt {
         /// Order terms.
         #[serde(flatten)]

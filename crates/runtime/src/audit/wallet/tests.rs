@@ -266,7 +266,7 @@ fn returns_of_open_trades_are_no_surplus() {
     bench.check(&[(360, 106_849, Agrees), (420, 106_850, differs(-1)), (480, 98_000, differs(-1))]);
 }
 
-/// A stake of 10.00, of which 4.00 is paid by a bonus wallet that held 50.00.
+/// A bonus wallet that held 50.00 pays 4.00 of a stake of 10.00.
 fn paid_by_bonus() -> Bench {
     let mut bench = Bench { bonus: Some(minor(5_000)), ..Bench::default() };
     bench.ledger(0, 100_000);
