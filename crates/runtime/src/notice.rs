@@ -219,7 +219,7 @@ impl Notices {
     }
 }
 
-/// Collects measurements of a run. Called inside the run loop, so implementations must not block or panic.
+/// Collects measurements of a run. Called inside the run loop, so it must not block or panic.
 pub trait Observer: Send + Sync {
     /// Called on each turn of the loop, and at least every few seconds.
     fn on_turn(&self);

@@ -101,7 +101,7 @@ impl SkewWatch {
         is_worthwhile.then_some(offset)
     }
 
-    /// Returns the bounds of the estimate, or those of the newest `Date` header if they prove a larger skew.
+    /// Returns the bounds of the estimate, or of the newest `Date` header if that proves a larger skew.
     /// A leap therefore takes effect immediately. It enters the estimate once a second answer confirms it.
     fn bounds_to_use(&self) -> Option<Skew> {
         let ClockEstimate { low, high, .. } = self.estimate?;
@@ -172,8 +172,8 @@ impl ClockEstimate {
     }
 }
 
-/// Returns the bounds on which most samples agree. Equally good bounds are merged into their hull. This is
-/// Marzullo's algorithm ("Maintaining the Time in a Distributed System", 1984), as in NTP.
+/// Returns the bounds on which most samples agree. Equally good bounds are merged into their hull.
+/// This is Marzullo's algorithm ("Maintaining the Time in a Distributed System", 1984), as in NTP.
 pub(super) fn find_majority(bounds: impl ExactSizeIterator<Item = Skew> + Clone) -> Option<ClockEstimate> {
     let count = bounds.len();
     if count == 0 {
@@ -366,7 +366,7 @@ mod tests {
     }
 
     proptest! {
-        /// The bounds contain the true offset, however long the request takes and whenever the venue reads its clock.
+        /// The bounds contain the true offset, whatever the duration and whenever the venue reads its clock.
         #[test]
         fn estimate_contains_the_true_skew(
             truth in -100_000_i64..100_000,

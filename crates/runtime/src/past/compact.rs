@@ -58,7 +58,7 @@ pub struct ProjectionResult {
     pub intents: u64,
 }
 
-/// Updates the tables of a journal to its last entry. Takes the lease, so no bot may be using the journal.
+/// Updates a journal's tables to its last entry. Takes the lease, so no bot may be using the journal.
 pub async fn project_journal(
     url: &JournalUrl,
     holder: &Holder,

@@ -16,8 +16,8 @@ pub(crate) struct Window {
     pub(crate) until: Millis,
 }
 
-/// Match between a report and an intent's order. Missing or unknown fields make a match unclear. An unclear
-/// trade is never adopted, but while it exists the intent is not considered unopened.
+/// Match between a report and an intent's order. Missing or unknown fields make a match unclear.
+/// An unclear trade is never adopted. While such a trade exists, the intent stays in doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Match {
     Different,

@@ -82,8 +82,8 @@ impl Evidence<'_> {
         Some(Conclusion::Ask(Why::MayBeRefused { venue_ids, intents }))
     }
 
-    /// Handles an intent without a matching trade. After the deadline, adopts a single departure if no other
-    /// program trades the account. Without departures, concludes not opened if the wallet proves it.
+    /// Handles an intent without a matching trade. After the deadline, adopts a single departure if no
+    /// other program trades the account. Without departures, concludes not opened if the wallet proves it.
     fn conclude_absent(&self, intent: usize) -> Conclusion {
         let case = &self.cases[intent];
         match case.stage {
@@ -112,7 +112,7 @@ impl Evidence<'_> {
         escalate_if(is_late, why)
     }
 
-    /// Returns whether the venue may have paid for another, unbooked trade, which could hide a missing stake.
+    /// Returns whether the venue may have paid for an unbooked trade, which could hide a missing stake.
     fn has_unknown_pay(&self, intent: usize) -> bool {
         let now = self.now + self.known.uncertainty;
         let may_be_over = |doubt: &Doubt| {
@@ -230,7 +230,7 @@ fn find_rivals(
     Some((intents.into_iter().collect(), row))
 }
 
-/// Maximum number of possible sums. With more, any amount counts as explained and the wallet proves nothing.
+/// Maximum number of possible sums. With more, any amount counts as explained.
 pub(crate) const MAX_SUMS: usize = 4_096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

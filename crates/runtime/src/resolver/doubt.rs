@@ -10,7 +10,7 @@ pub(super) const MAX_ARRIVAL_DELAY: Millis = Millis::from_seconds(30);
 /// Tolerance for a reported request time that precedes sending, in addition to the clock's uncertainty.
 pub(super) const STAMP_SLACK: Millis = Millis::SECOND;
 
-/// Returns the latest possible close: the request arrives 30 s after `ended` and opens with the next candle.
+/// Returns the latest possible close: arrival 30 s after `ended`, then an open with the next candle.
 pub fn latest_close(ended: Millis, close_type: CloseType) -> Millis {
     ended + MAX_ARRIVAL_DELAY + close_type.duration() * 2
 }

@@ -1,7 +1,7 @@
-//! Resolves doubts: finds out which unanswered intents became trades. The venue has no idempotency keys, so
-//! an order without an answer is never sent again. Instead, its trade is searched for in the venue's list. The
-//! [`Resolver`] takes each [`Doubt`], schedules polls of the list, takes the [`TradeListing`]s and returns
-//! [`Resolution`]s. It uses no I/O and no clock. If the rules do not decide, it escalates to the operator.
+//! Resolves doubts: finds out which unanswered intents became trades.
+//! The venue has no idempotency keys, so an unanswered order is never sent again. Instead, its trade is searched for
+//! in the venue's list. The [`Resolver`] takes each [`Doubt`], schedules polls, takes the [`TradeListing`]s and
+//! returns [`Resolution`]s. It uses no I/O and no clock. If the rules do not decide, it escalates to the operator.
 
 mod candidate;
 mod candidate_table;
@@ -33,7 +33,7 @@ use case::{Case, Stage};
 use conclusion::{Conclusion, Evidence, may_be_of_refused};
 use std::collections::BTreeSet;
 
-/// Requests within this period before a doubtful one matter: their duplicates could be mistaken for its trade.
+/// Period before a request in doubt: duplicates of requests in it could be mistaken for its trade.
 const PRECEDING_WINDOW: Millis = Millis::MINUTE;
 
 /// Minimum assumed clock error. Current samples say nothing about the clock at the time of sending.
@@ -55,7 +55,7 @@ pub(crate) struct ResolverContext<'a> {
     pub(crate) refused: &'a [Doubt],
     /// Intents without a known trade whose stakes are still reserved in the ledger.
     pub(crate) reserved: &'a BTreeSet<IntentId>,
-    /// Whether the venue may have paid an unknown sum for an unbooked trade. If so, the wallet proves nothing.
+    /// Whether the venue may have paid an unknown sum. If so, the wallet proves nothing.
     pub(crate) has_unknown_pay: bool,
     /// Whether the ledger has been unchanged for longer than the wallet may lag.
     pub(crate) has_stood: bool,

@@ -128,7 +128,7 @@ impl JournalWriter {
         };
     }
 
-    /// Stores a snapshot piece if one is due and the journal is idle, and further pieces if it is far behind.
+    /// Stores a snapshot piece if one is due and the journal is idle. If far behind, stores more pieces.
     /// If `waits` is true, stores one piece and waits for it, because time is frozen in the meantime.
     pub(crate) async fn write_snapshot_piece(&mut self, waits: bool) {
         self.place = match std::mem::replace(&mut self.place, JournalSlot::Moving) {

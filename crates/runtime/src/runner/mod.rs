@@ -399,8 +399,8 @@ pub(crate) async fn sleep_until(clock: &dyn Clock, wake: Millis, spent: Hold) ->
     }
 }
 
-/// Longest gap between two checks that does not count as a suspension. Longer than the interval of lease
-/// renewals, and well below the time after which another process may take over the journal.
+/// Longest gap between two checks that does not count as a suspension.
+/// Longer than the interval of lease renewals, and well below the duration of a lease.
 const MAX_ABSENCE: Duration = Duration::from_secs(12);
 
 pub(crate) struct SleepWatch {

@@ -196,7 +196,7 @@ async fn read_settings(
     }
 }
 
-/// Sends an open at most once, and not after its deadline. Without a timely answer its status is unknown.
+/// Sends an open once, and never after its deadline. Without a timely answer, its status is unknown.
 async fn send(broker: Arc<dyn Broker>, open: DurableOpen) -> Response {
     let intent = open.intent();
     let opening = for_intent(intent.number(), broker.open(open.order(), open.leave_by()));
