@@ -28,7 +28,7 @@ pub struct RuntimeSettings {
     /// Maximum lag of the wallet behind a trade. After that, a deviation counts as a difference.
     #[serde(skip_serializing_if = "is_default_lag")]
     pub wallet_lag_ms: u32,
-    /// Maximum unexplained wallet change, in percent of the equity. More halts the run. 0: no limit.
+    /// Limit of an unexplained wallet change, in percent of the equity. More halts the run. 0: no limit.
     #[serde(skip_serializing_if = "is_default_share")]
     #[schemars(range(max = 100))]
     pub max_unexplained_percent: u32,
@@ -40,7 +40,7 @@ pub struct RuntimeSettings {
     /// Seconds for which a trade past its close may be unknown to the venue, by id and in complete lists.
     /// After that the run halts, and the operator has to enter the result.
     pub missing_trade_s: u32,
-    /// Reaction to a second trade of one order: `halt`, or only an `alarm`.
+    /// Reaction to a duplicate trade, which is a second trade for one order: `halt`, or only an `alarm`.
     pub second_trade: SecondTradeRule,
     /// Largest plausible payout, in percent of the stake. A trade with a larger payout halts the run.
     #[schemars(range(min = 1, max = 1000))]
@@ -49,12 +49,12 @@ pub struct RuntimeSettings {
     pub audit_settlement_prices: bool,
     /// Seconds for which a stopping run tracks an open trade beyond its close time.
     pub stop_patience_s: u32,
-    /// Maximum seconds for which an interrupted run tracks open trades. A second interrupt ends it at once.
+    /// Maximum seconds for which an interrupted run tracks open trades. Another interrupt ends the run.
     pub interrupt_patience_s: u32,
-    /// Seconds for which finished trades are kept in memory. The journal keeps every trade forever. At least
-    /// 12 minutes, and 2 minutes longer than the list may lag. 0: for the whole run, as without a journal.
+    /// Seconds for which finished trades are kept in memory. The journal keeps every trade forever.
+    /// At least 12 minutes, and 2 minutes longer than the list may lag. 0: for the whole run, as without a journal.
     pub remember_s: u32,
-    /// Journal entries between two snapshots. The next start continues from the last one. 0 writes none.
+    /// Journal entries between snapshots. A start continues from the last snapshot. 0 disables snapshots.
     pub snapshot_every: u32,
     /// Not a setting: warning that the rate limit is too low for these bots, shown in the run's status.
     #[serde(skip)]
@@ -68,7 +68,7 @@ pub struct RuntimeSettings {
     pub least_remembered: Option<Millis>,
 }
 
-/// Reaction to a second trade of one order.
+/// Reaction to a duplicate trade, which is a second trade for one order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SecondTradeRule {

@@ -57,7 +57,7 @@ pub struct RecoveredState {
     pub(crate) revised: Vec<IntentId>,
     pub(crate) lacks_settlement: bool,
     pub(crate) last_received: Millis,
-    /// Reported alarms. Includes the reasons of halts, both with and without the prefix.
+    /// Texts of all alarms in the journal. The text of a halt begins with a prefix.
     pub(crate) alarms: BTreeSet<String>,
     /// Findings from the audits that report each finding only once.
     pub(crate) found: BTreeSet<String>,

@@ -15,7 +15,7 @@ fn bench(remember_s: u32) -> Bench {
     aged_bench(60, remember_s, &[], &[])
 }
 
-/// Builds a run with one intent per minute from 60 s on. Trades are won after 30 s, unless rejected or open.
+/// Builds a run with one intent per minute from 60 s on. Trades not `rejected` or `open` win after 30 s.
 fn aged_bench(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
     let mut bench = Bench::start(|parts| {
         parts.settings.remember_s = remember_s;
@@ -114,7 +114,8 @@ fn doubt_retains_intents_near_it_but_no_later_ones() {
         }
         bench.coordinator.forget_old(at(1_000_000));
         // The trade in doubt may have opened until 1,120.999 s: 30 s, the rest of that second, and a list lag of 120 s.
-        // Intents within twelve minutes of this period are kept: from the fourth, by its end, to the 30th, by its start.
+        // Intents within twelve minutes of this period are kept: from the fourth, by its end, to the 30th, by its
+        // start.
         let expected: Vec<u64> = (4..=30).chain(4_951..=5_000).collect();
         assert_eq!(bench.known(), expected, "not opened: {is_not_opened}");
         assert_eq!(bench.coordinator.doubts.retained_counts(), (77, 77));

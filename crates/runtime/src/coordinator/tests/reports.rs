@@ -45,7 +45,7 @@ pub(super) fn over() -> TradeReport {
     TradeReport { progress: Progress::Over(Outcome::Won), profit: Some(Decimal::from(8)), ..running() }
 }
 
-/// Plays five minutes with one open, answered with `opened`. `record` returns the trade's later records.
+/// Plays five minutes with one open, answered with `opened`. `record` gives the trade's later records.
 pub(super) fn trade(opened: &TradeReport, record: impl Fn(i64) -> TradeReport) -> Seen {
     play(&mut Bench::start(|_| {}), OPENED, venue(opened.clone(), record, |_| None))
 }
