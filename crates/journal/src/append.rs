@@ -1,4 +1,4 @@
-//! Append statements, run within a transaction of the journal's holder.
+//! SQL statements that append entries, run in a transaction of the process that holds the journal.
 
 use crate::LoggedExchange;
 use crate::chain::{ChainHash, Head, PendingLine};
@@ -12,8 +12,8 @@ use std::sync::LazyLock;
 
 const COLUMNS: usize = 8;
 
-/// Inserts for fixed numbers of lines, so that few statements are prepared. Each statement is a round trip
-/// to the driver's thread, and opening a trade waits for two lines: its candle and its intent.
+/// Insert statements for 64, 8, 4, 2 and 1 lines, so that few statements are prepared.
+/// Each one is a round trip to the driver's thread, and an open waits for two lines: its candle and its intent.
 static INSERTS: LazyLock<[Insert; 5]> = LazyLock::new(|| [64, 8, 4, 2, 1].map(Insert::new));
 
 struct Insert {
@@ -48,7 +48,7 @@ fn insert(rows: usize) -> String {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AfterLines {
     More,
-    /// Commit in the same round trip, for files only and with at least one line.
+    /// Commit in the same round trip. Only for files, and only with at least one line.
     Commit,
 }
 

@@ -19,7 +19,7 @@ impl ChainHash {
         for number in [seq, line.run] {
             hasher.update(&number.to_le_bytes());
         }
-        // A missing intent and the intent 0 differ by the first byte.
+        // The first byte distinguishes a missing intent from intent 0.
         hasher.update(&[u8::from(line.intent.is_some())]);
         hasher.update(&line.intent.unwrap_or_default().to_le_bytes());
         for time in [line.at, line.received] {
@@ -63,7 +63,7 @@ impl fmt::Debug for ChainHash {
     }
 }
 
-/// Last line of a journal, with `seq` 0 if it is empty.
+/// Number and hash of a journal's last line. `seq` is 0 if the journal is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     pub seq: u64,
@@ -81,7 +81,7 @@ impl Head {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredLine {
-    /// 1-based number without gaps.
+    /// Line number: 1-based, without gaps.
     pub seq: u64,
     pub line: Line,
     pub hash: ChainHash,
@@ -126,7 +126,7 @@ pub struct Line {
     pub run: u64,
     pub kind: LineKind,
     pub intent: Option<u64>,
-    /// Venue time of the fact.
+    /// Venue time at which the event happened.
     pub at: Millis,
     pub received: Millis,
     pub body: String,

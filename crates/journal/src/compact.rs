@@ -1,4 +1,4 @@
-//! Backups, and compacted copies without old candles and polls, in a new file.
+//! Backups and compacted copies of a journal. A compacted copy omits old candles and polls.
 
 use crate::database::connection::{Connection, Purpose};
 use crate::database::fault::WithUrl;
@@ -18,15 +18,15 @@ const PAGE: u32 = 5_000;
 
 const COMMIT: usize = 5_000;
 
-/// First line of a compacted journal. Its hash commits to the whole original.
+/// First line of a compacted journal. It contains the hash of the original's last line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compaction {
     pub of: Head,
     pub since: Millis,
     pub candles: u64,
-    /// Number of omitted exchanges without an intent: too old, or not sealed.
+    /// Number of omitted exchanges: those not sealed, and old ones without an intent.
     pub exchanges: u64,
-    /// Number of omitted snapshot lines, which refer to old line numbers.
+    /// Number of omitted snapshot lines. Snapshots refer to line numbers, which change.
     pub snapshots: u64,
 }
 
@@ -59,8 +59,8 @@ impl CompactedCopy {
     }
 }
 
-/// Copies an idle journal without snapshots, and without candles and exchanges of no intent older than `keep`
-/// at its end, in a new chain. The original is verified first.
+/// Verifies an idle journal, then copies it with a new hash chain. The copy omits snapshots.
+/// It also omits candles and exchanges without an intent that are more than `keep` older than the last line.
 pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<CompactedCopy> {
     let mut reader = Reader::open(url).await?;
     let head = reader.head().await?;
@@ -99,7 +99,7 @@ pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<Compac
                 for exchange in walk.reader().kept_exchanges(ids, since).await? {
                     store.record_exchange(exchange);
                 }
-                // Keeps the seals at their positions.
+                // Committing here writes the new seal at the position of the old one.
                 store.commit().await?;
             } else if !is_old_candle(&stored, since) && !is_snapshot(&stored.line.body) {
                 store.record(stored.line);
@@ -135,7 +135,7 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified> {
         url: to.display().to_string(),
         reason: "the file's name is not UTF-8".to_owned(),
     })?;
-    // One read transaction: concurrent writes are excluded entirely.
+    // Runs in one read transaction, so the copy contains no concurrent writes.
     let copied = sqlx::query("VACUUM INTO $1").bind(name).execute(source.any()).await;
     copied.at(&JournalUrl::from_path(to))?;
     source.close().await;

@@ -1,10 +1,10 @@
-//! Stores repetitive responses, such as polled trade lists, as differences to an earlier one.
+//! Stores repetitive responses, such as polled trade lists, as differences from an earlier response.
 
 use crate::LoggedExchange;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Prefix of a difference. A response with it is stored as a difference to nothing.
+/// Prefix of a stored difference. A response with this prefix is stored as a difference without base.
 const MARK: &str = "\u{1f}difference ";
 
 const END: &str = "},";
@@ -17,7 +17,7 @@ pub(crate) const MAX_DIFFERENCES: usize = 16;
 
 #[derive(Serialize, Deserialize)]
 struct Difference {
-    /// Number of the base exchange, 0 for none.
+    /// Number of the base exchange, 0 if there is none.
     base: u64,
     parts: Vec<Part>,
 }
@@ -25,7 +25,7 @@ struct Difference {
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Part {
-    /// Index of the first piece of the base, and the number of pieces.
+    /// Pieces of the base: index of the first piece, and the number of pieces.
     Taken(usize, usize),
     New(String),
 }
@@ -71,7 +71,7 @@ impl Bases {
     }
 }
 
-/// Returns the exchange needed to restore a response: 0 for none, `None` if complete.
+/// Returns a difference's base exchange (0 if it has none), or `None` for a complete response.
 pub(crate) fn base_id(kept: &str) -> Option<u64> {
     difference(kept).map(|difference| difference.base)
 }
@@ -212,7 +212,7 @@ mod tests {
         let hostile = format!("{MARK}{{\"base\":1,\"parts\":[[0,99]]}}");
         let kept = kept(&[list(1..=50, "open"), hostile.clone(), format!("{MARK}x")]);
         assert_eq!((base_id(&kept[1]), base_id(&kept[2])), (Some(0), Some(0)));
-        // An edited difference does not fit, or fails its seal.
+        // An edited difference cannot be restored, or its exchange fails the seal.
         assert_eq!(restore(&hostile, "short"), None);
         assert_eq!(
             restore(&format!("{MARK}{{\"base\":1,\"parts\":[[18446744073709551615,2]]}}"), "a},b"),

@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Error of an underlying library. Its message never contains a credential.
+/// Error from an underlying library. Its message never contains a credential.
 pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 pub(crate) type Result<T, E = JournalError> = std::result::Result<T, E>;
@@ -34,7 +34,7 @@ pub enum JournalError {
     WithoutPostgres { url: String },
     #[error("invalid journal URL{}: {reason}", prepend_space(url))]
     InvalidUrl {
-        /// The URL without its password, empty if the password cannot be located.
+        /// The URL without its password, empty if the password cannot be located in it.
         url: String,
         reason: String,
     },
@@ -42,7 +42,7 @@ pub enum JournalError {
     NotWritable { path: PathBuf, source: io::Error },
     #[error("{url} is read-only, or this user may not write it")]
     PermissionDenied { url: String, source: Cause },
-    /// No entry is lost: writes are retried.
+    /// The disk is full. No entry is lost, because writes are retried.
     #[error("the disk of {url} is full: free some space")]
     DiskFull { url: String, source: Cause },
     #[error("{url} is not available")]
@@ -64,12 +64,12 @@ pub enum JournalError {
     HeldBy {
         url: String,
         who: String,
-        /// Start of the lease, by the database's clock.
+        /// Start of the lease, according to the database's clock.
         since: Millis,
         held_for: Millis,
         silence: Millis,
     },
-    /// Another process has taken over. The caller must stop at once.
+    /// Another process has taken over the journal. The caller must stop immediately.
     #[error("{url} was taken over by {who}: this process stops writing to it")]
     LostLease { url: String, who: String },
     #[error("{url} is broken at entry {seq}: {reason}")]
@@ -85,7 +85,7 @@ fn prepend_space(text: &str) -> String {
 }
 
 impl JournalError {
-    /// Returns whether a retry may succeed without loss. Do not open trades until then.
+    /// Returns whether a retry may succeed without loss. Do not open trades until a retry has succeeded.
     pub fn is_temporary(&self) -> bool {
         matches!(
             self,

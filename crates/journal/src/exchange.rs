@@ -1,4 +1,4 @@
-//! Raw requests and responses of the trading API, with chained notes of their hashes (seals).
+//! Raw requests and responses of the trading API, and the journal notes with their hashes (seals).
 
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use std::ops::Range;
 
 pub const MAX_EXCHANGE_BYTES: usize = 1 << 16;
 
-/// One request and its response. The caller must have removed every token.
+/// A request and its response. The caller must have removed every token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoggedExchange {
     pub intent: Option<u64>,
@@ -40,7 +40,7 @@ fn bound(text: String) -> String {
     text
 }
 
-/// Replaces NUL, which text on a database server cannot contain.
+/// Replaces NUL, which PostgreSQL cannot store in text.
 pub fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
@@ -75,8 +75,8 @@ pub(crate) fn sealed_ids(body: &str) -> Option<Range<u64>> {
     Some(first..first + hashes.len() as u64)
 }
 
-/// Returns blake3 over the number and fields of an exchange.
-/// Texts are length-prefixed, optional fields are preceded by a byte that states whether they exist.
+/// Returns the blake3 hash of an exchange's number and fields.
+/// Texts are length-prefixed. A byte before each optional field states whether it is present.
 fn hash_exchange(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
     let LoggedExchange { intent, sent, received, what, request, response, status } = exchange;
     let mut hasher = blake3::Hasher::new();
@@ -129,7 +129,7 @@ impl Seals {
         self.0.range(from..).next().map(|(id, (_, seq))| (*id, *seq))
     }
 
-    /// Checks an exchange against its seal. One after the first seal must have a seal.
+    /// Checks an exchange against its seal. Every exchange after the first sealed one must be sealed.
     pub(crate) fn check(&self, id: u64, exchange: &LoggedExchange) -> Result<(), SealMismatch> {
         let Some((hash, seq)) = self.0.get(&id) else {
             return match self.0.range(..id).next_back() {
@@ -188,7 +188,7 @@ mod tests {
             |exchange| exchange.response = Some("b".into()),
             |exchange| exchange.status = None,
             |exchange| exchange.status = Some(1),
-            // Moving text from one field to the next changes the hash.
+            // Moving text from one field to the next also changes the hash.
             |exchange| (exchange.what, exchange.request) = ("GET /xab".into(), String::new()),
         ];
         let mut hashes = vec![hash_exchange(1, &exchange()), hash_exchange(2, &exchange())];

@@ -1,4 +1,4 @@
-//! Holder of a journal, its lease, and whether its process lives.
+//! The process that holds a journal, its lease, and the check whether it is alive.
 
 use candlewick_sdk::Millis;
 use std::fmt;
@@ -8,11 +8,11 @@ use std::path::Path;
 pub struct Holder {
     pub program: String,
     pub pid: u32,
-    /// Start time in clock ticks of the kernel, `None` if unknown.
+    /// Start time of the process in clock ticks since boot, `None` if unknown.
     pub started: Option<u64>,
     pub host: String,
-    /// Host since its last boot, a space, and the process namespace. Empty if unknown.
-    /// [`Holder::pid`] is only meaningful on the same machine.
+    /// Boot id of the kernel, a space, and the process namespace. Empty if unknown.
+    /// Two values of [`Holder::pid`] are only comparable if this is equal.
     pub machine: String,
 }
 
@@ -29,13 +29,13 @@ impl Holder {
         }
     }
 
-    /// Returns whether both run under one kernel, possibly in different containers.
+    /// Returns whether both processes run under one kernel, possibly in different containers.
     pub(crate) fn has_same_kernel(&self, other: &Self) -> bool {
         let kernel = |holder: &Self| holder.machine.split(' ').next().map(str::to_owned);
         !self.machine.is_empty() && kernel(self) == kernel(other)
     }
 
-    /// Returns whether both share a process namespace, so that ids can be checked.
+    /// Returns whether both processes share a process namespace, so that one can check the other's id.
     pub(crate) fn is_near(&self, other: &Self) -> bool {
         !self.machine.is_empty() && self.machine == other.machine
     }
@@ -47,14 +47,14 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Holder of a journal. Times are the database's, because host clocks may disagree.
+/// Lease of a journal. Times are from the database's clock, because host clocks may disagree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     pub holder: Holder,
     pub since: Millis,
     pub heartbeat: Millis,
     pub silence: Millis,
-    /// Validity after the last heartbeat, if the holder's process cannot be checked.
+    /// Time after the last heartbeat until the lease expires, if the holder's process cannot be checked.
     pub duration: Millis,
 }
 
@@ -71,8 +71,8 @@ impl Default for LeaseTerms {
 }
 
 impl LeaseTerms {
-    /// Returns whether a lease may be taken over, as far as `judge` can tell. On the same machine the process
-    /// must have ended, however long it was silent. Elsewhere the lease must have expired.
+    /// Returns whether the process `judge` may take over a lease. If both run on the same machine, the
+    /// holder must have ended, however long it was silent. Otherwise the lease must have expired.
     pub fn is_over(&self, lease: &Lease, judge: &Holder) -> bool {
         if lease.holder.is_near(judge) {
             !(self.is_alive)(&lease.holder)
@@ -82,8 +82,8 @@ impl LeaseTerms {
     }
 }
 
-/// Returns the host's identity since boot and the process namespace, empty if unknown.
-/// Containers may share a host name, but not their processes.
+/// Returns the boot id and the process namespace, empty if unknown.
+/// A host name would not do, because containers may share one.
 fn this_machine() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     let room = std::fs::read_link("/proc/self/ns/pid");
@@ -98,7 +98,7 @@ fn read_start_time(pid: u32) -> Option<u64> {
     stat(pid)?.1
 }
 
-/// Returns whether the process lives. Assumed if it cannot be checked.
+/// Returns whether a process is alive. If this cannot be checked, returns true.
 fn is_alive(pid: u32, began: Option<u64>) -> bool {
     match stat(pid) {
         Some((is_ended, now)) => !is_ended && (began.is_none() || now.is_none() || began == now),
@@ -113,7 +113,7 @@ pub(crate) fn is_stopped(pid: u32) -> bool {
 
 fn stat(pid: u32) -> Option<(bool, Option<u64>)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // `PID (NAME) STATE ...`, where the name may hold anything; the beginning is the twentieth after it.
+    // `PID (NAME) STATE ...`: the name may contain anything. The start time is the twentieth field after it.
     let rest = stat.rsplit(')').next()?.trim_start();
     let began = rest.split(' ').nth(19).and_then(|ticks| ticks.parse().ok());
     Some((rest.starts_with(['Z', 'X']), began))
@@ -148,7 +148,7 @@ mod tests {
         let judge = holder("m");
         for (machine, silence, is_alive, expected) in [
             ("m", 0, ALIVE, false),
-            // The lease of a living local process is never taken over, however long it slept.
+            // The lease of a live local process is never taken over, however long it was silent.
             ("m", 86_400_000, ALIVE, false),
             ("m", 0, DEAD, true),
             ("n", 30_000, DEAD, false),
@@ -190,7 +190,7 @@ mod tests {
         let pid = rustix::process::Pid::from_child(&child);
         assert!(!is_stopped(child.id()));
         rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
-        // The process stops when it is next scheduled.
+        // The signal takes effect only when the process is next scheduled, so wait for it.
         rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::UNTRACED).unwrap();
         assert!(is_stopped(child.id()));
         child.kill().unwrap();

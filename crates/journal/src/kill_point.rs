@@ -1,8 +1,8 @@
 //! Kill points: debug builds can die by SIGKILL at any journal write, for crash tests.
 //!
-//! `JOURNAL_KILL_POINT="before open 2"` kills right before the second write that contains an `open`
-//! action, `after ...` right after it is durable. `JOURNAL_KILL_POINT_LOG=FILE` appends one line
-//! per write with its contents. Release builds contain none of this.
+//! `JOURNAL_KILL_POINT="before open 2"` kills the process right before the second write that contains
+//! an `open` action; `after open 2` kills it right after that write is durable. `JOURNAL_KILL_POINT_LOG=FILE`
+//! appends one line per write with its contents. Release builds contain none of this.
 
 use crate::chain::{LineKind, PendingLine};
 use crate::exchange::{LoggedExchange, is_seal};

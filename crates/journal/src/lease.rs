@@ -1,4 +1,4 @@
-//! Lease in the database: acquired, checked in every write transaction, renewed, released.
+//! The lease in the database: acquired, checked in every write transaction, renewed and released.
 
 use crate::database::JournalUrl;
 use crate::database::connection::BEGIN_FILE;
@@ -13,11 +13,11 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 use std::sync::LazyLock;
 
-/// Database time in ms. On a server it is the same clock for all hosts.
+/// Database time in ms. A server's clock is the same for all hosts.
 const SERVER_TIME: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 const FILE_TIME: &str = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
-/// Secret of one opened journal. Distinguishes holders within the same process.
+/// Random token of one opened journal. Distinguishes holders within the same process.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Token(String);
 
@@ -28,8 +28,8 @@ pub(crate) struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Returns whether the lease may be taken. The file lock proves that a previous holder under this kernel
-    /// has ended, but nothing about other hosts, as a network file system may keep locks per host.
+    /// Returns whether the lease may be taken. The file lock proves that a holder on the same kernel has
+    /// ended. It proves nothing about other hosts, because a network file system may keep locks per host.
     fn is_over(&self, lease: &Lease) -> bool {
         let has_lock = self.lock.is_some_and(FileLock::is_sure);
         let is_unlocked =
@@ -38,8 +38,8 @@ impl Claim<'_> {
     }
 }
 
-/// Takes the lease, or fails with its holder. The caller's transaction excludes other openers, the conditions
-/// of the update exclude the holder, which may be writing.
+/// Takes the lease, or returns an error that names its holder. The caller's transaction excludes other
+/// openers. The conditions of the update exclude the holder, which may be writing.
 pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Claim<'_>) -> Result<Token> {
     let (before, lease) = read(any, url, SCHEMA).await?;
     if let Some(lease) = &lease
@@ -76,7 +76,7 @@ pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Clai
     }
 }
 
-/// Checks the lease and returns the last line. Excludes writers until the commit.
+/// Checks the lease and returns the last line. Locks out other writers until the commit.
 pub(crate) async fn lock(any: &mut AnyConnection, url: &JournalUrl, token: &Token) -> Result<Head> {
     let row = sqlx::query("UPDATE lease SET id = 1 WHERE token = $1 RETURNING head_seq, head_hash")
         .bind(&token.0)
@@ -96,7 +96,7 @@ static BEGIN_AND_ADVANCE: LazyLock<String> = LazyLock::new(|| format!("{BEGIN_FI
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
     Within,
-    /// Begins in the same round trip to the driver. For files only.
+    /// Begin the transaction in the same round trip to the driver. For files only.
     Begin,
 }
 
@@ -122,7 +122,7 @@ pub(crate) async fn advance(
     if moved.len() == 1 {
         return Ok(());
     }
-    // The write was not ours: the lease is lost, or the table was edited.
+    // No row matched: the lease is lost, or the table was edited.
     let found = lock(any, url, token).await?;
     let reason = format!("the journal ends with entry {}, this process wrote {}", found.seq, before.seq);
     Err(broken(url, found.seq.min(before.seq) + 1, &reason))

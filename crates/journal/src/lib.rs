@@ -1,9 +1,9 @@
-//! The durable record of a Session's events and actions, in their order.
+//! The durable, ordered record of a session's events and actions.
 //!
-//! Entries are lines of JSON: a header, then each event with its resulting actions; replay restores
-//! the Session. An intent is durable before its request is sent, by [`Journal::make_durable`]. A
-//! [`Store`] chains the lines by hash in SQLite or PostgreSQL, for the one process with the lease.
-//! A [`Reader`] can read meanwhile; a [`Projector`] derives tables.
+//! Entries are lines of JSON: a header, then each event followed by its actions. Replaying them restores the
+//! session. [`Journal::make_durable`] stores an intent before its request is sent. A [`Store`] chains the lines
+//! by hash in SQLite or PostgreSQL; only the process with the lease can write. A [`Reader`] can read
+//! concurrently. A [`Projector`] derives tables.
 
 mod append;
 mod chain;
@@ -47,12 +47,12 @@ use candlewick_sdk::Millis;
 
 #[async_trait]
 pub trait Journal: Recorder + Send {
-    /// Returns when every entry so far would survive a crash of the machine.
-    /// Also called from time to time without new entries, so that a journal can renew its lease. After an
-    /// error nothing is lost: entries are kept, and a retry is allowed if [`JournalError::is_temporary`].
+    /// Returns once every entry so far would survive a crash of the machine.
+    /// Also called periodically without new entries, so that a journal can renew its lease.
+    /// After an error the entries are retained. Retry if [`JournalError::is_temporary`].
     async fn make_durable(&mut self) -> Result<(), JournalError>;
 
-    /// Makes everything durable and releases the journal. Later entries are ignored.
+    /// Makes all entries durable and releases the journal. Later entries are ignored.
     async fn close(&mut self) -> Result<(), JournalError> {
         self.make_durable().await
     }
@@ -63,7 +63,7 @@ pub trait Journal: Recorder + Send {
         let _ = exchange;
     }
 
-    /// Records the answer to an order, committed with the preceding entries.
+    /// Records the answer to an order. It is committed together with the preceding entries.
     fn answer_order(&mut self, order: OrderToken, answer: String) {
         let _ = (order, answer);
     }
@@ -76,9 +76,9 @@ pub trait Journal: Recorder + Send {
         false
     }
 
-    /// Writes the next piece of a pending snapshot, or of the tables. Best effort.
-    /// Only called while nothing else waits for the journal. The future may be dropped at any time; the
-    /// journal reports and counts errors itself.
+    /// Writes the next piece of a pending snapshot or of the tables. Best effort.
+    /// Only called while nothing else waits for the journal. The future may be dropped at any time.
+    /// The journal reports and counts errors itself.
     async fn write_snapshot_piece(&mut self) {}
 
     fn note(&mut self, at: Millis, body: String) {

@@ -1,5 +1,5 @@
-//! Operator orders to the holder of a journal, through its database.
-//! They survive a restart of the holder. The transaction that makes their effects durable records the answers.
+//! Operator orders to the process that holds a journal, sent through the journal's database.
+//! Orders survive a restart of that process. An answer is committed together with the effects of its order.
 
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
@@ -14,7 +14,7 @@ use std::fmt;
 
 const MAX_READ_ORDERS: i64 = 32;
 
-/// Idempotency key of an order, executed once even if it arrives several ways.
+/// Idempotency key of an order. The order is executed once, even if it arrives by several routes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct OrderToken(String);
@@ -29,7 +29,7 @@ impl OrderToken {
     }
 }
 
-/// Returns 128 random bits in hexadecimal digits. An error names `user`.
+/// Returns 128 random bits as hexadecimal digits. An error message names `user`.
 pub(crate) fn random_hex(user: &impl fmt::Display) -> Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| unavailable(user, error))?;
@@ -89,7 +89,7 @@ pub async fn close_orders(url: &JournalUrl, order: Option<&OrderToken>, answer: 
     .await
 }
 
-/// Opens a journal for orders without migration: its holder may be an older program.
+/// Opens a journal to add orders. Does not migrate it, because its holder may be an older program.
 async fn open(url: &JournalUrl) -> Result<Connection> {
     if url.file().is_some_and(|file| !file.exists()) {
         return Err(JournalError::NotFound { url: url.to_string() });

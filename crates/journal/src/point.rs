@@ -1,4 +1,4 @@
-//! Last verified line, stored next to a journal to detect a forged or older one.
+//! The last verified line, stored next to a journal to detect a forgery or a rollback.
 
 use crate::private_file::{sync_parent_folder, with_ending};
 use crate::{ChainHash, Head, JournalUrl};
@@ -18,7 +18,7 @@ pub(crate) fn read(url: &JournalUrl) -> Option<Head> {
     Some(Head { seq: seq.parse().ok()?, hash: ChainHash::from_hex(hash)? })
 }
 
-/// Writes the last verified line. Best effort: a failure only loses extra protection.
+/// Writes the last verified line. Best effort: a failure only loses this extra protection.
 pub(crate) fn write(url: &JournalUrl, head: Head) {
     if let Some(path) = point_path(url) {
         drop(replace(&path, head));

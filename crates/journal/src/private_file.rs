@@ -18,7 +18,7 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
 }
 
 pub(crate) fn sync_parent_folder(path: &Path) -> io::Result<()> {
-    // Other systems cannot open a folder.
+    // Systems other than Unix cannot open a folder.
     if cfg!(unix) { File::open(parent_folder(path))?.sync_all() } else { Ok(()) }
 }
 

@@ -1,4 +1,4 @@
-//! Reads journals, also while another process writes to them.
+//! Reads journals, even while another process writes to them.
 
 use crate::chain::{ChainHash, Head, Line, LineKind, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
@@ -20,10 +20,10 @@ pub(crate) const EXCHANGES_SINCE: i64 = 2;
 
 pub struct Reader {
     pub(crate) connection: Connection,
-    /// Schema version of the journal, older than this program's until the next write.
+    /// Schema version of the journal. May be older than this program's, because only writers migrate.
     pub(crate) schema: i64,
     pub(crate) seals: Seals,
-    /// Whether seals up to the last visited line may be missing from `seals`.
+    /// Whether `seals` may lack some seals before the last line read.
     knows_few_seals: bool,
 }
 
@@ -61,8 +61,8 @@ impl Reader {
         self.lines_of_rows(text, &[from.get(), to.get(), i64::from(limit)]).await
     }
 
-    /// Reads the exchanges of an intent. Empty for a journal older than exchanges.
-    /// They are checked against the seals of the last [`Reader::walk`]; later exchanges are omitted.
+    /// Reads the exchanges of an intent. Returns none if the journal is too old to contain exchanges.
+    /// Exchanges are checked against the seals read by the last [`Reader::walk`]. Later exchanges are omitted.
     pub async fn exchanges_of(&mut self, intent: u64) -> Result<Vec<LoggedExchange>> {
         if self.schema < EXCHANGES_SINCE {
             return Ok(Vec::new());
@@ -95,7 +95,7 @@ impl Reader {
         with_deadline(ANSWER_DEADLINE, &url, crate::append::last_line(self.connection.any(), &url)).await
     }
 
-    /// Returns the lease, `None` after a clean end.
+    /// Returns the lease, `None` if its holder has released it.
     pub async fn holder(&mut self) -> Result<Option<Lease>> {
         let url = self.connection.url().clone();
         with_deadline(ANSWER_DEADLINE, &url, async {
@@ -155,7 +155,7 @@ impl Reader {
         for row in rows {
             let (id, mut exchange) = exchange_from(row).at(self.url())?;
             if let Some(kept) = exchange.response.take() {
-                // A response that cannot be restored stays as stored, which fails its seal.
+                // A response that cannot be restored is kept as stored, so its seal will not match.
                 let whole = self.restored(&kept, &restored).await?.unwrap_or(kept);
                 restored.insert(id, whole.clone());
                 exchange.response = Some(whole);
@@ -289,8 +289,8 @@ fn exchange_from(row: &AnyRow) -> Result<(u64, LoggedExchange), sqlx::Error> {
     Ok((row.try_get::<i64, _>("id")?.cast_unsigned(), exchange))
 }
 
-/// Number of lines, from the first one of a run, that contain the run's header.
-/// Lines that an operator wrote while no bot was running belong to no run.
+/// Number of lines to search for a run's header, from the first line that may belong to the run.
+/// Lines written by an operator while no bot was running belong to no run and may precede the header.
 const HEADER_SEARCH_LINES: u32 = 500;
 
 impl Reader {
@@ -302,7 +302,7 @@ impl Reader {
         self.find_header(last, 1, head).await
     }
 
-    /// Returns the unverified headers of all runs, in order.
+    /// Returns the unverified headers of all runs, oldest first.
     pub async fn run_headers(&mut self) -> Result<Vec<StoredLine>> {
         let (head, mut headers, mut from) = (self.head().await?.seq, Vec::new(), 1);
         while let Some(run) = self.run_from(from).await? {
@@ -320,9 +320,9 @@ impl Reader {
         self.find_header(run, 1, head).await
     }
 
-    /// Returns external signals from this line on with the Session's answers, unverified.
+    /// Returns the external signals from line `seq` on with the session's answers, without verifying them.
     pub async fn outside_signals_from(&mut self, seq: u64) -> Result<Vec<StoredLine>> {
-        // A day start may precede the answer.
+        // The start of a new day may be recorded between a signal and its answer.
         let text = "SELECT DISTINCT b.seq, b.run, b.kind, b.intent, b.at, b.received, b.body, b.hash FROM entries a \
                     JOIN entries b ON b.seq >= a.seq AND b.seq <= a.seq + 2 WHERE a.seq >= $1 AND a.kind = 'event' \
                     AND a.body LIKE '%\"event\":\"outside_signal\"%' AND (b.seq = a.seq OR b.kind = 'action') ORDER BY b.seq";
@@ -340,7 +340,7 @@ impl Reader {
         Ok(run.at(self.url())?.map(i64::cast_unsigned))
     }
 
-    /// Finds a run's first line by bisection. Lines of no run may precede it.
+    /// Finds a run's first line by bisection. The result may be a preceding line that belongs to no run.
     async fn find_first_line(&mut self, run: u64, from: u64, head: u64) -> Result<u64> {
         let (mut low, mut high) = (from, head);
         while low < high {
@@ -364,9 +364,9 @@ impl Reader {
 const PAGE: u32 = 5_000;
 
 impl Reader {
-    /// Reads the seals among these lines and verifies them against their predecessors.
-    /// Later reads of exchanges are checked against these seals and those of the last walk. An exchange
-    /// without a known seal triggers a walk of the whole journal.
+    /// Reads the seals among these lines and verifies each against the preceding line.
+    /// Exchanges read later are checked against these seals and those of the last walk. An exchange
+    /// without a known seal triggers a walk over the whole journal.
     pub async fn read_seals(&mut self, numbers: Range<u64>) -> Result<()> {
         let text = "SELECT seq FROM entries WHERE seq >= $1 AND seq < $2 AND kind = 'note' \
                     AND body LIKE '{\"exchanges\":%' ORDER BY seq";

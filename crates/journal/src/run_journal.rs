@@ -1,4 +1,4 @@
-//! Journal of one run in a store. Renews the lease as time passes.
+//! Journal of one run, written to a store whose lease it renews.
 
 use crate::tables::IntentRows;
 use crate::{
@@ -11,12 +11,12 @@ use candlewick_sdk::Millis;
 use std::io;
 use std::time::Duration;
 
-/// Interval of lease renewals in real time, several within the lease's duration.
+/// Interval of lease renewals in real time. A fraction of the lease's duration.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 
 const LAST_SNAPSHOT: Duration = Duration::from_secs(3);
 
-/// Intervals of table updates in real time. While catching up, at least the factor times the last duration.
+/// Interval between table updates, in real time.
 const ROWS_INTERVAL: Duration = Duration::from_secs(5);
 const CATCH_UP_INTERVAL: Duration = Duration::from_millis(20);
 const CATCH_UP_PAUSE_FACTOR: u32 = 4;
@@ -25,13 +25,13 @@ const ROWS_RETRY_DELAY: Duration = Duration::from_mins(1);
 pub struct RunJournal {
     store: Option<Store>,
     run: u64,
-    /// Monotonic time for the lease. It must advance while the machine sleeps.
+    /// Monotonic clock for the lease. It must advance while the machine sleeps.
     elapsed: Box<dyn Fn() -> Duration + Send + Sync>,
     last_beat: Duration,
-    /// Venue times of the last event and its arrival, also used for the resulting actions.
+    /// Venue times at which the last event happened and arrived. Its actions get the same times.
     moment: (Millis, Millis),
     follower: Option<Box<dyn Follower>>,
-    /// Whether a snapshot piece is being written. Stays set if that was cancelled.
+    /// Whether a snapshot piece is being written. Stays true if the write was cancelled.
     is_storing: bool,
     failures: u64,
     projector: Option<Projector>,
@@ -40,7 +40,7 @@ pub struct RunJournal {
 
 impl RunJournal {
     /// Creates the journal of run `run` at venue time `now`, on a verified store.
-    /// `elapsed` is a monotonic time since any moment, which must advance while the machine sleeps.
+    /// `elapsed` is a monotonic clock with any origin. It must advance while the machine sleeps.
     pub fn new(
         mut store: Store,
         run: u64,
@@ -92,7 +92,7 @@ impl RunJournal {
 
     async fn update_rows(&mut self) -> bool {
         let now = (self.elapsed)();
-        // Also after a cancelled update, since the cause may persist.
+        // Set before the update, so that it also applies if the update is cancelled.
         self.next_rows = now + ROWS_INTERVAL;
         let (Some(store), Some(projector)) = (&mut self.store, &mut self.projector) else { return false };
         let Some(rows) = self.follower.as_ref().and_then(|follower| follower.rows()) else { return false };
@@ -278,13 +278,13 @@ pub trait Follower: Send {
 
     fn is_due(&self) -> bool;
 
-    /// Returns the next piece of a pending snapshot, `None` if there is none.
-    /// It is written after all lines received so far. `is_end` is true at the end of the run.
+    /// Returns the next piece of a pending snapshot, `None` if no snapshot is pending.
+    /// The piece is written after all lines received so far. `is_end` is true at the end of the run.
     fn next_piece(&mut self, is_end: bool) -> Option<String>;
 
     fn recorded(&mut self, head: Head);
 
-    /// Reports that the last piece may be lost. The next piece begins a new snapshot.
+    /// Reports that the last piece may not have been stored. The next piece must begin a new snapshot.
     fn not_recorded(&mut self, why: &str);
 
     fn rows(&self) -> Option<&dyn IntentRows> {

@@ -1,4 +1,4 @@
-//! Durable journal of the process that writes it.
+//! Durable journal, opened for writing by one process.
 
 use crate::append::{self, AfterLines};
 use crate::chain::{Head, PendingLine, StoredLine};
@@ -18,32 +18,32 @@ use sqlx::AnyConnection;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Maximum number of buffered lines and exchanges.
-/// The driver commits long before. Without a database it stops taking events once [`Store::is_full`].
+/// Maximum number of buffered lines, exchanges and answers. Normally the caller commits long before.
+/// If the database is unavailable, the caller must stop taking events once [`Store::is_full`].
 pub const MAX_PENDING: usize = 100_000;
 
 const POINT_PAUSE: Duration = Duration::from_mins(1);
 
-/// Retries while the lock is held but the lease does not name its holder.
+/// Maximum attempts to take the lock while no valid lease names its holder.
 const LOCK_ATTEMPTS: u32 = 40;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
-/// A journal for exclusive writing under a lease: lines are durable when [`Store::commit`] has returned.
-/// Every transaction checks the lease. A dropped future counts as an error with unknown outcome.
+/// A journal opened for exclusive writing under a lease, which every transaction checks.
+/// Lines are durable once [`Store::commit`] has returned. A dropped future counts as an unknown outcome.
 pub struct Store {
     pub(crate) url: JournalUrl,
     pub(crate) token: Token,
-    /// `None` in a call or after a failure, as a pending query makes it unusable.
+    /// `None` during a call and after a failure, because a pending query makes a connection unusable.
     pub(crate) connection: Option<Connection>,
     is_certain: bool,
     pub(crate) head: Head,
     exchanges_written: u64,
     pub(crate) lines: Vec<PendingLine>,
-    /// Number of leading best-effort lines whose own write failed or is unfinished.
+    /// Number of best-effort lines at the front of `lines`, whose write failed or is unfinished.
     best_effort_lines: usize,
     durable: Option<Vec<StoredLine>>,
     exchanges: Vec<LoggedExchange>,
-    /// Number of leading exchanges whose seal is already among the lines.
+    /// Number of exchanges at the front of `exchanges` whose seal is already among the lines.
     sealed: usize,
     bases: Bases,
     pub(crate) moment: Option<(u64, Millis, Millis)>,
@@ -65,7 +65,7 @@ impl Store {
     async fn begin(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
         let mut kill_points = KillPoints::from_environment();
         let mut connection = Connection::open(url, Purpose::Begin).await?;
-        // Inspects first, so that a file that is not a journal stays untouched.
+        // Inspects the file first, so that a file that is not a journal is not modified.
         schema::inspect(&mut connection).await?;
         connection.make_durable().await?;
         let lock = take_lock(&mut connection, &Claim { holder, terms, lock: None }).await?;
@@ -128,8 +128,8 @@ impl Store {
         self.exchanges.push(exchange.bounded());
     }
 
-    /// Stores the last line as verified, now and at intervals. Call it only once all lines of earlier
-    /// processes are verified. `now` is the time since any fixed moment.
+    /// Stores the last line as verified, now and periodically. Call this only once all lines from earlier
+    /// processes have been verified. `now` is a time with any fixed origin.
     pub fn store_point(&mut self, now: Duration) {
         point::write(&self.url, self.head);
         self.point_kept = Some(now);
@@ -149,7 +149,7 @@ impl Store {
         self.lines.len() - self.best_effort_lines + self.exchanges.len() + self.answers.len()
     }
 
-    /// Returns whether [`MAX_PENDING`] is reached: record nothing more until a commit.
+    /// Returns whether [`MAX_PENDING`] is reached. If so, record nothing more until a commit.
     pub fn is_full(&self) -> bool {
         self.pending() >= MAX_PENDING
     }
@@ -158,9 +158,9 @@ impl Store {
         self.head
     }
 
-    /// Commits the buffer and returns when it would survive a crash of the machine.
-    /// After an error the buffer is kept, and a retry is allowed if [`crate::JournalError::is_temporary`]. No line
-    /// is lost or written twice, even if the outcome of a transaction is unknown.
+    /// Commits the buffer and returns once its contents would survive a crash of the machine.
+    /// After an error the buffer is retained. Retry if [`crate::JournalError::is_temporary`]. No line is lost
+    /// or written twice, even if the outcome of a transaction is unknown.
     pub async fn commit(&mut self) -> Result<()> {
         if self.pending() == 0 {
             return Ok(());
@@ -169,7 +169,7 @@ impl Store {
         with_deadline(ANSWER_DEADLINE, &url, self.write(BestEffortLine::Drop)).await
     }
 
-    /// Renews the lease. Call it several times within the lease's duration.
+    /// Renews the lease. Call this several times within the lease's duration.
     pub async fn heartbeat(&mut self) -> Result<()> {
         let url = self.url.clone();
         with_deadline(ANSWER_DEADLINE, &url, async {
@@ -213,7 +213,7 @@ impl Store {
         }
         if !was_certain {
             let any = connection.any();
-            // Locks first: any earlier transaction of ours has ended after that.
+            // Takes the lock first. After that, any earlier transaction of this process has ended.
             let found = lease::lock(any, &self.url, &self.token).await?;
             let exchanges = append::last_exchange(any, &self.url).await?;
             self.forget_written(found, exchanges)?;
@@ -226,7 +226,7 @@ impl Store {
         self.kill_points.before(&CommitStep::Entries(&self.lines, &self.exchanges, self.answers.len()));
         let heads = (self.head, self.recorded());
         lease::advance(any, &self.url, &self.token, heads, start).await?;
-        // Restored only after a successful write, because differences need their base.
+        // Put back only after a successful write, because each base must be in the database.
         let mut bases = std::mem::take(&mut self.bases);
         append::exchanges(any, &self.url, (self.exchanges_written, &mut bases), &self.exchanges).await?;
         orders::answer(any, &self.url, &self.answers).await?;
@@ -257,7 +257,7 @@ impl Store {
         self.record(Line { run, kind: LineKind::Note, intent: None, at, received, body });
     }
 
-    /// Drops buffered lines that an earlier transaction of unknown outcome did write.
+    /// Drops buffered lines that an earlier transaction with an unknown outcome turns out to have written.
     fn forget_written(&mut self, found: Head, exchanges: u64) -> Result<()> {
         let written = if found == self.head {
             0
@@ -306,7 +306,7 @@ impl Store {
     }
 }
 
-/// Takes the file lock. Its owner has the lease, or is taking or releasing it.
+/// Takes the file lock. A process that owns the lock has the lease, or is taking or releasing it.
 async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Option<FileLock>> {
     let url = connection.url().clone();
     let Some(path) = url.file() else { return Ok(None) };
@@ -347,8 +347,8 @@ pub(crate) enum BestEffortLine {
 }
 
 impl Store {
-    /// Writes a best-effort line in its own transaction, with nothing buffered. A failed or cancelled attempt
-    /// leaves nothing behind: the next line is chained to the last durable one, which may be this one.
+    /// Writes a best-effort line in its own transaction. Fails if anything else is buffered. A failed or
+    /// cancelled attempt is not retried: the next line is chained to the last durable line, perhaps this one.
     pub(crate) async fn commit_best_effort(&mut self, line: Line) -> Result<Head> {
         let url = self.url.clone();
         if self.pending() > 0 || self.best_effort_lines > 0 {
@@ -378,7 +378,7 @@ mod tests {
     use crate::JournalError;
     use crate::Reader;
 
-    /// A page limit simulates a full disk: SQLite reports both alike. A new connection has no limit.
+    /// A page limit simulates a full disk: SQLite reports the same error. A new connection has no limit.
     #[tokio::test]
     async fn full_disk_loses_nothing() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Verified reading of lines, of a whole journal, and of the lines after a snapshot.
+//! Verified reading of single lines, of a whole journal, or of the lines after a snapshot.
 
 use crate::chain::{ChainHash, Head, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, with_deadline};
@@ -13,7 +13,7 @@ use sqlx::any::AnyRow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// A walk over all lines. Each is verified, but only the end proves completeness.
+/// A walk over all lines that verifies each of them. Only reaching the end proves that none is missing.
 pub struct Walk<'a> {
     reader: &'a mut Reader,
     url: JournalUrl,
@@ -26,14 +26,14 @@ pub struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(crate) async fn begin(reader: &'a mut Reader, page: u32) -> Result<Self> {
         let url = reader.url().clone();
-        // Reads both first, so that concurrent writes come after them.
+        // Reads the known heads before any line, so that concurrent writes come after them.
         let point = point::read(&url);
         let remembered = with_deadline(ANSWER_DEADLINE, &url, lease::read_head(reader.any(), &url)).await?;
         Ok(Self { reader, url, page, head: Head::EMPTY, remembered, point })
     }
 
-    /// Begins a walk after a line that is trusted for now.
-    /// It is verified once the walk has passed the last previously verified line.
+    /// Begins a walk after a line that is trusted provisionally.
+    /// That line is verified once the walk has passed the last previously verified line.
     async fn begin_after(reader: &'a mut Reader, head: Head, page: u32) -> Result<Self> {
         let walk = Self { head, ..Self::begin(reader, page).await? };
         for known in [Some(walk.remembered), walk.point].into_iter().flatten() {
@@ -47,7 +47,7 @@ impl<'a> Walk<'a> {
     pub async fn next(&mut self) -> Result<Vec<StoredLine>> {
         let from = self.head.seq + 1;
         let page = match self.reader.lines(from, self.page).await {
-            // An unreadable row hides the sound ones of its page, so read them one by one.
+            // An unreadable row makes its whole page fail, so read the rows one by one.
             Err(JournalError::BrokenChain { .. }) => match self.reader.lines(from, 1).await {
                 Err(JournalError::BrokenChain { reason, .. }) => {
                     return Err(broken(&self.url, from, &reason));
@@ -117,8 +117,8 @@ impl<'a> Walk<'a> {
 }
 
 impl Reader {
-    /// Counts an intent's exchanges outside of the chain of the last [`Reader::walk`].
-    /// An older program wrote them, so they cannot be verified.
+    /// Returns the number of an intent's exchanges without a seal.
+    /// An older program wrote these, so they cannot be verified.
     pub async fn exchanges_outside_of(&mut self, intent: u64) -> Result<u64> {
         if self.schema < EXCHANGES_SINCE {
             return Ok(0);
@@ -138,18 +138,18 @@ pub struct Verified {
     pub entries: u64,
     pub head_hash: ChainHash,
     pub exchanges: u64,
-    /// Number of raw exchanges outside of the chain, written by an older program.
+    /// Number of raw exchanges without a seal, written by an older program.
     pub exchanges_outside: u64,
 }
 
 impl Reader {
-    /// Recomputes the chain from the first line to the last one recorded in the lease.
-    /// Each raw exchange is checked against its seal.
+    /// Recomputes the chain from the first line to the last one, which must match the lease.
+    /// Also checks each raw exchange against its seal.
     pub async fn verify(&mut self) -> Result<Verified> {
         self.verify_each(|_| {}).await
     }
 
-    /// Verifies and passes each line to `show`, in one walk, also before an error.
+    /// Like [`Self::verify`], and passes each line to `show`, including those before an error.
     pub async fn verify_each(&mut self, mut show: impl FnMut(&StoredLine)) -> Result<Verified> {
         self.seals = Seals::default();
         let mut walk = self.walk(PAGE).await?;
@@ -165,7 +165,7 @@ impl Reader {
             let page = walk.reader().exchanges_from(next).await?;
             let Some((last, _)) = page.last() else { break };
             let (from, last) = (next, *last);
-            // Newer exchanges are sealed by newer lines.
+            // Exchanges added since then are sealed by lines added since then.
             while walk.reader().seals.next(0).is_some() && !walk.reader().seals.holds(last) {
                 if walk.next().await?.is_empty() {
                     break;
@@ -206,14 +206,14 @@ static NUMBERED_LINES_QUERY: LazyLock<String> = LazyLock::new(|| {
 });
 
 impl Reader {
-    /// Walks the lines after `head`, verified against it and the last verified line.
-    /// Lines are only trustworthy once the walk has reached its end.
+    /// Walks over the lines after `head` and verifies them against `head` and the last verified line.
+    /// Do not trust these lines until the walk has reached its end.
     pub async fn walk_after(&mut self, head: Head, page: u32) -> Result<Walk<'_>> {
         Walk::begin_after(self, head, page).await
     }
 
-    /// Returns the last complete verified snapshot, `None` if none is known nearby.
-    /// The last verified line is recorded in the file next to the journal, or in a server's lease.
+    /// Returns the last complete snapshot, `None` if there is none shortly before the last verified line.
+    /// The last verified line is recorded in a file next to the journal, or in the lease on a server.
     pub async fn last_snapshot(&mut self) -> Result<Option<StoredLine>> {
         let url = self.url().clone();
         let verified = match url.file() {
@@ -234,11 +234,11 @@ impl Reader {
         Ok(self.sound_line(head.seq).await?.filter(|line| line.hash == head.hash))
     }
 
-    /// Reads the lines of these numbers, each verified against its predecessor.
+    /// Reads the lines with these numbers and verifies each against the preceding line.
     pub async fn lines_numbered(&mut self, numbers: &[u64]) -> Result<Vec<StoredLine>> {
         let mut lines = Vec::with_capacity(numbers.len());
         for some in numbers.chunks(LINES_PER_QUERY) {
-            // Each line with its predecessor; the last is repeated to fill the statement.
+            // Requests each line with the preceding one. The last number is repeated to fill the statement.
             let asked = (0..LINES_PER_QUERY)
                 .map(|place| some.get(place).or(some.last()).copied().unwrap_or_default());
             let asked: Vec<i64> =

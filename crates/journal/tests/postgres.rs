@@ -1,7 +1,7 @@
-//! The journal's claims on a PostgreSQL server, and claims about servers only.
+//! The journal test suite on a PostgreSQL server, and tests that only apply to servers.
 //!
-//! `CANDLEWICK_TEST_POSTGRES` is the URL of a server on which databases and roles may be made, with its password;
-//! `CANDLEWICK_TEST_POSTGRES_RESTART` is a command that restarts the server at once. `.ci/postgres` provides both.
+//! `CANDLEWICK_TEST_POSTGRES` is the URL, with password, of a server on which databases and roles can be created.
+//! `CANDLEWICK_TEST_POSTGRES_RESTART` is a command that restarts it without a clean shutdown. `.ci/postgres` sets both.
 
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
 
@@ -131,8 +131,8 @@ async fn passwords_are_never_shown() {
     fixture.remove().await;
 }
 
-/// Repeatedly stops the server at once and restarts it while a writer commits as fast as it can. Commits of
-/// this server are lazy by default.
+/// Repeatedly restarts the server without a clean shutdown while a writer commits as fast as it can.
+/// This server commits asynchronously by default.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
 async fn server_restart_loses_and_repeats_nothing() {

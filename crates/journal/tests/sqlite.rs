@@ -1,4 +1,4 @@
-//! The journal's claims on SQLite files, and claims about files only.
+//! The journal test suite on SQLite files, and tests that only apply to files.
 
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
 
@@ -63,7 +63,7 @@ async fn reports_garbage_in_a_row() {
     ] {
         let fixture = sqlite().await;
         fixture.written(&["1", "2", "3", "4"]).await.close().await.unwrap();
-        // Drops the column constraints first, as a damaged or hostile file may have none.
+        // Drops the column constraints first, because a damaged or hostile file may have none.
         fixture.run("CREATE TABLE loose (seq, run, kind, intent, at, received, body, hash)").await;
         fixture.run("INSERT INTO loose SELECT * FROM entries").await;
         fixture.run("DROP TABLE entries; ALTER TABLE loose RENAME TO entries").await;
@@ -136,8 +136,8 @@ async fn deleted_file_accepts_and_loses_no_line() {
         store.record(line(body));
         assert_fails!(store.commit().await, JournalError::FileGone { .. });
     }
-    // Another journal in its place is not ours. It is closed, not dropped: a dropped connection removes its log
-    // by name some time later, perhaps after ours is back in place.
+    // A different journal at the same path must be rejected. It is closed explicitly: a dropped connection removes
+    // its log file by name some time later, perhaps after the original journal is back in place.
     std::fs::create_dir(&folder).unwrap();
     fixture.open().await.unwrap().close().await.unwrap();
     assert_fails!(store.commit().await, JournalError::LostLease { .. });
@@ -207,7 +207,7 @@ async fn copy_of_a_journal_in_use_is_complete_without_holder() {
     let verified = back_up(&fixture.url, &copy).await.unwrap();
     assert_eq!((verified.entries, verified.head_hash), (store.head().seq, store.head().hash));
     assert_eq!(mode_of(&copy), 0o600);
-    // Both the original and the copy can be continued while their writer lives.
+    // Writing to the original and to the copy can continue.
     commit(&mut store, &["4"]).await;
     let copied = JournalUrl::from_path(&copy);
     let mut reader = Reader::open(&copied).await.unwrap();
@@ -242,8 +242,7 @@ async fn copies_are_atomic() {
     assert!(error.contains("pg_dump") && !error.contains("hunter2"), "{error}");
 }
 
-/// The last verified line is stored next to a journal, so that another valid journal or an older copy is
-/// detected.
+/// The last verified line, stored next to a journal, reveals a different journal or an older copy.
 #[tokio::test]
 async fn detects_recreated_journal() {
     let fixture = sqlite().await;
@@ -285,8 +284,8 @@ async fn detects_recreated_journal() {
     assert_eq!(fixture.reader().await.verify().await.unwrap().entries, 4);
 }
 
-/// Under one kernel the file lock decides, even after a day of silence or across containers, and no time has
-/// to pass once the holder has ended.
+/// On the same kernel the file lock decides, even after a day of silence or across containers. Once the
+/// holder has ended, the lease need not expire first.
 #[tokio::test]
 async fn lock_owner_has_the_journal() {
     let fixture = sqlite().await;
@@ -305,7 +304,7 @@ async fn lock_owner_has_the_journal() {
 #[tokio::test]
 async fn recent_heartbeat_of_another_host_outweighs_a_free_lock() {
     let fixture = sqlite().await;
-    // Its process seems to have ended: the lock is free, but the lease was not released.
+    // The other host's process seems to have ended: the lock is free, but the lease was not released.
     drop(open_on(&fixture, "there", "boot-1 room").await.unwrap());
     fixture.age_lease(Millis::from_seconds(29)).await;
     let early = open_on(&fixture, "here", "boot-2 room").await.map(drop);

@@ -1,4 +1,4 @@
-//! Manual adoption of a trade, verified against the venue's own report.
+//! Manual adoption of a trade, verified against the venue's report.
 
 use crate::RuntimeError;
 use crate::coordinator::with_rounded_amount;
@@ -12,8 +12,8 @@ use std::time::Duration;
 
 pub(crate) const REPORT_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// Requests the report of a trade that the operator assigns to an intent, in flight from `sent` to `ended`.
-/// Terms may differ, because the venue may have changed them. Amounts lose only noise to the scale.
+/// Requests and checks the report of a trade that the operator assigns to an intent.
+/// The intent's request was in flight from `sent` to `ended`. The venue may have changed the terms.
 pub async fn verify_adoption(
     broker: &dyn Broker,
     (order, sent, ended): (&OpenOrder, Millis, Millis),
@@ -38,7 +38,7 @@ pub async fn verify_adoption(
 
 pub async fn verify_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), RuntimeError> {
     let unanswered = |source| RuntimeError::Venue { question: format!("trade {venue_id}"), source };
-    // Only a complete list proves anything, and a long one takes time.
+    // Only a complete list proves that the trade is missing. A long list takes time.
     let ask = async { (broker.trade(venue_id, Detail::ById).await, broker.trades().await) };
     let Ok((answer, listing)) = tokio::time::timeout(LIST_DEADLINE, ask).await else {
         let text = format!("the trade list took longer than {} s", LIST_DEADLINE.as_secs());
@@ -62,8 +62,8 @@ pub(crate) fn timeout_error() -> BrokerError {
     BrokerError::Unavailable { text: format!("no answer within {} s", REPORT_TIMEOUT.as_secs()) }
 }
 
-/// Returns the report unless it is of another trade. Missing fields are accepted, as the operator has seen
-/// the trade; differing terms only if `may_be_taken`.
+/// Returns the report, or an error if it describes another trade. Missing fields are accepted, because
+/// the operator has seen the trade. Differing terms are accepted only if `may_be_taken` returns true.
 pub(crate) fn check_adoption(
     order: &OpenOrder,
     venue_id: &str,
@@ -117,7 +117,7 @@ mod tests {
 
     const SENT: Millis = Millis::from_seconds(1_000);
 
-    /// `refusal` is a part of its text.
+    /// Checks the result; `refusal` is a part of the expected error text.
     async fn check(answer: Result<TradeReport, BrokerError>, refusal: Option<&str>) {
         let mut broker = MockBroker::new();
         broker

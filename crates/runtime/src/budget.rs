@@ -1,21 +1,21 @@
-//! Request budget: the rate that bots need against the venue's rate limit.
-//! Checks the average rate and the burst at the close of candles. All candles are requested at once then, and
-//! an order that is delayed past the limit is not opened.
+//! Request budget: compares the request rate that bots need with the venue's rate limit.
+//! Checks the average rate and the burst when all candles close together. Requests then queue, and an order that is
+//! delayed beyond its limit is not sent.
 
 use crate::RuntimeSettings;
 use candlewick_engine::{BotSettings, RiskSettings};
 use candlewick_sdk::{ExpirationType, Millis, Series, Symbol};
 use std::collections::BTreeSet;
 
-/// Usual delay of a candle after its close (`observed: prices and candles`). Earlier requests are repeated.
+/// Usual delay of a candle after its close (`observed: prices and candles`).
 const USUAL_LAG: Millis = Millis::new(300);
 const USUAL_ROUND_TRIP: Millis = Millis::new(100);
-/// Requests per ended trade: by id, then the list if that does not give the result.
+/// Requests per ended trade: by id, then the list if the first does not give the result.
 const REQUESTS_PER_ENDING: usize = 2;
 const REQUESTS_PER_AUDIT: f64 = 2.0;
 const MAX_SUGGESTED: u32 = 10_000;
 
-/// Requests per second that bots need if every candle signals and every signal opens a trade.
+/// Requests per second that bots need if every candle gives a signal and every signal opens a trade.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
     candles: f64,
@@ -35,7 +35,7 @@ struct Close {
     opens: usize,
     endings: usize,
     first_ask: Millis,
-    /// Maximum delay of an open after the close, `None` if unlimited.
+    /// Maximum delay between a candle's close and sending an open, `None` if unlimited.
     window: Option<Millis>,
     interval: Millis,
 }
@@ -98,8 +98,8 @@ impl Demand {
         self.candles + early + self.prices + self.trades + self.accounts
     }
 
-    /// Returns whether display-only prices fit into this limit (0: no limit).
-    /// All prices of one grid time must be answered, and the burst allowance restored, before the next.
+    /// Returns whether display-only prices fit into this rate limit (0: no limit).
+    /// All prices for one grid time must arrive, and the burst allowance recover, before the next grid time.
     pub fn has_room_to_show(&self, per_second: f64) -> bool {
         let for_one = per_second * seconds(self.price_every) - burst(per_second);
         let is_over_in_time = self.shown as f64 <= for_one;
@@ -164,8 +164,7 @@ impl Close {
         self.series.min((burst(per_second) + (per_second * left).floor()) as usize)
     }
 
-    /// Returns the delay of the last open after the close.
-    /// Candles are requested before prices, and each open delays the remaining reads.
+    /// Returns the delay between the close and the last open, which waits for all other requests.
     fn latest_open(&self, per_second: f64) -> Millis {
         if per_second == 0.0 {
             return self.first_ask + USUAL_ROUND_TRIP;
@@ -230,22 +229,22 @@ mod tests {
 
     #[test]
     fn average_demand_sums_all_request_rates() {
-        // By hand: 12 candles and 6 early questions a minute; 12 trades a minute of 5 requests; 1/60 + 2/300.
+        // By hand: 12 candles and 6 early requests per minute; 12 trades per minute, 5 requests each; 1/60 + 2/300.
         let need = demand(12, &unlimited(), false).needed(5.0);
         assert!((need - (18.0 / 60.0 + 1.0 + 1.0 / 60.0 + 2.0 / 300.0)).abs() < 1e-9, "{need}");
-        // Wanted prices come every five seconds; three trades at most are open, each for a minute.
+        // Prices are requested every five seconds. At most three trades are open, each for a minute.
         let need = demand(12, &RiskSettings::default(), true).needed(5.0);
         assert!((need - (18.0 / 60.0 + 12.0 / 5.0 + 0.25 + 1.0 / 60.0 + 2.0 / 300.0)).abs() < 1e-9, "{need}");
     }
 
     #[test]
     fn last_open_leaves_after_all_earlier_requests() {
-        // 12 candles, 6 early questions, 11 opens: 29 in total, 5 immediately, the last 4.8 s later, plus its answer.
+        // 12 candles, 6 early requests, 11 opens: 29 in total, 5 immediately, the last 4.8 s later, plus its answer.
         assert_eq!(demand(12, &unlimited(), false).close.latest_open(5.0), Millis::new(4_900));
         assert_eq!(demand(12, &unlimited(), false).shortage(5.0), None);
         let problem = demand(13, &unlimited(), false).shortage(5.0).unwrap();
         assert!(problem.contains("5.3 s after the close") && problem.contains("set it to 6"), "{problem}");
-        // Three opens at most: 17 candles and 6 early questions, then two opens.
+        // At most three opens: 17 candles and 6 early requests, then two opens before the last.
         assert_eq!(demand(17, &RiskSettings::default(), false).close.latest_open(5.0), Millis::new(4_100));
         assert_eq!(demand(2_000, &unlimited(), false).shortage(0.0), None, "no limit");
         let late = RiskSettings { max_signal_delay_ms: 0, ..unlimited() };

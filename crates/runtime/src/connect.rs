@@ -1,4 +1,4 @@
-//! Reads what a session needs before it can trade: the user and the wallet balance.
+//! Reads the user and the wallet balance, which a session needs before it can trade.
 
 use crate::RuntimeError;
 use crate::runner::within_deadline;
@@ -10,13 +10,13 @@ use candlewick_sdk::rust_decimal::Decimal;
 pub struct Account {
     pub user: String,
     pub kind: Kind,
-    /// Free balance without the stakes of open trades, with at most the decimals of the scale.
+    /// Free balance, excluding the stakes of open trades, rounded to the scale.
     pub balance: Decimal,
     pub balances: Option<Reply<Balances>>,
 }
 
-/// Decimals beyond the scale in which an amount may deviate: a thousandth of the smallest unit.
-/// This is far more than floating-point noise and far less than money.
+/// Extra decimals, beyond the scale, at which a deviation is noise: a thousandth of the smallest unit.
+/// Floating-point errors are far smaller than that, and real money is far larger.
 const NOISE_DECIMALS: u32 = 3;
 
 pub async fn connect(broker: &dyn Broker, kind: Kind, scale: MoneyScale) -> Result<Account, RuntimeError> {
@@ -39,7 +39,7 @@ fn missing_wallet_error(kind: Kind, balances: &Balances) -> RuntimeError {
     RuntimeError::NoWallet { kind: account_label(kind), listed }
 }
 
-/// Rounds a balance to the scale. A venue that uses floats sends 10000.000000000002 for 10000.
+/// Rounds a balance to the scale. A venue that uses floats may send 10000.000000000002 for 10000.
 pub fn counted_balance(balance: Decimal, scale: MoneyScale) -> Result<Decimal, RuntimeError> {
     without_noise(balance, scale).ok_or_else(|| RuntimeError::MoneyScaleMismatch {
         balance: balance.normalize().to_string(),
@@ -47,7 +47,7 @@ pub fn counted_balance(balance: Decimal, scale: MoneyScale) -> Result<Decimal, R
     })
 }
 
-/// Rounds an amount to the scale, `None` if that would lose money.
+/// Rounds an amount to the scale, or returns `None` if rounding would change more than noise.
 pub(crate) fn without_noise(amount: Decimal, scale: MoneyScale) -> Option<Decimal> {
     let noise = Decimal::new(1, scale.decimals() + NOISE_DECIMALS);
     let exact = scale.rounded(amount).map(|money| scale.to_decimal(money));

@@ -49,8 +49,8 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Returns whether the stop came from outside.
-    /// Such a stop limits the run's patience, and a second one ends it at once.
+    /// Returns whether the stop came from outside the run. Such a stop shortens the run's wait for open
+    /// trades, and a second one ends the run immediately.
     pub(crate) const fn is_signal(self) -> bool {
         matches!(self, Self::Interrupted | Self::Terminated)
     }

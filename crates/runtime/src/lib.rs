@@ -1,9 +1,9 @@
-//! Runs a session live: requests candles and prices, sends opens, tracks results.
+//! Runs a session live: requests candles and prices, sends opens and tracks results.
 //!
-//! A [`Coordinator`] is the pure core: it maps inputs (responses, orders, ticks, time) to commands.
-//! A [`Runner`] is its shell: a few tokio tasks that use the ports of `candlewick-broker`, write
-//! the journal and sleep. Observers get notices through a bounded channel ([`Watcher`]), which
-//! drops and counts. No trading decision is made here.
+//! A [`Coordinator`] is the deterministic core: it maps inputs (responses, orders, ticks, time) to commands.
+//! A [`Runner`] is its shell: a few tokio tasks that use the traits of `candlewick-broker`, write the
+//! journal and sleep. Observers get notices through a bounded channel ([`Watcher`]). If the channel is
+//! full, notices are dropped and counted. This crate makes no trading decisions.
 
 mod adoption;
 mod audit;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-/// Returns whether a settlement ends an intent in this state. Others are repetitions.
+/// Returns whether a settlement ends an intent in this state. Otherwise the settlement is a repetition.
 pub const fn may_settle(before: Option<IntentState>) -> bool {
     matches!(
         before,
@@ -54,7 +54,7 @@ pub enum Notice {
     },
     Warning(String),
     Alarm(String),
-    /// Log line about a change that has its own notice. Handlers of that notice should ignore it.
+    /// Log line about a change that also has its own notice. Handlers of that notice should ignore this.
     Logged {
         text: String,
         is_alarm: bool,
@@ -73,7 +73,7 @@ pub struct Funds {
     pub open_stakes: Money,
     /// Maximum equity (free plus open stakes) since the start or the last resume.
     pub peak: Money,
-    /// Balance at the start of the run; `None` in later notices.
+    /// Wallet balance at the start of the run. `None` in later notices.
     pub first_wallet: Option<Money>,
 }
 
@@ -89,13 +89,13 @@ pub struct Evidence {
     pub bot: BotId,
     pub edge: Edge,
     pub trades: u64,
-    /// Wealth of the test that bets on an edge, starting at 1.
+    /// Wealth of the betting test for an edge. It starts at 1.
     pub account_for: f64,
-    /// Wealth that shows an edge; infinite if the bot may not spend any alpha.
+    /// Wealth from which an edge is shown. Infinite if the bot may not spend any alpha.
     pub threshold_for: f64,
-    /// Wealth of the test that bets against an edge.
+    /// Wealth of the betting test against an edge. It starts at 1.
     pub account_against: f64,
-    /// Wealth that rules an edge out.
+    /// Wealth from which an edge is ruled out.
     pub threshold_against: f64,
 }
 
@@ -120,7 +120,7 @@ pub enum Interest {
     Trades,
 }
 
-/// Sending half of a watcher's channel. A full one drops and counts notices, so that it never delays trading.
+/// Sending half of a watcher's channel. If the channel is full, notices are dropped and counted.
 #[derive(Debug)]
 pub struct Watcher {
     sender: Sender<Notice>,
@@ -167,7 +167,7 @@ impl Watcher {
         if is_unwanted {
             return;
         }
-        // A closed watcher misses nothing.
+        // Only a full channel counts: a watcher that is closed misses nothing.
         if let Err(TrySendError::Full(_)) = self.sender.try_send(notice.clone()) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
@@ -197,7 +197,7 @@ impl Notices {
         Some(self.to_received(notice))
     }
 
-    /// Blocks until the next notice. Must not be called in an async task.
+    /// Blocks until the next notice. Must not be called from an async task.
     pub fn wait(&mut self) -> Option<Received> {
         let notice = self.receiver.blocking_recv()?;
         Some(self.to_received(notice))
@@ -219,12 +219,12 @@ impl Notices {
     }
 }
 
-/// Measures a run. Called inside the run loop, so implementations must not block or fail.
+/// Collects measurements of a run. Called inside the run loop, so it must not block or panic.
 pub trait Observer: Send + Sync {
-    /// Called on each turn of the loop, every few seconds even when idle.
+    /// Called on each turn of the loop, and at least every few seconds.
     fn on_turn(&self);
 
-    /// Called for every notice, including those dropped for watchers.
+    /// Called for every notice, including notices that were dropped for some watchers.
     fn on_notice(&self, notice: &Notice);
 
     fn on_answer(&self, question: Question, took: Duration);

@@ -1,4 +1,4 @@
-//! Complete state of a run for display. A watcher that missed notices recovers with the next one.
+//! Complete state of a run for display. A watcher that missed notices recovers with the next overview.
 
 use crate::audit::BookedResult;
 use crate::control::RunState;
@@ -46,13 +46,13 @@ pub struct BotOverview {
     pub lost: u64,
     pub returned: u64,
     pub profit: Money,
-    /// Win rate (0 to 1) at which the decided trades break even with equal stakes.
+    /// Win rate (0 to 1) at which the decided trades would break even with equal stakes.
     pub break_even: Option<f64>,
     pub edge: Edge,
     /// Estimated number of further trades needed to show an existing edge.
     pub about_more: Option<u64>,
     pub evidence: f64,
-    /// Evidence that shows an edge, `None` if nothing can.
+    /// Evidence needed to show an edge, `None` if no amount would suffice.
     pub needed: Option<f64>,
     pub evidence_against: f64,
     pub needed_against: f64,

@@ -1,4 +1,4 @@
-//! Paper trading: local simulated trades at a venue's real prices.
+//! Paper trading: trades simulated locally at a venue's real prices.
 
 use async_trait::async_trait;
 use candlewick_broker::clock::Clock;
@@ -13,10 +13,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Age at which a price record no longer represents its time.
+/// Age at which a price record is too old to represent the requested time.
 const STALE: Millis = Millis::from_seconds(5);
 
-/// Paper broker. The id of a trade contains its whole state.
+/// Paper broker. It stores no trades: the id of a trade encodes its complete state.
 pub struct PaperBroker {
     market: Arc<dyn MarketData>,
     clock: Arc<dyn Clock>,
@@ -44,8 +44,8 @@ impl PaperBroker {
         Moments::new(expiry, ticket.arrival, &self.settings)
     }
 
-    /// Returns a price: the close of the second that ends at the time.
-    /// For the open of a candle, it is the open of the second that begins there.
+    /// Returns the price at a time: the close of the second that ends at that time.
+    /// For the open of a candle, returns the open of the second that begins at that time.
     async fn price(&self, symbol: &Symbol, moment: PriceMoment) -> Result<Option<f64>, BrokerError> {
         let (second, is_open) = match moment {
             PriceMoment::Entry(at) => (at.floor_to(Millis::SECOND), at.is_aligned_to(Millis::SECOND)),
@@ -121,7 +121,7 @@ impl Broker for PaperBroker {
         Ok(self.reply(self.settle(&ticket).await?))
     }
 
-    /// Returns the trades of this process. Trades of earlier processes exist only as ids in the journal.
+    /// Returns the trades of this process. Trades from earlier processes exist only as ids in the journal.
     async fn trades(&self) -> TradeListing {
         let now = self.clock.now();
         let report = |ticket: &Ticket| self.open_report(ticket, &self.moments(ticket));
@@ -161,7 +161,7 @@ impl fmt::Display for Ticket {
             ExpirationType::CandleClose => 'c',
             ExpirationType::NextCandle => 'n',
         };
-        // Hexadecimal fits the longest ticket into the journal's 63 bytes.
+        // Hexadecimal digits let the longest id fit into the 63 bytes that the journal stores.
         let seconds = self.close_type.duration().get() / 1_000;
         write!(f, "p{direction}{kind}{seconds:x}.{:x}.{}", self.arrival.get(), self.symbol)
     }

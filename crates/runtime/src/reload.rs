@@ -1,4 +1,4 @@
-//! Reload of settings during a run: which of them may change, and the input for their validation.
+//! Reloading of settings during a run: which settings may change, and the input for validation.
 
 use crate::RuntimeSettings;
 use crate::past::RecoveredState;
@@ -6,7 +6,7 @@ use candlewick_engine::{BotId, BotVerdict, IntentId, IntentRow, RiskSettings, Se
 use candlewick_sdk::{Money, Payout};
 use std::sync::Arc;
 
-/// Keys of `[runtime]` that may change during a run. The others are fixed in timers and watches.
+/// Keys in `[runtime]` that may change during a run. The others are copied at the start and then fixed.
 pub const RELOADABLE: [&str; 8] = [
     "missing_trade_s",
     "second_trade",
@@ -22,7 +22,7 @@ pub const RELOADABLE: [&str; 8] = [
 pub struct NewSettings {
     pub risk: RiskSettings,
     pub runtime: RuntimeSettings,
-    /// Changed inputs that the run does not reload, such as a rule file.
+    /// Inputs that have changed but are not reloaded, such as a rule file.
     pub kept: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl ReloadInput {
     }
 }
 
-/// Reads the current settings and validates them as a whole. On an error, nothing changes.
+/// Reads the current settings and validates them as a whole. If this fails, nothing changes.
 pub type SettingsReader = Arc<dyn Fn(&ReloadInput) -> Result<NewSettings, String> + Send + Sync>;
 
 impl RuntimeSettings {

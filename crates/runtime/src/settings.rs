@@ -5,11 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
-/// Polling and waiting of a live run. Times are venue time, in milliseconds unless their names say otherwise.
+/// Polling and timeouts of a live run. Times are venue time, in the unit at the end of the name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RuntimeSettings {
-    /// Price interval: strategies that use prices get one at every multiple of it.
+    /// Interval of the price grid. Strategies that use prices get one price per interval.
     #[schemars(range(min = 100))]
     pub price_every_ms: u32,
     /// Whether to poll prices for display even if no strategy uses them.
@@ -18,17 +18,17 @@ pub struct RuntimeSettings {
     pub first_ask_ms: u32,
     /// Maximum number of repeated requests for a missing candle before its next close.
     pub quick_repeats: u32,
-    /// Maximum wait of candles with the same close time for each other.
+    /// Maximum time for which candles with the same close time wait for each other.
     pub hold_ms: u32,
     /// Delay between a trade's close time and the first request for its result.
     pub settle_after_ms: u32,
-    /// Seconds between wallet readings, which are compared with the ledger. 0 reads the wallets at the start only,
-    /// without comparing them.
+    /// Seconds between wallet readings, which are compared with the ledger.
+    /// If 0, the wallets are read at the start only and not compared.
     pub wallet_every_s: u32,
-    /// Maximum lag of the wallet behind a trade. A longer one counts as a difference.
+    /// Maximum lag of the wallet behind a trade. After that, a deviation counts as a difference.
     #[serde(skip_serializing_if = "is_default_lag")]
     pub wallet_lag_ms: u32,
-    /// Largest unexplained change of the wallet, in percent of the equity. A larger one halts the run. 0 allows any.
+    /// Limit of an unexplained wallet change, in percent of the equity. More halts the run. 0: no limit.
     #[serde(skip_serializing_if = "is_default_share")]
     #[schemars(range(max = 100))]
     pub max_unexplained_percent: u32,
@@ -37,26 +37,26 @@ pub struct RuntimeSettings {
     pub list_every_s: u32,
     /// Maximum time a trade may be missing from the venue's list.
     pub list_lag_ms: u32,
-    /// Time a trade past its close may be unknown to the venue, by id and in complete lists, before the run halts
-    /// and the operator has to enter its result. In seconds.
+    /// Seconds for which a trade past its close may be unknown to the venue, by id and in complete lists.
+    /// After that the run halts, and the operator has to enter the result.
     pub missing_trade_s: u32,
-    /// Reaction to a second trade of one order: `halt`, or only an `alarm`.
+    /// Reaction to a duplicate trade, which is a second trade for one order: `halt`, or only an `alarm`.
     pub second_trade: SecondTradeRule,
-    /// Largest plausible payout, in percent of the stake. A trade with a larger one halts the run.
+    /// Largest plausible payout, in percent of the stake. A trade with a larger payout halts the run.
     #[schemars(range(min = 1, max = 1000))]
     pub max_payout_percent: u32,
     /// Whether to check the prices of settled trades against the venue's price records.
     pub audit_settlement_prices: bool,
-    /// Time a stopping run tracks an open trade beyond its close time, in seconds.
+    /// Seconds for which a stopping run tracks an open trade beyond its close time.
     pub stop_patience_s: u32,
-    /// Maximum time an interrupted run tracks open trades, in seconds. A second interrupt ends it immediately.
+    /// Maximum seconds for which an interrupted run tracks open trades. Another interrupt ends the run.
     pub interrupt_patience_s: u32,
-    /// Retention of a finished trade in memory, in seconds, but at least 12 minutes and 2 minutes longer than the
-    /// list may lag. The journal keeps it forever. 0 retains it for the whole run, as without a journal.
+    /// Seconds for which finished trades are kept in memory. The journal keeps every trade forever.
+    /// At least 12 minutes, and 2 minutes longer than the list may lag. 0: for the whole run, as without a journal.
     pub remember_s: u32,
-    /// Journal entries between two snapshots, from which the next start continues; 0 writes none.
+    /// Journal entries between snapshots. A start continues from the last snapshot. 0 disables snapshots.
     pub snapshot_every: u32,
-    /// Not a setting: shortage of the venue's rate limit for these bots, shown in the run's status.
+    /// Not a setting: warning that the rate limit is too low for these bots, shown in the run's status.
     #[serde(skip)]
     pub shortage: Option<String>,
     /// Not a setting: seconds of venue time after which data that is read every minute is stale. `None` in real time,
@@ -68,7 +68,7 @@ pub struct RuntimeSettings {
     pub least_remembered: Option<Millis>,
 }
 
-/// Reaction to a second trade of one order.
+/// Reaction to a duplicate trade, which is a second trade for one order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SecondTradeRule {

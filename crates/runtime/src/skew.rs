@@ -1,7 +1,7 @@
-//! Difference between our clock and the venue's, as far as the venue's answers prove it.
-//! Every answer is a [`ClockSample`]: bounds of the lead of the venue's clock, as wide as the request took.
-//! [`find_majority`] finds the difference on which most recent samples agree, and counts the outvoted ones. When the
-//! newest samples contradict all earlier ones, a clock has leapt and the earlier ones are dropped.
+//! Difference between our clock and the venue's clock, estimated from the venue's answers.
+//! Every answer gives a [`ClockSample`]: bounds on the lead of the venue's clock, as wide as the request took.
+//! [`find_majority`] finds the difference on which most recent samples agree, and counts the outvoted samples.
+//! If the newest samples contradict all earlier ones, a clock has leapt, and the earlier samples are dropped.
 
 use candlewick_broker::{PriceAnswer, Reply, Skew, TradeReport};
 use candlewick_sdk::Millis;
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 const MIN_REPORTED_CHANGE: Millis = Millis::new(250);
 const MAX_SAMPLES: usize = 16;
 const MAX_SAMPLE_AGE: Millis = Millis::from_seconds(600);
-/// Clock drift allowance: bounds widen by 1 ms per this many ms. Twice the drift of cheap quartz.
+/// Allowance for clock drift: bounds widen by 1 ms per this many ms. Twice the drift of cheap quartz.
 const DRIFT_DIVISOR: i64 = 5_000;
 const LEAP_SAMPLES: usize = 2;
 
@@ -24,8 +24,8 @@ pub(crate) struct SkewWatch {
     pub(crate) leaps: LeapLog,
 }
 
-/// Describes the lead of this machine's clock: `offset` is ours minus the venue's, `limit` is
-/// `risk.max_clock_skew_ms`, `None` if unknown or off.
+/// Describes the lead of this machine's clock. `offset` is our time minus the venue's. `limit` is
+/// `risk.max_clock_skew_ms`, `None` if it is unknown or off.
 pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
     let seconds = |span: Millis| format!("{:.1} s", span.get() as f64 / 1_000.0);
     let side = match offset.get() {
@@ -46,7 +46,7 @@ struct TimedSample {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Certain part of the skew (ours minus the venue's), if worth reporting.
+    /// Proven part of the skew (our time minus the venue's), if it is worth reporting.
     pub(crate) offset: Option<Millis>,
     pub(crate) leapt: Option<Millis>,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Change {
 impl SkewWatch {
     pub(crate) fn take(&mut self, sample: ClockSample, now: Millis) -> Change {
         if sample.bounds.low > sample.bounds.high {
-            // Our clock went back during the request, which proves nothing.
+            // Our clock was set back during the request, so the sample proves nothing.
             return Change::default();
         }
         self.forget(sample.source, now);
@@ -70,7 +70,7 @@ impl SkewWatch {
         self.estimate.map(|estimate| ClockEstimate { outvoted: self.outvoted, ..estimate })
     }
 
-    /// Returns the maximum error of our clock, `None` unless bounded on both sides.
+    /// Returns the maximum error of our clock, `None` unless it is bounded in both directions.
     pub(crate) fn uncertainty(&self) -> Option<Millis> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         Some(high?.abs_diff(Millis::ZERO).max(low.abs_diff(Millis::ZERO)))
@@ -101,8 +101,8 @@ impl SkewWatch {
         is_worthwhile.then_some(offset)
     }
 
-    /// Returns the bounds of the estimate, or of the newest `Date` header if worse.
-    /// A leap takes effect at once, and enters the estimate once a second answer confirms it.
+    /// Returns the bounds of the estimate, or of the newest `Date` header if that proves a larger skew.
+    /// A leap therefore takes effect immediately. It enters the estimate once a second answer confirms it.
     fn bounds_to_use(&self) -> Option<Skew> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         let agreed = Skew { low, high: high.unwrap_or(Millis::MAX) };
@@ -151,7 +151,7 @@ impl TimedSample {
     }
 }
 
-/// Lead of the venue's clock over ours, in ms; negative if it is behind.
+/// Lead of the venue's clock over ours, in ms. Negative if the venue's clock is behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockEstimate {
     #[serde(rename = "low_ms")]
@@ -172,8 +172,8 @@ impl ClockEstimate {
     }
 }
 
-/// Returns the bounds on which most samples agree, or the hull of equally good ones. Marzullo's algorithm
-/// ("Maintaining the Time in a Distributed System", 1984), as in NTP.
+/// Returns the bounds on which most samples agree. Equally good bounds are merged into their hull.
+/// This is Marzullo's algorithm ("Maintaining the Time in a Distributed System", 1984), as in NTP.
 pub(super) fn find_majority(bounds: impl ExactSizeIterator<Item = Skew> + Clone) -> Option<ClockEstimate> {
     let count = bounds.len();
     if count == 0 {
@@ -224,11 +224,11 @@ const MAX_AHEAD: Millis = Millis::HOUR;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockSource {
-    /// `Date` header of an answer: a whole second, written during the request.
+    /// `Date` header of an answer: a whole second, stamped during the request.
     Date,
-    /// Request or creation time of a trade, written during the open request.
+    /// Request time of a trade, stamped during the open request.
     Open,
-    /// Time of a price record, which cannot be in the venue's future.
+    /// Time of a price record, which cannot be later than the venue's current time.
     PriceRecord,
 }
 
@@ -249,8 +249,8 @@ impl ClockSample {
         Some(Self { source: ClockSource::Open, bounds })
     }
 
-    /// Returns the sample of a price answer: the venue's time is the record's or later.
-    /// `None` for a record later than requested, or with an implausible future time: these prove nothing.
+    /// Returns the sample in a price answer: the venue's time is that of the record or later.
+    /// Returns `None` if the record is later than requested. Ignores an implausible recording time.
     pub(crate) fn from_price(reply: &Reply<PriceAnswer>, asked: Millis) -> Option<Self> {
         let record = reply.value.record().filter(|record| record.time <= asked)?;
         let recorded = record.recorded_time.filter(|at| *at <= reply.received + MAX_AHEAD);
@@ -358,7 +358,7 @@ mod tests {
             let change = watch.take(leapt, Millis::from_seconds(5));
             assert_eq!(change, Change { offset: None, leapt: Some(Millis::new(leap)) });
             if leap > 0 {
-                // Our clock had stood still and catches up.
+                // Our clock had stopped and now catches up.
                 let change = watch.on_local_clock_moved(Millis::new(leap), Millis::from_seconds(6 + 60));
                 assert_eq!(change, Change { offset: Some(Millis::ZERO), leapt: None });
             }
@@ -366,7 +366,7 @@ mod tests {
     }
 
     proptest! {
-        /// The bounds contain the true offset for any duration and any moment at which the venue reads its clock.
+        /// The bounds contain the true offset, whatever the duration and whenever the venue reads its clock.
         #[test]
         fn estimate_contains_the_true_skew(
             truth in -100_000_i64..100_000,
@@ -414,7 +414,7 @@ mod tests {
     fn bounds_follow_the_majority() {
         check_agreement(&[], None);
         check_agreement(&[(1, 5)], Some((1, Some(5), 1)));
-        // The example of the algorithm's usual description: 8 to 12, 11 to 13 and 14 to 15 agree on 11 to 12.
+        // The usual example for the algorithm: of 8 to 12, 11 to 13 and 14 to 15, most agree on 11 to 12.
         check_agreement(&[(8, 12), (11, 13), (14, 15)], Some((11, Some(12), 2)));
         check_agreement(&[(8, 9), (8, 12), (10, 12)], Some((8, Some(12), 2)));
         check_agreement(&[(1, 3), (3, 5)], Some((3, Some(3), 2)));
@@ -423,7 +423,7 @@ mod tests {
         check_agreement(&[(0, 10), (2, 8), (4, 6), (20, 30)], Some((4, Some(6), 3)));
     }
 
-    /// Checks the minimum lead of the venue's clock by a price record requested and received at noon.
+    /// Checks the minimum lead of the venue's clock according to a price requested and received at noon.
     fn check_price(time: Millis, recorded_time: Option<Millis>, expected: Option<Millis>) {
         let noon = Millis::HOUR * 12;
         let prices = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };

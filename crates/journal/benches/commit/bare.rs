@@ -1,4 +1,4 @@
-//! Floor of the cost of a journal: the same row in the same kind of table, and nothing else.
+//! Baseline for the journal benchmark: commits one row to a table of the same shape, and nothing else.
 
 use sqlx::{AnyConnection, Connection};
 use std::time::{Duration, Instant};

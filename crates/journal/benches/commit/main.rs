@@ -1,7 +1,7 @@
-//! Cost of durable lines, compared with a bare commit of one row through the same driver.
+//! Cost of durable lines, compared with a plain commit of one row through the same driver.
 //!
-//! `cargo bench -p candlewick-journal` measures a file of SQLite in the folder for temporary files, and the PostgreSQL
-//! server that `CANDLEWICK_TEST_POSTGRES` names if it is set: `.ci/postgres cargo bench -p candlewick-journal`.
+//! `cargo bench -p candlewick-journal` measures an SQLite file in the temporary folder. It also measures the PostgreSQL
+//! server at `CANDLEWICK_TEST_POSTGRES`, if that is set: `.ci/postgres cargo bench -p candlewick-journal`.
 
 #![allow(clippy::unwrap_used, reason = "what cannot be measured ends the bench")]
 #![allow(clippy::disallowed_methods, reason = "a bench reads a stopwatch")]

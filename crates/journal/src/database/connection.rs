@@ -15,10 +15,10 @@ use std::time::Duration;
 
 pub(crate) const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Deadline for opening a journal, which may have to migrate millions of lines.
+/// Deadline for opening a journal. Long, because millions of lines may have to be migrated.
 pub(crate) const OPEN_DEADLINE: Duration = Duration::from_mins(5);
 
-/// Retries of the switch to write-ahead logging while others open the same file.
+/// Maximum attempts to enable write-ahead logging while other processes open the same file.
 const WAL_ATTEMPTS: u32 = 100;
 const WAL_PAUSE: Duration = Duration::from_millis(50);
 
@@ -57,19 +57,19 @@ impl Connection {
         }
     }
 
-    /// Makes commits to a file durable by a synced write-ahead log. Servers already are.
+    /// Makes commits to a file durable with a synced write-ahead log. No-op for a server.
     pub(crate) async fn make_durable(&mut self) -> Result<()> {
         if self.is_server() {
             return Ok(());
         }
-        // Detects a read-only file before the mode switch would report something else.
+        // Detects a read-only file, for which the mode switch would report a misleading error.
         self.run("BEGIN IMMEDIATE; ROLLBACK").await?;
         for attempt in 1.. {
             let mode = sqlx::query_scalar("PRAGMA journal_mode = WAL").fetch_one(&mut self.any).await;
             let mode: Result<String, _> = mode.map_err(|error| from_sqlx(error, &self.url));
             match mode {
                 Ok(mode) if mode == "wal" => break,
-                // SQLite itself does not wait for other processes that open the file.
+                // SQLite does not wait while other processes open the file.
                 Err(JournalError::Unavailable { .. }) if attempt < WAL_ATTEMPTS => {
                     tokio::time::sleep(WAL_PAUSE).await;
                 }
@@ -101,7 +101,7 @@ impl Connection {
         with_deadline(ANSWER_DEADLINE, &url, run).await
     }
 
-    /// Checks that the file was not deleted or moved, as writes to it would be lost.
+    /// Checks that the file was not deleted or moved, because further writes would be lost.
     pub(crate) fn is_in_place(&self) -> Result<()> {
         match &self.file {
             Some(mark) if FileMark::read(&mark.path)?.identity != mark.identity => {
@@ -129,13 +129,13 @@ impl Connection {
     }
 }
 
-/// Raises `synchronous_commit` only if off, and ends transactions of lost clients, which would block others.
+/// Turns `synchronous_commit` on if it is off, and times out the idle transactions of lost clients.
 const SERVER_SETTINGS: &str = "
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
     SET lock_timeout = '5s';
     SET idle_in_transaction_session_timeout = '10s'";
 
-/// Applies a deadline on servers. Waits of SQLite are bounded by its busy timeout.
+/// Applies a deadline on servers. For files, SQLite's busy timeout limits the wait.
 pub(crate) async fn with_deadline<T>(
     deadline: Duration,
     url: &JournalUrl,
@@ -157,7 +157,7 @@ async fn connect(driver_url: &str, url: &JournalUrl) -> Result<AnyConnection> {
 
 async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Connection> {
     let unwritable = |source| JournalError::NotWritable { path: path.to_owned(), source };
-    // The driver would resolve `..` without following links.
+    // Resolved here, because the driver would resolve `..` without following links.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let real = match (std::fs::canonicalize(folder), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
@@ -166,7 +166,7 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
         (Ok(_), None) => return Err(unwritable(io::ErrorKind::IsADirectory.into())),
     };
     if purpose == Purpose::Begin {
-        // So that only the owner can access it and the files that SQLite adds. SQLite reports any failure.
+        // Makes the file, and those that SQLite adds, accessible to the owner only. SQLite reports any failure.
         drop(private_file::create_if_missing(&real));
     }
     let mode = match (purpose, real.exists()) {
@@ -180,7 +180,7 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
     };
     let any = open_with_mode(url, &real, mode).await;
     let any = match any {
-        // A file that needs no recovery can be read in a read-only folder.
+        // A file without a write-ahead log needs no recovery, so it can be read in a read-only folder.
         Err(JournalError::NotWritable { .. }) if purpose == Purpose::Read && !has_log(&real) => {
             open_with_mode(url, &real, "ro&immutable=1").await?
         }
@@ -195,7 +195,7 @@ async fn open_with_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<Any
         reason: "the file's name is not UTF-8".to_owned(),
     })?;
     let mut any = connect(&driver_url, url).await?;
-    // SQLite opens lazily: only a query shows whether the file is readable.
+    // SQLite opens files lazily, so only a query shows whether the file is readable.
     let asked = sqlx::raw_sql("SELECT 1 FROM sqlite_master LIMIT 1").execute(&mut any).await;
     asked.at(url)?;
     Ok(any)

@@ -34,7 +34,7 @@ pub(crate) fn from_sqlx(error: sqlx::Error, place: &JournalUrl) -> JournalError 
         sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::WorkerCrashed | sqlx::Error::BeginFailed => {
             JournalError::Unavailable { url, source: error.into() }
         }
-        // A connection lost within a response appears as a protocol error.
+        // A connection lost in the middle of a response appears as a protocol error.
         sqlx::Error::Protocol(_) => JournalError::Unavailable { url, source: error.into() },
         sqlx::Error::Configuration(_) => {
             JournalError::InvalidUrl { url, reason: "the driver cannot parse it".to_owned() }
@@ -50,7 +50,7 @@ pub(crate) fn from_migrate(error: MigrateError, place: &JournalUrl) -> JournalEr
     }
 }
 
-/// Returns whether a primary code is READONLY, PERM or CANTOPEN.
+/// Returns whether the primary SQLite error code is READONLY, PERM or CANTOPEN.
 const fn is_unwritable(code: i32) -> bool {
     matches!(code & 0xff, 3 | 8 | 14)
 }
@@ -71,7 +71,7 @@ fn from_postgres(code: &str, url: String, error: sqlx::Error) -> JournalError {
     match (class, code) {
         (_, "53100") => JournalError::DiskFull { url, source: error.into() },
         (_, "25006" | "42501") => JournalError::PermissionDenied { url, source: error.into() },
-        // Insufficient resources, operator, connection, rollback, lock not available, transaction time-outs.
+        // Connection, rollback, insufficient resources, operator intervention, system error, lock and timeout errors.
         ("08" | "40" | "53" | "57" | "58", _) | (_, "55P03" | "25P03" | "25P04") => {
             JournalError::Unavailable { url, source: error.into() }
         }

@@ -1,4 +1,4 @@
-//! File lock next to a journal, for one process at a time; it ends with the process.
+//! Lock file next to a journal: one process at a time, released when the process exits.
 
 use crate::JournalError;
 use crate::private_file::{self, with_ending};
@@ -10,14 +10,14 @@ pub(crate) const ENDING: &str = ".lock";
 
 #[derive(Debug)]
 pub(crate) struct FileLock {
-    /// `None` if the file system does not support locks.
+    /// The locked file, `None` if the file system does not support locks.
     file: Option<File>,
 }
 
 impl FileLock {
     pub(crate) fn try_take(journal: &Path) -> Result<Option<Self>, JournalError> {
         let unwritable = |source| JournalError::NotWritable { path: journal.to_owned(), source };
-        // Resolves links, so that all names of a journal share a lock.
+        // Resolves links, so that all paths to a journal share one lock.
         let real = journal.canonicalize().map_err(unwritable)?;
         let path = with_ending(&real, ENDING);
         let file = open(&path).map_err(|source| JournalError::NotWritable { path, source })?;
@@ -29,14 +29,14 @@ impl FileLock {
         }
     }
 
-    /// Returns whether no other process of this kernel can have the lock.
+    /// Returns whether the lock excludes all other processes on this kernel.
     pub(crate) fn is_sure(&self) -> bool {
         self.file.is_some()
     }
 }
 
 impl Drop for FileLock {
-    /// Unlocks explicitly: closing leaves the lock with a child between fork and exec.
+    /// Unlocks explicitly, because a child between `fork` and `exec` would keep a closed file locked.
     fn drop(&mut self) {
         if let Some(file) = &self.file {
             let _ = file.unlock(); // where it fails, the lock ends with its file
@@ -44,7 +44,7 @@ impl Drop for FileLock {
     }
 }
 
-/// Opens the lock file, read-only if necessary, which suffices for waiting.
+/// Opens the lock file, read-only if it is not writable. Read access suffices for locking.
 fn open(path: &Path) -> io::Result<File> {
     match private_file::open_or_create(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path),

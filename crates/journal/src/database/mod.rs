@@ -12,8 +12,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// `sqlite://PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
-/// A path is relative to the working directory unless it begins with `/`. The password is never shown.
+/// URL of a journal: `sqlite://PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
+/// A path is relative to the working directory unless it begins with `/`. The password is never displayed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct JournalUrl(Location);
 
@@ -64,7 +64,7 @@ impl JournalUrl {
         }
     }
 
-    /// Returns the files that others can access: they expose an account's money and trades.
+    /// Returns the journal's files that other users can access. They expose the account's money and trades.
     pub fn files_open_to_others(&self) -> Vec<PathBuf> {
         let files = self.file().into_iter().flat_map(|path| ENDINGS.map(|ending| with_ending(path, ending)));
         files.filter(|file| is_open_to_others(file)).collect()
@@ -102,7 +102,7 @@ impl FromStr for JournalUrl {
             "postgres" | "postgresql" => match url::Url::parse(text) {
                 Ok(url) if !url.has_host() => wrong("the host is missing"),
                 Ok(url) if url.path().len() < 2 => wrong("the database name is missing"),
-                // The driver would log the value of an unknown option, perhaps a password.
+                // The driver would log the value of an unknown option, which may be a password.
                 Ok(url) => match url.query_pairs().map(|(name, _)| name).find(|name| !is_known(name)) {
                     Some(name) => wrong(&format!("unknown option {name:?}")),
                     None => Ok(Self(Location::Server(url))),

@@ -14,7 +14,7 @@ pub(crate) const ORDERS_SINCE: i64 = 3;
 
 const TABLE: &str = "_sqlx_migrations";
 
-/// Migrations in order. Never change an existing one.
+/// Migrations in ascending order. Never change an existing one.
 const MIGRATIONS: [(i64, &str, &str); 4] = [
     (1, "journal", include_str!("../../migrations/1_journal.sql")),
     (2, "wires", include_str!("../../migrations/2_wires.sql")),
@@ -62,7 +62,7 @@ pub(crate) async fn inspect_on(
     Ok(FoundSchema::Schema(found))
 }
 
-/// Migrates to [`SCHEMA`] within a transaction that excludes others.
+/// Migrates to [`SCHEMA`]. Must run within a transaction that excludes other processes.
 pub(crate) async fn migrate(any: &mut AnyConnection, url: &JournalUrl) -> Result<()> {
     let fault = |error| from_migrate(error, url);
     any.ensure_migrations_table(TABLE).await.map_err(fault)?;

@@ -1,5 +1,5 @@
-//! Tables of trades, intents and figures, projected from the entries for operators and other programs.
-//! Trading never reads them and never waits for them.
+//! Tables of intents and daily figures, derived from the entries for operators and other programs.
+//! Trading never reads these tables and never waits for them.
 
 mod projector;
 
@@ -14,21 +14,21 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 use std::collections::BTreeMap;
 
-/// Format of the tables. Increase it with every change: old tables are rebuilt.
+/// Format version of the tables. Increase it with every change, so that old tables are rebuilt.
 pub(crate) const FORMAT: i64 = 1;
 
 const FIRST_VERSION_WITH_TABLES: i64 = 4;
 
-/// A row of the table `intents`: a request and its outcome, `None` if unknown. Times are Unix milliseconds.
-/// Money is in the wallet's smallest unit; `unit` of them are one unit of its currency.
+/// A row of the table `intents`: a request and its outcome. Unknown fields are `None`.
+/// Times are Unix ms. Money is in the wallet's smallest unit; `unit` is the number of those per unit of currency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntentRecord {
     pub intent: u64,
-    /// Last entry about the intent: an event, or the action that opened it.
+    /// Number of the last entry about the intent: an event, or the action that opened it.
     pub seq: u64,
     pub run: u64,
     pub bot: String,
-    /// Symbol, that of the venue if the venue opened another.
+    /// Symbol of the trade that the venue opened, which may differ from the requested one.
     pub symbol: String,
     /// `BUY` or `SELL`.
     pub direction: String,
@@ -53,7 +53,7 @@ pub struct IntentRecord {
     pub expiration_type: String,
     pub reason: String,
     pub venue_id: Option<String>,
-    /// Requested symbol if the venue opened another trade, as the next two fields.
+    /// Requested symbol, if the venue opened a different trade. The same applies to the next two fields.
     pub ordered_symbol: Option<String>,
     pub ordered_direction: Option<String>,
     pub ordered_stake_minor: Option<i64>,
@@ -130,7 +130,7 @@ pub(crate) struct Progress {
 }
 
 impl Reader {
-    /// Reads a snapshot of the tables, `None` if there are none or they are being built.
+    /// Reads a consistent copy of the tables, `None` if they do not exist or are still being built.
     pub async fn tables(&mut self) -> Result<Option<Tables>> {
         if self.schema < FIRST_VERSION_WITH_TABLES {
             return Ok(None);
@@ -199,7 +199,7 @@ impl Reader {
         Ok(rows.first().and_then(progress))
     }
 
-    /// Finds intents in `[first, end)` with an outdated row, and their last entry.
+    /// Finds intents in `[from, to)` whose row is missing or outdated, with their last entry numbers.
     pub(crate) async fn stale_intents(&mut self, from: u64, to: u64) -> Result<Vec<(u64, u64)>> {
         let text = "SELECT e.intent AS intent, e.last AS seq FROM (SELECT intent, MAX(seq) AS last FROM entries \
                     WHERE intent >= $1 AND intent < $2 AND kind <> 'note' GROUP BY intent) e \

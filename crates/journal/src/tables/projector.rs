@@ -15,14 +15,14 @@ use std::time::Duration;
 const ROWS: usize = 250;
 const INTENTS: u64 = 500;
 const ENTRIES: u64 = 20_000;
-/// Maximum backlog for which entries are scanned; beyond it, intents are.
+/// Maximum number of entries to scan for changes. Beyond it, all intents are compared instead.
 const FEW_ENTRIES: u64 = 200_000;
 const WORTH: u64 = 50_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunNames {
     pub bots: Vec<(String, String)>,
-    /// Number of the wallet's smallest units per unit of currency.
+    /// Number of the wallet's smallest units per unit of its currency.
     pub unit: i64,
 }
 
@@ -30,7 +30,7 @@ pub trait IntentRows: Send + Sync {
     fn last_intent(&self) -> u64;
 
     /// Returns the run that decided an intent, `None` if it was evicted.
-    /// An evicted intent is final: its row stays the same, except for the number of its last entry.
+    /// An evicted intent is final: only the last entry number in its row can still change.
     fn run_of(&self, intent: u64) -> Option<u64>;
 
     fn names_of(&self, header: &StoredLine) -> Option<RunNames>;
@@ -52,8 +52,8 @@ enum Search {
     Done,
 }
 
-/// Projects changes of intents into the tables. It receives every line in order from some moment on, and
-/// finds earlier changes missing in the tables by itself.
+/// Writes changed intents to the tables. It is given every line after a certain one, in order. It finds
+/// earlier changes that the tables lack by itself.
 pub struct Projector {
     before: Head,
     seen: Head,
@@ -83,7 +83,7 @@ impl Projector {
         Self { clears: true, search: Search::Intents(1), ..Self::after(head) }
     }
 
-    /// Receives the next durable line. `source` must have received it before.
+    /// Takes the next durable line. `source` must already contain it.
     pub fn take(&mut self, stored: &StoredLine, source: &dyn IntentRows) {
         self.seen = stored.head();
         match (stored.line.kind, stored.line.intent) {
@@ -185,7 +185,7 @@ impl Projector {
     async fn begin(&self, reader: &mut Reader) -> Result<Option<Search>> {
         let Some(progress) = reader.progress().await? else { return Ok(None) };
         let Head { seq, .. } = progress.up_to;
-        // Of another journal, or of entries that were there once.
+        // Otherwise the tables are from another journal, or from entries that no longer exist.
         let is_ours = seq == 0 || reader.line_at(progress.up_to).await?.is_some();
         if !is_ours || seq > self.before.seq {
             return Ok(None);
@@ -215,7 +215,7 @@ const PUT: &str = "INSERT INTO intents (intent, seq, run, bot, symbol, direction
      venue_id = excluded.venue_id, ordered_symbol = excluded.ordered_symbol, ordered_direction = excluded.ordered_direction, \
      ordered_stake_minor = excluded.ordered_stake_minor, settled_by_person = excluded.settled_by_person";
 
-/// Recounts a day from its intents, which makes it idempotent.
+/// Recomputes the figures of a day from its intents, so that repeating it is harmless.
 const COUNT: &str = "INSERT INTO figures (day, bot, seq, decided, settled, won, lost, drawn, cancelled, stake_minor, profit_minor, unit) \
      SELECT CAST($1 AS BIGINT), CAST($2 AS TEXT), MAX(seq), \
      COUNT(CASE WHEN decision_time >= $1 AND decision_time < $3 THEN 1 END), \
@@ -235,12 +235,12 @@ const COUNT: &str = "INSERT INTO figures (day, bot, seq, decided, settled, won, 
 pub(crate) struct RowsToWrite {
     clears: bool,
     pub(crate) intents: Vec<IntentRecord>,
-    /// Entry up to which the tables are now complete, `None` if more rows follow.
+    /// Entry up to which these rows complete the tables, `None` if more rows follow.
     pub(crate) up_to: Option<Head>,
 }
 
 impl Store {
-    /// Writes rows atomically, also if the future is dropped. Retries are safe.
+    /// Writes rows atomically, even if the future is dropped. Retries are safe.
     async fn write_rows(&mut self, rows: &RowsToWrite) -> Result<()> {
         let url = self.url.clone();
         with_deadline(TABLES_DEADLINE, &url, async {
@@ -250,7 +250,7 @@ impl Store {
             let any = connection.any();
             lease::lock(any, &url, &self.token).await?;
             put(any, &url, rows).await?;
-            // In the midst of a transaction: of one that is cut off here nothing may be left.
+            // A transaction that is interrupted here must leave nothing behind.
             self.kill_points.before(&CommitStep::Rows);
             connection.run("COMMIT").await?;
             self.kill_points.after();

@@ -1,4 +1,4 @@
-//! An empty location for one journal, and means to tamper with it.
+//! An empty location for one journal, and helpers to tamper with that journal.
 
 use candlewick_journal::{
     Head, Holder, JournalError, JournalUrl, LeaseTerms, Line, LineKind, LoggedExchange, Reader, Store,
@@ -13,11 +13,11 @@ use std::task::Poll;
 pub(crate) struct Fixture {
     pub(crate) url: JournalUrl,
     pub(crate) text: String,
-    /// The same for the driver.
+    /// URL of the same database for the driver.
     pub(crate) driver_url: String,
-    /// Writes hexadecimal digits as a byte literal of the database.
+    /// Formats hexadecimal digits as a byte literal in the database's SQL dialect.
     pub(crate) bytes: fn(&str) -> String,
-    /// Connection and statement that remove it from a server.
+    /// Connection and statement that remove the database from a server.
     pub(crate) end: Option<(String, String)>,
     pub(crate) _alive: Box<dyn std::any::Any + Send + Sync>,
 }
@@ -39,8 +39,8 @@ impl Fixture {
             .await;
     }
 
-    /// Makes a remote holder silent for longer than its lease, and drops its file lock, as on a file
-    /// system without locks.
+    /// Makes a remote holder silent for longer than its lease.
+    /// Also drops its file lock, as on a file system without locks.
     pub(crate) async fn lose_sight_of_holder(&self) {
         self.age_lease(Millis::from_seconds(31)).await;
         if let Some(file) = self.url.file() {
@@ -89,7 +89,7 @@ pub(crate) async fn run_on(driver_url: &str, statements: &str) {
     connection.close().await.unwrap();
 }
 
-/// First process id that counts as dead for [`terms`].
+/// First process id that [`terms`] considers dead.
 pub(crate) const FIRST_DEAD: u32 = 100;
 
 pub(crate) fn holder(program: &str, pid: u32) -> Holder {
@@ -100,7 +100,7 @@ pub(crate) fn holder_elsewhere(program: &str) -> Holder {
     Holder { host: "there".into(), machine: "that".into(), ..holder(program, 1) }
 }
 
-/// Thirty seconds; processes from [`FIRST_DEAD`] on are dead.
+/// Lease terms of thirty seconds. Processes with ids from [`FIRST_DEAD`] on are dead.
 pub(crate) fn terms() -> LeaseTerms {
     LeaseTerms { duration: Millis::from_seconds(30), is_alive: |holder| holder.pid < FIRST_DEAD }
 }
@@ -157,9 +157,9 @@ pub(crate) fn head_of(line: &StoredLine) -> Head {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cut {
-    /// After sending the query with this number.
+    /// After the query with this number was sent.
     Asked(u32),
-    /// After the response to this query arrived, before it is read.
+    /// After the response to this query arrived, but before it is read.
     Answered(u32),
 }
 

@@ -1,4 +1,4 @@
-//! One process holds a journal; only dead or silent remote holders are replaced, and then write nothing.
+//! One process holds a journal. Only dead holders, or silent remote ones, are replaced.
 
 use super::fixture::{Fixture, commit, holder, holder_elsewhere, line, terms};
 use candlewick_journal::{Holder, JournalError, Store};
@@ -122,7 +122,7 @@ pub(crate) async fn takeover_during_commits_leaves_one_writer(fixture: &Fixture)
     assert_eq!(fixture.bodies().await, expected);
 }
 
-/// Opens the journal again while it is busy: a constant writer can hold the lock at each attempt of SQLite.
+/// Opens the journal again, with retries, because a busy writer can hold the lock at each attempt.
 async fn second_amid_commits(fixture: &Fixture) -> Store {
     for _ in 0..20 {
         match second(fixture).await {

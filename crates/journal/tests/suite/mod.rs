@@ -1,4 +1,4 @@
-//! Claims about a journal on any database, each a function over a fixture.
+//! Tests of a journal on any database. Each is a function that takes a fixture.
 
 macro_rules! assert_fails {
     ($result:expr, $expected:pat) => {
@@ -64,7 +64,7 @@ macro_rules! test_claims {
             processes::concurrent_opens_have_one_winner,
         }
 
-        /// Not a claim: entry point of the child processes of these tests.
+        /// Not a test: entry point for the child processes of these tests.
         #[test]
         fn child() {
             suite::processes::play_child();

@@ -1,4 +1,4 @@
-//! Orders in the journal's database: stored in order, answered once together with their lines.
+//! Orders in the journal's database: stored in order, answered once, together with their lines.
 
 use super::fixture::{Fixture, line};
 use candlewick_journal::{JournalError, OrderToken, StoredOrder, close_orders, give_order};
@@ -18,7 +18,7 @@ async fn answer_to(fixture: &Fixture, order: &StoredOrder) -> Option<String> {
 pub(crate) async fn order_is_pending_until_its_answer_is_durable(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     let (first, second) = (order("halt"), order("resume"));
-    // Like an operator: next to the holder, without the lease.
+    // Gives the orders like an operator: while another process holds the lease.
     for order in [&first, &second] {
         give_order(&fixture.url, order).await.unwrap();
     }
@@ -31,7 +31,7 @@ pub(crate) async fn order_is_pending_until_its_answer_is_durable(fixture: &Fixtu
     assert_eq!(fixture.bodies().await, ["halted"]);
     assert_eq!(answer_to(fixture, &first).await.as_deref(), Some("done"));
     assert_eq!(pending(fixture).await, [second]);
-    // An answer is final, and one to an unknown order is not an error.
+    // An answer is final. Answering an unknown order is not an error.
     for token in [first.token.clone(), OrderToken::random().unwrap()] {
         store.answer_order(token, "done twice".into());
     }
@@ -45,7 +45,7 @@ pub(crate) async fn order_survives_a_holder_that_did_not_answer(fixture: &Fixtur
     give_order(&fixture.url, &given).await.unwrap();
     store.record(line("halted"));
     store.answer_order(given.token.clone(), "done".into());
-    // It dies before the commit: neither the line nor the answer is stored.
+    // The holder dies before the commit, so neither the line nor the answer is stored.
     drop(store);
     assert_eq!(pending(fixture).await, std::slice::from_ref(&given));
     assert_eq!(close_orders(&fixture.url, Some(&order("other").token), "no").await.unwrap(), 0);

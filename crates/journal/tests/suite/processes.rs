@@ -1,4 +1,4 @@
-//! Two processes and one journal. The second process is this test binary.
+//! Two processes with one journal. The second process runs this test binary.
 
 use super::fixture::{Fixture, commit};
 use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store};
@@ -19,7 +19,7 @@ pub(crate) fn command(program: &std::path::Path, url: &str) -> Command {
 pub(crate) fn outcome(child: &mut Child) -> String {
     let said = BufReader::new(child.stdout.take().expect("it was piped"));
     let mut lines = said.lines().map_while(Result::ok);
-    // Read no further: the process waits for us.
+    // Stops reading here, because the child process waits for this one.
     let outcome = lines.find_map(|line| line.split_once("outcome: ").map(|(_, outcome)| outcome.to_owned()));
     outcome.expect("the started process opens a journal")
 }
@@ -58,7 +58,7 @@ pub(crate) fn play_child() {
         writeln!(std::io::stdout().lock(), "\noutcome: {word}{read}").unwrap();
         std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
     });
-    // The parent process reads no further.
+    // The parent process has stopped reading.
     std::process::exit(0);
 }
 

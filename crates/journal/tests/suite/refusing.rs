@@ -3,7 +3,7 @@
 use super::fixture::{Fixture, commit_exchange, exchange, line};
 use candlewick_journal::{JournalError, Reader};
 
-/// A journal of the first schema with two lines; the hashes were computed independently.
+/// A journal with the first schema and two lines. The hashes were computed independently.
 const SCHEMA_1: &str = "
 CREATE TABLE _sqlx_migrations (version BIGINT PRIMARY KEY, description TEXT NOT NULL,
     installed_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, success BOOLEAN NOT NULL,
@@ -25,7 +25,7 @@ INSERT INTO entries VALUES (2, 1, 'event', 7, 2000, 2010, '{\"event\":\"in_doubt
     'ce3388ffc96fdfcb41f86555192c1e67ef8eb3c0fec63c239a5ae43e8baa1eee');
 ";
 
-/// The SHA-384 of the first migration, which therefore never changes.
+/// SHA-384 of the first migration, which must never change.
 const CHECKSUM_1: &str = "42d53fd151117b0d09a8093f7c7519638d74ea4f843fa480c2f6280117f7b39f\
                           7926ec1bfb1b39a5b9580f23a76c8438";
 
@@ -79,7 +79,7 @@ pub(crate) async fn rejects_other_database_without_changing_it(fixture: &Fixture
         assert_fails!(error, JournalError::NotAJournal { .. });
     }
     assert_eq!(fixture.number("SELECT MAX(id) FROM customers").await, 7);
-    // The right table names, but migrations of another program.
+    // The table names are right, but the migrations are from another program.
     make_schema_1(fixture).await;
     let strange = (fixture.bytes)("00");
     fixture.run(&format!("UPDATE _sqlx_migrations SET checksum = {strange}")).await;

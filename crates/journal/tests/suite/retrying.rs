@@ -1,4 +1,4 @@
-//! Commits that failed or have an unknown outcome are retried, and each line is written once.
+//! Commits that failed or have an unknown outcome are retried. Each line is written once.
 
 use super::fixture::{
     Cut, FIRST_DEAD, Fixture, commit, cut, exchange, holder, line, listing, steps_of, terms,
@@ -28,8 +28,8 @@ pub(crate) async fn failed_commit_is_retried_completely(fixture: &Fixture) {
     assert_eq!(fixture.reader().await.exchanges_of(1).await.unwrap(), [exchange(1, "2"), exchange(1, "3")]);
 }
 
-/// Interrupts commits at each query in turn, before or after its response, until enough interruptions fell
-/// between a commit and its response.
+/// Interrupts commits at each query in turn, before or after the response.
+/// Stops after enough interruptions between a commit and its response.
 pub(crate) async fn commit_of_unknown_outcome_writes_each_line_once(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     let mut expected = Vec::new();
@@ -83,7 +83,7 @@ pub(crate) async fn heartbeat_does_not_resolve_an_unknown_commit(fixture: &Fixtu
 pub(crate) async fn interrupted_open_leaves_a_journal_or_nothing(fixture: &Fixture) {
     let (holder, terms) = (holder("cut", FIRST_DEAD), terms());
     let open = || Store::open_on_terms(&fixture.url, &holder, &terms);
-    // Password hashing makes connecting take hundreds of steps that change nothing, so only the last steps count.
+    // Password hashing makes connecting take hundreds of irrelevant steps, so only the last steps are tested.
     let steps = steps_of(Reader::open(&fixture.url)).await;
     for polls in steps.saturating_sub(20).max(1).. {
         assert!(polls < steps + MAX_QUESTIONS, "an opening has an end");

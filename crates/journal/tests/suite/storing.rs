@@ -44,7 +44,7 @@ pub(crate) async fn uncommitted_lines_do_not_exist(fixture: &Fixture) {
 
 pub(crate) async fn large_commits_are_atomic(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
-    // Uses every statement size, and the verification needs a second page.
+    // Enough lines to use every statement size, and to need a second page for verification.
     let expected: Vec<String> = (0..1_500 + 64 + 8 + 7).map(|number| number.to_string()).collect();
     record_all(&mut store, &expected);
     assert!(!store.is_full());
@@ -120,7 +120,7 @@ pub(crate) async fn stores_only_the_changes_of_a_repeated_list(fixture: &Fixture
     let mut reader = fixture.reader().await;
     assert_eq!(reader.verify().await.unwrap().exchanges, 60);
     assert_eq!(reader.exchanges_of(7).await.unwrap(), lists);
-    // The first list of each holder is complete; later ones depend on it.
+    // The first list written by each holder is stored completely. Later lists depend on it.
     for change in [
         "UPDATE wires SET response = replace(response, 'WON', 'LOST') WHERE id = 21",
         "UPDATE wires SET response = replace(response, '[1,', '[2,') WHERE id = 22",

@@ -1,4 +1,4 @@
-//! Tables that are kept up with the entries, on whatever database keeps both.
+//! Tables are kept up to date with the entries, on any database.
 
 use super::fixture::{Cut, Fixture, cut, line};
 use candlewick_journal::{
@@ -90,7 +90,7 @@ async fn tables(fixture: &Fixture) -> Option<Tables> {
 pub(crate) async fn rows_are_read_back_as_they_were_written(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     assert_eq!(tables(fixture).await, None);
-    // The lines 1 to 600 are about one intent each, the next two about two of them again.
+    // Lines 1 to 600 are about one intent each. The next two lines are about intents 2 and 500 again.
     record(&mut store, (1..=600).chain([2, 500])).await;
     let known = Known(600);
     let mut projector = Projector::after(store.head());

@@ -1,4 +1,4 @@
-//! Audits of the venue's statements against what was requested, recorded or computed.
+//! Audits of the venue's reports against requests, records and computed values.
 //! Findings are counted, journaled as notes and displayed. If the venue contradicts a booked result, the
 //! result is corrected or the run halts (`domain 5.10`).
 
@@ -38,7 +38,7 @@ pub enum Audit {
 }
 
 impl Audit {
-    /// Audits whose findings name a trade or field, so that equal texts are duplicates.
+    /// Audits whose findings name a trade or field. Two findings with equal texts are duplicates.
     pub(crate) const FOUND_ONCE: [Self; 3] = [Self::Terms, Self::Settlement, Self::Schema];
 
     pub const fn as_str(self) -> &'static str {
@@ -139,7 +139,7 @@ impl Audits {
     }
 }
 
-/// Label of an intent in a note. `explain` searches for it.
+/// Returns the label of an intent in a note. The command `explain` searches for this label.
 pub(crate) fn trade_label(intent: IntentId) -> String {
     format!("trade #{intent} ")
 }
@@ -169,7 +169,7 @@ mod tests {
         let findings = vec![
             one(Audit::Settlement, text),
             one(Audit::Settlement, "trade #4 settled wrongly"),
-            // Money may come into a wallet again.
+            // The same amount may enter a wallet again, so equal texts are not duplicates.
             one(Audit::Wallet, text),
         ];
         assert_eq!(audits.drop_known(findings.clone()), findings[1..]);

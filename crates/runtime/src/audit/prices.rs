@@ -1,4 +1,4 @@
-//! Audits of market data: revised candles, and polled prices against the candles of the same time.
+//! Audits of market data: detects revised candles, and compares polled prices with candles.
 
 use super::{Audit, Finding};
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
@@ -23,13 +23,13 @@ impl PriceAudit {
         polled.push_back((time, price));
     }
 
-    /// Checks the polled prices within a closed candle; returns their number and the findings.
-    /// Allows a relative deviation of 1e-6, because prices may be rounded differently.
+    /// Checks the prices polled during a closed candle. Returns their number and the findings.
+    /// Allows a relative deviation of 1e-6, because the venue may round prices differently.
     pub(crate) fn check(&self, series: Series, candle: &Candle) -> (usize, Vec<Finding>) {
         let Some(polled) = self.polled.get(&series.symbol) else { return (0, Vec::new()) };
         let (low, high) = (candle.low() * (1.0 - 1e-6), candle.high() * (1.0 + 1e-6));
         let end = candle.close_time(series.interval);
-        // A record is a 1 s bar. One that crosses the candle's end also belongs to the next candle.
+        // A record is a 1 s bar. A bar that crosses the candle's end also belongs to the next candle.
         let within = |time: Millis| time >= candle.time() && time + Interval::SECOND.length() <= end;
         let own: Vec<_> = polled.iter().filter(|(time, _)| within(*time)).collect();
         let outside = own.iter().filter(|(_, price)| *price < low || *price > high);

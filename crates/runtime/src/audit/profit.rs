@@ -25,7 +25,7 @@ pub(crate) struct WrongProfit {
     pub(crate) is_halting: bool,
 }
 
-/// Tolerated rounding difference of a profit, in minor units.
+/// Allowed rounding difference in a profit, in minor units.
 const ROUNDING: i64 = 1;
 
 impl SettledProfit {

@@ -1,4 +1,4 @@
-//! Audit of booked results against later reports of the venue.
+//! Audit of booked results against later reports from the venue.
 
 use super::SettledProfit;
 use crate::resolver::hash_id;
@@ -11,7 +11,7 @@ const COMPARISON_WINDOW: Millis = Millis::DAY;
 
 const MAX_RESULTS: usize = 20_000;
 
-/// Results booked within the last day, by hash of the venue's trade id.
+/// Results booked within the last day, keyed by a hash of the venue's trade id.
 #[derive(Debug, Default)]
 pub(crate) struct ListedResults {
     booked: BTreeMap<u64, BookedResult>,
@@ -40,7 +40,7 @@ pub(crate) enum Source {
 pub(crate) enum Statement {
     Agrees,
     Silent,
-    /// Another result; the profit is `None` if neither the report nor the payout rules give it.
+    /// A different result. The profit is `None` if neither the report nor the payout rules give it.
     Ended(Outcome, Option<Money>),
     Running,
     Unknown,
@@ -63,8 +63,8 @@ impl ListedResults {
         self.booked.remove(&hash_id(venue_id));
     }
 
-    /// Returns the list's verdict on each booked trade in it.
-    /// A trade that is still open in the list within `lag` after booking is not a contradiction.
+    /// Returns what the list says about the result of each booked trade that it contains.
+    /// A trade listed as open is not a contradiction until `lag` after it was booked.
     pub(crate) fn compare(
         &mut self,
         listing: &TradeListing,
@@ -143,7 +143,7 @@ impl BookedResult {
             Progress::Unrecognised(_) => Statement::Unknown,
             Progress::OverUnreported => Statement::Silent,
         };
-        // A trade booked as cancelled moved no money either.
+        // A reverted trade moves no money, so it agrees with a booked cancellation.
         let is_returned = self.outcome == Outcome::Cancelled;
         if report.is_reverted && matches!(reported, Statement::Agrees | Statement::Silent) && !is_returned {
             Statement::Reverted

@@ -1,4 +1,4 @@
-//! Recomputes settlements: the profit from stake and payout, the prices from their 1 s records.
+//! Audit of settlements: checks profits against stake and payout, and prices against 1 s records.
 
 use super::profit::{ProfitRules, SettledProfit};
 use super::{Audit, Finding};
@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 const MAX_WAITING: usize = 64;
-/// Age at which a price record no longer represents its time.
+/// Age at which a price record is too old to represent the requested time.
 const STALE: Millis = Millis::from_seconds(5);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,7 +47,7 @@ pub(crate) enum PriceCheck {
 }
 
 impl SettlementAudit {
-    /// Queues a settlement whose price requests are unknown. They may be sent twice.
+    /// Queues a settlement of an earlier run. Its prices may be requested a second time.
     pub(crate) fn recall(&mut self, settlement: Settlement) {
         if self.waiting.len() == MAX_WAITING {
             self.waiting.pop_front();
@@ -58,7 +58,7 @@ impl SettlementAudit {
     pub(crate) fn take(&mut self, settlement: Settlement, rules: ProfitRules) -> Vec<Finding> {
         self.recall(settlement);
         let of_profit = settlement.profit_facts().check(rules).map(|wrong| {
-            // A halt raises its own alarm.
+            // A halt raises its own alarm, so a note is enough.
             let finding = if wrong.is_halting { Finding::note } else { Finding::alarm };
             finding(Audit::Settlement, wrong.text)
         });
@@ -107,8 +107,8 @@ impl Settlement {
         SettledProfit { intent, stake, payout, outcome, profit }
     }
 
-    /// Returns the times of the open and close records to request.
-    /// A record is a 1 s bar: a close on a full second belongs to the bar that ends there.
+    /// Returns the times for which to request the open and close records.
+    /// A record is a 1 s bar. A close on a full second belongs to the bar that ends at that second.
     pub(crate) fn moments(&self) -> (Option<Millis>, Option<Millis>) {
         let exit = |at: Millis| if at.is_aligned_to(Millis::SECOND) { at - Millis::new(1) } else { at };
         (self.open.map(|(at, _)| at), self.close.map(|(at, _)| exit(at)))
@@ -123,7 +123,7 @@ impl Settlement {
         let order = compare_prices(close, open);
         let is_sound = match self.outcome {
             Outcome::Won => order == wins_when,
-            // If draws lose, an equal price is a loss.
+            // An equal price also counts, because some venues settle draws as losses.
             Outcome::Lost => order != wins_when,
             Outcome::Draw => order == Ordering::Equal,
             Outcome::Cancelled => true,
@@ -177,7 +177,7 @@ const fn moves(order: Ordering) -> &'static str {
     if order.is_gt() { "rose" } else { "fell" }
 }
 
-/// Allows a relative deviation of 1e-6, because prices may be rounded differently.
+/// Allows a relative deviation of 1e-6, because the venue may round prices differently.
 fn contains(record: &PriceRecord, price: f64) -> bool {
     record.prices.low * (1.0 - 1e-6) <= price && price <= record.prices.high * (1.0 + 1e-6)
 }
@@ -195,7 +195,7 @@ mod tests {
             stake: Money::from_minor(1_025),
             payout: Payout::from_percent(82.into()).ok(),
             outcome: Outcome::Won,
-            // 8.405 to the even cent.
+            // 8.405, rounded to the even cent.
             profit: Money::from_minor(840),
             open: Some((Millis::new(5_999), 100.0)),
             close: Some((Millis::new(66_000), 100.5)),

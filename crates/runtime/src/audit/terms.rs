@@ -12,7 +12,7 @@ use std::fmt::Display;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Terms {
     AsOrdered,
-    /// Another account, symbol, direction, amount or expiry. Blocks opening until reviewed.
+    /// Different account, symbol, direction, amount or expiry. Blocks opens until reviewed.
     Other {
         reason: String,
     },
@@ -24,7 +24,7 @@ pub(crate) struct OrderedTerms {
     pub(crate) booked: OpenOrder,
 }
 
-/// Compares a report with the terms in force. Missing fields are accepted.
+/// Compares a report with the terms in force. Fields missing from the report are accepted.
 pub(crate) fn check_terms(
     intent: IntentId,
     ordered: &OrderedTerms,
@@ -98,13 +98,13 @@ fn known<T: Display>(reported: Option<&Reported<T>>) -> Option<String> {
     reported.and_then(Reported::known).map(ToString::to_string)
 }
 
-/// Checks that the trade lasts as long as its close type says (`observed: expiry`).
+/// Describes a trade duration that does not match the order's close type (`observed: expiry`).
 fn check_span(order: &OpenOrder, report: &TradeReport) -> Option<String> {
     let (open, close) = (report.open_time?, report.close_time?);
     let (lasts, length) = (close - open, order.close_type.duration());
     let is_sound = match order.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => lasts == length,
-        // Ends with the current candle, or the next one if too little of it is left.
+        // Ends with the current candle, or with the next one if too little of the current one is left.
         ExpirationType::CandleClose => {
             lasts > Millis::ZERO && lasts <= length * 2 && close.is_aligned_to(length)
         }
@@ -234,7 +234,7 @@ mod tests {
         let mut audit = PayoutAudit::default();
         audit.recall(symbol, payout(85));
         assert_eq!(audit.take(symbol, payout(85)), None);
-        // 1 / 1.8 and 1 / 1.85.
+        // The break-even win rates are 1 / 1.8 and 1 / 1.85.
         let cut = audit.take(symbol, payout(80)).unwrap();
         assert!(cut.text.contains("55.56 %") && cut.text.contains("54.05 %"), "{}", cut.text);
         assert_eq!(cut.weight, Weight::Alarm);

@@ -1,8 +1,8 @@
-//! Compares every wallet reading with the ledger; a second reading confirms a difference.
-//! Changes younger than the wallet lag and returns of trades in flight may explain a reading. A confirmed
-//! difference is retained if our trades moved at least as much since the last agreement, plus what that one
-//! left open; a shortage then counts as lost. Otherwise it is booked as a deposit or withdrawal. A retained
-//! surplus is booked after a long period without activity of ours, a shortage never.
+//! Compares every wallet reading with the ledger. A second reading must confirm a difference.
+//! Ledger changes younger than the wallet lag, and money in flight, may explain a difference. If our trades could
+//! have moved the confirmed amount since the last agreement, the difference is retained, and a shortage counts as
+//! lost. Otherwise it is booked as a deposit or withdrawal. A retained surplus is booked after a long period
+//! without our own trades. A retained shortage is never booked.
 
 mod suspect;
 #[cfg(test)]
@@ -18,7 +18,7 @@ use suspect::{Explanations, Suspect};
 
 /// Minimum time between the two readings that confirm a difference.
 pub(crate) const CONFIRMATION_INTERVAL: Millis = Millis::from_seconds(10);
-/// Maximum measured lag; later payments count as late.
+/// Maximum wallet lag. A difference that lasts longer is not explained by lag.
 const MAX_LAG: Millis = Millis::from_seconds(900);
 const MAX_CHANGES: usize = 256;
 
@@ -35,15 +35,15 @@ pub(crate) struct WalletAudit {
     suspect: Option<Suspect>,
     #[serde(skip)]
     agreed: Option<Agreement>,
-    /// Time of the last exact agreement, without late or in-flight money.
+    /// Time of the last reading that agreed exactly, without allowing for lag or money in flight.
     #[serde(skip)]
     exact: Option<Millis>,
-    /// Time of the newest change that the last agreement with the ledger must have shown.
+    /// Time up to which the last agreeing reading must have shown all ledger changes.
     #[serde(skip)]
     pub(crate) explained_until: Option<Millis>,
     #[serde(skip)]
     caused_at: Option<Millis>,
-    /// Free balance at the last reading, and whether only the wallet can have changed since the one before.
+    /// Free balance at the last reading, and whether it was unchanged, with no unknown money in flight.
     #[serde(skip)]
     last_free: (Money, bool),
     #[serde(skip)]
@@ -56,7 +56,7 @@ pub(crate) struct WalletAudit {
 struct Agreement {
     sent: Millis,
     shown_until: Millis,
-    /// Maximum amount of our changes that were too young to show or in flight.
+    /// Maximum amount that the reading may not have shown: recent changes and money in flight.
     unseen: Money,
 }
 
@@ -84,9 +84,9 @@ pub(crate) struct Reading<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InFlightMoney {
     pub(crate) amounts: Vec<Vec<Money>>,
-    /// Upper bound of returns that cannot be computed, such as those of an intent in doubt.
+    /// Upper bound of returns that cannot be computed, such as those from an intent in doubt.
     pub(crate) unknown: Money,
-    /// Whether a trade has ended without a booked result, so that any amount may have been returned.
+    /// Whether a trade has ended without a booked result. If so, any amount may have been returned.
     pub(crate) is_settling: bool,
 }
 
@@ -116,7 +116,7 @@ impl WalletAudit {
         let possible = Explanations::new(raw, recent.map(|change| -change), reading.under_way);
         // An exact match with the ledger is the best explanation.
         let difference = if raw == Money::ZERO { Money::ZERO } else { possible.nearest(self.confirmed) };
-        // While the money in flight is unknown, a matching reading may also confirm the suspect.
+        // While the money in flight is unknown, a reading that agrees does not clear a suspected difference.
         let is_open = |suspect: &Suspect| possible.contains(suspect.amount(self.confirmed));
         let is_uncertain = raw != self.confirmed && reading.under_way.unknown != Money::ZERO;
         if let Some(suspect) = self.suspect.as_ref().filter(|suspect| is_uncertain && is_open(suspect))
@@ -181,7 +181,7 @@ impl WalletAudit {
         (self.confirmed, self.suspect, self.caused_at) = (Money::ZERO, None, None);
     }
 
-    /// Records the free balance after an event. A reading may fall between changes that cancel out.
+    /// Records the free balance after an event.
     #[inline]
     pub(crate) fn watch(&mut self, free: Money, now: Millis) {
         let change = free - self.ledger.map_or(free, |(known, _)| known);
@@ -196,8 +196,8 @@ impl WalletAudit {
         }
     }
 
-    /// Moves the latest change of this amount before `now` to `now`.
-    /// Equal stakes postponed together remain separate changes.
+    /// Moves the time of the latest earlier change by this amount to `now`.
+    /// Several equal stakes postponed to the same time remain separate changes.
     pub(crate) fn postpone(&mut self, change: Money, now: Millis) {
         let is_earlier = |(known, at): &(Money, Millis)| *known == change && *at < now;
         if let Some(place) = self.changes.iter().rposition(is_earlier) {
@@ -206,8 +206,8 @@ impl WalletAudit {
         }
     }
 
-    /// Records the free balance after an event that also released stakes.
-    /// The release is a change of its own, because the stakes were in the wallet before.
+    /// Records the free balance after an event that may also have released stakes.
+    /// The release is a separate change, because released stakes never left the wallet.
     #[inline]
     pub(crate) fn watch_event(&mut self, free: Money, released: Money, now: Millis) {
         if released != Money::ZERO {
@@ -232,7 +232,7 @@ impl WalletAudit {
         subset_sums(&all).is_none_or(|sums| sums.binary_search(&surplus).is_ok())
     }
 
-    /// Returns whether recent changes cancel out, such as a stake and its return. The wallet may show none of them yet.
+    /// Returns whether some recent changes may cancel out, such as a stake and its return.
     pub(crate) fn may_hide_changes(&self, reading: &Reading<'_>) -> bool {
         let mut sums: Vec<Money> = Vec::new();
         for change in self.changes_since(reading.sent - self.lag(reading.lag)) {
@@ -257,7 +257,7 @@ impl WalletAudit {
         let since_agreement =
             self.agreed.map(|agreement| agreement.unseen + self.change_since(agreement.sent));
         let moved = since_agreement.map_or(since_exact, |moved| moved.min(since_exact));
-        // A confirmed difference may stem from changes that the wallet does not show yet.
+        // A confirmed difference may be caused by changes that the wallet does not show yet.
         let is_pending = self.confirmed != Money::ZERO;
         let pending =
             if is_pending { self.change_since(reading.sent - reading.patience) } else { Money::ZERO };
@@ -282,7 +282,7 @@ impl WalletAudit {
 
     fn note_agreement(&mut self, is_exact: bool, reading: &Reading<'_>) {
         let suspect = self.suspect.take();
-        // A suspect was lag if a change of the wallet ended it, not one of the ledger.
+        // The suspected difference was lag if a change in the wallet ended it, not a change in the ledger.
         if let Some(Suspect { last, caused_at, .. }) = suspect.filter(|_| is_exact && self.last_free.1) {
             self.measure_lag(Some(last), caused_at);
         }
@@ -327,7 +327,7 @@ impl WalletAudit {
         setting.max(self.longest_lag * 2).min(MAX_LAG)
     }
 
-    /// Resets the measured lag after a correction. The wallet may have shown the right result early.
+    /// Resets the measured lag after a correction. The wallet may have shown the right result all along.
     pub(crate) fn forget_lag(&mut self) {
         (self.longest_lag, self.caused_at) = (Millis::ZERO, None);
         if let Some(suspect) = &mut self.suspect {
@@ -347,14 +347,14 @@ impl WalletAudit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BonusWallets {
     pub(super) paid: Money,
-    /// Balance at the last reading, `None` if the venue lists no bonus wallet.
+    /// Balance of the bonus wallets at the last reading, `None` if the venue lists none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) holds: Option<Money>,
 }
 
 impl WalletAudit {
-    /// Books the difference to bonus wallets if their change explains it.
-    /// Returns whether the explanation is exact, `None` if there is none.
+    /// Attributes the difference to the bonus wallets if a change in their balance explains it.
+    /// Returns whether the explanation is exact, `None` if the bonus wallets explain nothing.
     fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Explanations) -> Option<bool> {
         let paid = self.bonus.holds? - bonus?;
         let is_explained = paid != Money::ZERO && possible.contains(self.confirmed + paid);

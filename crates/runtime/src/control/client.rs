@@ -1,4 +1,4 @@
-//! Conversation with a run over its socket: orders, events, and the bounded lines of both.
+//! Client for a run's socket: sends orders and reads events, as lines of limited length.
 
 use super::order::{MAX_BYTES, MarkedOrder};
 use super::{ControlAnswer, ControlError, ControlOrder};
@@ -13,8 +13,8 @@ use tokio::net::UnixStream;
 
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Sends an order to the run that listens at `path` and waits for the response.
-/// An order that is also sent another way must carry the same token.
+/// Sends an order to the run that listens on the socket at `path`, and waits for the response.
+/// If the same order is also sent by another route, both must carry the same token.
 pub async fn send_order(
     path: &Path,
     order: &ControlOrder,
@@ -48,7 +48,7 @@ pub(super) async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
                 ControlError::NoBotListens { path: path() }
             }
             io::ErrorKind::PermissionDenied => ControlError::OtherOwner { path: path() },
-            // The path is too long, so no bot can listen there.
+            // The path is too long for a socket, so no bot can listen on it.
             io::ErrorKind::InvalidInput => ControlError::NoBotListens { path: path() },
             _ => unanswered(error.to_string()),
         }),
@@ -118,7 +118,7 @@ pub(super) async fn stream_events(mut stream: UnixStream, mut events: Follower) 
     loop {
         let followed = tokio::select! {
             followed = events.next() => followed,
-            // Input from a follower is ignored; an empty read means that it has disconnected.
+            // Input from a follower is ignored. An empty read means that the follower has disconnected.
             read = reader.read(&mut said) => match read {
                 Ok(1..) => continue,
                 Ok(0) | Err(_) => return,

@@ -1,4 +1,4 @@
-//! Paths of a run's socket and halt file, and the watch of the halt file.
+//! Paths of a run's socket and halt file, and monitoring of the halt file.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use std::ffi::OsString;
@@ -36,7 +36,7 @@ impl HaltFile {
         &self.0
     }
 
-    /// Returns whether the file exists. An unreadable path counts as existing, so that it fails safe.
+    /// Returns whether the file exists. To fail safe, an unreadable path counts as existing.
     pub fn is_there(&self) -> bool {
         !matches!(fs::symlink_metadata(&self.0), Err(error) if is_absence(&error))
     }
@@ -67,7 +67,8 @@ impl HaltFile {
     }
 
     /// Returns the reason from the first line.
-    /// Anything but a plain file halts too, but is never read: a pipe would block and a link leads elsewhere.
+    /// Anything other than a regular file also halts, but is never read: a pipe would block, and a link could
+    /// point anywhere.
     pub fn reason(&self) -> String {
         let there = format!("the file {} exists", self.0.display());
         if !self.is_plain() {
@@ -145,7 +146,7 @@ pub struct ControlPaths {
 }
 
 impl ControlPaths {
-    /// Derives the paths from the journal's: `candlewick.db.sock` and `candlewick.db.HALT`.
+    /// Derives the paths from the journal's path: `candlewick.db.sock` and `candlewick.db.HALT`.
     pub fn for_journal(journal: &Path) -> Self {
         Self {
             socket: with_suffix(journal, ".sock"),
@@ -190,7 +191,7 @@ mod tests {
         assert!(!file.is_there());
         let missing = HaltFile::new(folder.path().join("no/folder.HALT"));
         assert!(missing.raise("news").is_err());
-        // A folder or an empty file halts as well.
+        // A folder or an empty file also halts.
         fs::create_dir(file.path()).unwrap();
         assert!(file.is_there() && file.reason().ends_with("is not a regular file"));
         fs::remove_dir(file.path()).unwrap();
@@ -238,7 +239,7 @@ mod tests {
             };
             watched.watch(sender, stopped).await;
         });
-        // The first order goes unanswered, so it is given again.
+        // The first order gets no answer, so it is sent again.
         drop(orders.recv().await.unwrap());
         for reason in ["first", "second"] {
             let in_time = tokio::time::timeout(POLL_INTERVAL * 4, orders.recv()).await;

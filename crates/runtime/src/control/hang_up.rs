@@ -1,4 +1,4 @@
-//! SIGHUP handling: reloads the settings, unless the terminal has closed, which ends the run.
+//! SIGHUP handling: ends the run if its terminal has closed, otherwise reloads the settings.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_engine::ReloadedBy;
@@ -9,19 +9,19 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 const TERMINAL_PATH: &str = "/dev/tty";
-/// Period in which a closing terminal may still exist. A shell may signal its jobs first.
+/// Time to wait for the terminal to disappear. A shell may signal its jobs before the terminal closes.
 const CLOSING_GRACE: Duration = Duration::from_secs(3);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 pub struct HangUp {
     signal: Signal,
-    /// Whether the process was started in a terminal and must end with it. `nohup` prevents that.
+    /// Whether the run ends when its terminal closes: it was started in a terminal, without `nohup`.
     ends_with_terminal: bool,
 }
 
 impl HangUp {
     pub fn listen() -> io::Result<Self> {
-        // Must be checked before listening, which resets the ignored signal.
+        // Must be checked before listening, because listening resets an ignored signal.
         let ends_with_terminal = has_terminal() && !is_ignored();
         Ok(Self { signal: signal(SignalKind::hangup())?, ends_with_terminal })
     }
@@ -39,7 +39,7 @@ impl HangUp {
                 ends = ends => ends,
             };
             if ends {
-                // A regular stop: open trades are still tracked to settlement.
+                // Stops regularly: open trades are still tracked until they settle.
                 tracing::warn!("the terminal has closed: the run ends");
                 let us = rustix::process::getpid();
                 if let Err(error) = rustix::process::kill_process(us, rustix::process::Signal::TERM) {
@@ -75,7 +75,7 @@ fn is_ignored() -> bool {
     std::fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores_hang_up(&status))
 }
 
-/// Checks bit 0, that of SIGHUP, in the mask of ignored signals.
+/// Returns whether the mask of ignored signals contains SIGHUP (bit 0).
 fn ignores_hang_up(status: &str) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)

@@ -1,4 +1,4 @@
-//! Polls the journal's database for orders; the responses are stored there too.
+//! Polls the journal's database for orders. The responses are stored in the same database.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest, HaltFile};
 use candlewick_journal::{JournalError, JournalUrl, Reader, StoredOrder, close_orders};
@@ -17,14 +17,14 @@ pub struct JournalOrders {
 }
 
 impl JournalOrders {
-    /// Creates the reader for a journal. Resume orders are refused while the halt file exists. Orders pending
-    /// before the first poll were meant for an earlier run: only a halt is accepted.
+    /// Creates the reader for a journal. Resume orders are refused while the halt file exists.
+    /// Orders that precede the first poll were meant for an earlier run. Of these, only a halt is accepted.
     pub const fn new(url: JournalUrl, halt_file: HaltFile) -> Self {
         Self { url, halt_file, reader: None, is_beyond_earlier: false }
     }
 
-    /// Forwards pending orders to the run, oldest first, until `stop`.
-    /// An order is repeated until its response is durable in the journal. The run executes it only once.
+    /// Forwards pending orders to the run, oldest first, until `stop` completes.
+    /// An order is forwarded again until its response is durable in the journal. The run executes it only once.
     pub async fn watch(mut self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         let mut pace = tokio::time::interval(POLL_INTERVAL);
@@ -41,7 +41,7 @@ impl JournalOrders {
         }
     }
 
-    /// Polls once. Errors are not reported, because the run itself reports journal failures.
+    /// Polls once. Ignores errors, because the run itself reports journal failures.
     pub async fn poll(&mut self, orders: &mpsc::Sender<ControlRequest>) {
         match tokio::time::timeout(POLL_TIMEOUT, self.read_pending()).await {
             Ok(Ok(waiting)) => {
@@ -57,14 +57,14 @@ impl JournalOrders {
     }
 
     async fn read_pending(&mut self) -> Result<Vec<StoredOrder>, JournalError> {
-        // A connection with a pending query is never reused.
+        // Taken out, so that a connection whose query was interrupted is never reused.
         let mut reader = match self.reader.take() {
             Some(reader) => reader,
             None => Reader::open(&self.url).await?,
         };
         let waiting = reader.pending_orders().await?;
         if self.url.file().is_some() {
-            // The writer must close the file last, so that its log is merged into it.
+            // The writer must be the last to close the file, because that merges the write-ahead log.
             reader.close().await;
         } else {
             self.reader = Some(reader);
@@ -77,7 +77,7 @@ impl JournalOrders {
             Ok(order) => match self.refusal(&order) {
                 None => {
                     tracing::debug!(giver = stored.giver, "an order arrived through the journal");
-                    // The answer is read from the journal, where it is durable.
+                    // The sender reads the durable answer from the journal, so this channel is not used.
                     let (answer, _) = oneshot::channel();
                     // If the run is busy, the next poll delivers the order.
                     drop(orders.try_send(ControlRequest {
@@ -100,7 +100,7 @@ impl JournalOrders {
 
     fn refusal(&self, order: &ControlOrder) -> Option<ControlAnswer> {
         if matches!(order, ControlOrder::Signal(_)) {
-            // A signal through the journal would arrive late.
+            // Signals sent through the journal would arrive too late.
             let problem = "send signals through the bot's socket".to_owned();
             return Some(ControlAnswer::Refused { problem });
         }

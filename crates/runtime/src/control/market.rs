@@ -11,7 +11,7 @@ pub struct MarketState {
     /// Series with the longest candle delay, `None` before the first candle was due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowest_candle: Option<SlowestCandle>,
-    /// `None` if the venue was not asked to stream prices.
+    /// State of the price stream, `None` if streaming was not requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamState>,
     /// Series whose candles are more than two intervals late.
@@ -31,7 +31,7 @@ pub struct ApiState {
     pub api: VenueApi,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heard: Option<Millis>,
-    /// Whether requests fail and the API is silent for
+    /// Whether requests fail and the last response is older than
     /// [`RunState::SILENT_AFTER`](super::RunState::SILENT_AFTER).
     pub is_silent: bool,
 }
@@ -48,7 +48,7 @@ pub struct LateSeries {
     pub is_unanswered: bool,
 }
 
-/// A series without new candles whose price does not move either.
+/// A series without new candles, whose price does not change either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QuietSeries {
     pub(crate) series: Series,
@@ -78,7 +78,7 @@ pub struct SlowestCandle {
 pub struct StreamState {
     pub streaming: usize,
     pub wanted: usize,
-    /// Venue time since which some price is not streamed, `None` while all are.
+    /// Venue time since which at least one price is not streamed, `None` while all prices are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missed_since: Option<Millis>,
 }
@@ -137,7 +137,7 @@ pub struct Blockage {
     pub text: String,
     pub bots: Vec<String>,
     pub all: bool,
-    /// Venue time that lifts it, `None` if only an event or the operator does.
+    /// Venue time at which the block ends, `None` if only an event or the operator ends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Millis>,
     pub brief: bool,
@@ -160,7 +160,7 @@ impl Blockage {
         obstacles.filter(|obstacle| obstacle.rule != Rule::Halted).map(of).collect()
     }
 
-    /// Like [`Self::all_of`], from a journal, which does not predict stale data or clock skew.
+    /// Like [`Self::all_of`], for a session restored from a journal. Omits stale data and clock skew.
     pub fn list_from_journal(session: &Session, now: Millis) -> Vec<Self> {
         let mut all = Self::all_of(session, now);
         all.retain(|one| [Rule::StaleData, Rule::ClockSkew].iter().all(|rule| rule.as_str() != one.rule));

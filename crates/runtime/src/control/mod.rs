@@ -1,11 +1,11 @@
-//! External control of a run: halt, resume, reload, status, signals and resolving doubts.
+//! External control of a run: halt, resume, reload, status, signals and resolution of doubts.
 //!
-//! - Socket, owner only: one JSON line per [`ControlOrder`] and [`ControlAnswer`]; `follow` streams events.
-//! - Journal database ([`JournalOrders`]): durable answers. Orders that share a token run once.
-//! - File `HALT` ([`ControlPaths`]): halts. While it exists, resume is refused. Removal resumes nothing.
-//! - Signal SIGHUP: reloads.
+//! - Socket, for its owner only: one JSON line per [`ControlOrder`] and [`ControlAnswer`]. `follow` streams events.
+//! - Journal database ([`JournalOrders`]): answers are durable. Orders with the same token are executed once.
+//! - File `HALT` ([`ControlPaths`]): halts the run, and refuses resume while it exists. Removing it does not resume.
+//! - Signal SIGHUP: reloads the settings.
 //!
-//! All feed one bounded channel of [`ControlRequest`]s. All I/O has a timeout in real time.
+//! All four send [`ControlRequest`]s to one bounded channel. All I/O has a timeout in real time.
 
 #[cfg(unix)]
 mod client;

@@ -1,4 +1,4 @@
-//! Orders to a run, its answers, and errors when sending or receiving them.
+//! Orders to a run, the run's answers, and errors when sending or receiving either.
 
 use super::{
     ApiState, Blockage, LateSeries, MarketState, NextEntry, SignalOrder, SignalOutcome, SignalTally,
@@ -18,10 +18,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-/// Maximum length of an order as a JSON line, without the line end.
+/// Maximum length of an order as a JSON line in bytes, excluding the newline.
 pub(super) const MAX_BYTES: usize = 4_096;
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// Timeout for a signal. The run drops it once its sender no longer waits.
+/// Timeout for sending a signal. The run drops a signal whose sender has stopped waiting.
 const SIGNAL_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,11 +37,11 @@ pub enum ControlOrder {
     },
     Status,
     Signal(SignalOrder),
-    /// Malformed input at a signal source. Internal, never part of a message.
+    /// Malformed input from a signal source. Internal, never sent by a client.
     #[serde(skip)]
     SignalProblem {
         source: SignalSource,
-        /// First error, without secrets. Later errors may follow from it.
+        /// First error, without secrets. Later errors may be caused by the first.
         first: String,
         last: String,
         malformed: u64,
@@ -68,7 +68,7 @@ pub enum ControlOrder {
     },
 }
 
-/// An order as sent. One that may also arrive another way has a token, so that it runs once.
+/// An order as sent. If it may also arrive by another route, its token ensures a single execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct MarkedOrder {
     #[serde(flatten)]
@@ -118,7 +118,7 @@ pub struct RunState {
     pub in_doubt: Vec<IntentId>,
     pub open: usize,
     pub at: Millis,
-    /// Offset of the venue's clock from the local clock, `None` before the first response.
+    /// Offset between the venue's clock and the local clock, `None` before the first response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<ClockEstimate>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -132,7 +132,7 @@ pub struct RunState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reloaded: Option<Box<Reloaded>>,
     /// Seconds of venue time after which data that is read every minute is stale.
-    /// Set if venue time runs faster than real time, otherwise [`RunState::SILENT_AFTER`] applies.
+    /// Only set if venue time runs faster than real time. Otherwise [`RunState::SILENT_AFTER`] applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stale_after_s: Option<NonZeroU32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,13 +143,13 @@ pub struct RunState {
     pub gates: Option<Box<BTreeMap<String, String>>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked: Vec<Blockage>,
-    /// Whether all bots are blocked for longer than an open trade lasts.
+    /// Whether all bots are blocked by something that lasts longer than an open trade.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all_blocked: bool,
 }
 
 impl RunState {
-    /// Time after which a failing API counts as silent, and data read every minute as stale.
+    /// Time after which a failing API counts as silent, and data that is read every minute as stale.
     pub const SILENT_AFTER: Millis = Millis::from_seconds(180);
 
     pub fn api_states(&self) -> &[ApiState] {
@@ -200,9 +200,9 @@ pub enum Phase {
 pub struct ControlRequest {
     pub order: ControlOrder,
     pub token: Option<OrderToken>,
-    /// Response channel. The requester may be gone, so a failed send is not an error.
+    /// Channel for the response. The requester may have disconnected, so a failed send is not an error.
     pub answer: oneshot::Sender<ControlAnswer>,
-    /// Stops a virtual clock until the run has received an order that belongs to a specific time.
+    /// Holds a virtual clock until the run has received the order, if the order belongs to a specific time.
     pub hold: Hold,
 }
 
@@ -214,7 +214,7 @@ impl ControlRequest {
 
 impl ControlOrder {
     pub fn check_length(&self) -> Result<(), ControlError> {
-        // Leaves room for the token.
+        // 64 bytes leave room for the token.
         let bytes = serde_json::to_vec(self).map_or(usize::MAX, |message| message.len().saturating_add(64));
         if bytes > MAX_BYTES {
             return Err(ControlError::ReasonTooLong { bytes, most: MAX_BYTES });
@@ -261,7 +261,7 @@ pub enum ControlError {
     PathTooLong { path: PathBuf, most: usize },
     #[error("the socket {} cannot be created", path.display())]
     SocketNotMade { path: PathBuf, source: io::Error },
-    /// The order was sent without a response, so it may have been accepted. Check the status.
+    /// The order was sent, but no response arrived. It may have been accepted: check the status.
     #[error("the bot at {} did not answer: {problem}", path.display())]
     TransportError { path: PathBuf, problem: String },
     #[error("the order has {bytes} bytes, but the limit is {most}. Shorten the reason")]

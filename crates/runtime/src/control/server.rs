@@ -1,4 +1,4 @@
-//! The socket server that receives orders for a run, and its socket file.
+//! Socket server that receives orders for a run, and its socket file.
 
 use super::client::{
     LINE_TIMEOUT, LineError, MAX_FOLLOWERS, is_follow, read_line, stream_events, write_line,
@@ -20,7 +20,7 @@ const MAX_CONNECTIONS: usize = 8;
 const MAX_ORDERS: usize = 64;
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
-/// The socket that receives orders for a run.
+/// Server for the socket on which a run receives orders.
 /// Its creator must hold the journal's lease, so that only one process per journal listens.
 #[derive(Debug)]
 pub struct ControlServer {
@@ -44,7 +44,7 @@ impl ControlServer {
     pub async fn serve(self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let Self { listener, file, halt_file, feed } = self;
         let mut stop = std::pin::pin!(stop);
-        // Followers do not count towards the connections for orders.
+        // Followers have their own limit, separate from the connections for orders.
         let (mut connections, mut followers) = (JoinSet::new(), JoinSet::new());
         loop {
             tokio::select! {
@@ -68,7 +68,7 @@ impl ControlServer {
             }
         }
         drop(file);
-        // Followers still have to read the end of the run.
+        // Gives followers time to read the run's last event.
         drop(feed);
         let read = async { while followers.join_next().await.is_some() {} };
         drop(tokio::time::timeout(LINE_TIMEOUT, read).await);
@@ -114,8 +114,8 @@ const fn refuse(problem: String) -> ControlAnswer {
     ControlAnswer::Refused { problem }
 }
 
-/// Maximum length of the path.
-/// Systems allow 103 to 107 bytes, and the socket is created under a slightly longer temporary name.
+/// Maximum length of the socket path. Operating systems allow 103 to 107 bytes.
+/// The socket is created under a temporary name that is slightly longer.
 const MAX_PATH_BYTES: usize = 88;
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -127,7 +127,7 @@ pub(super) struct SocketFile {
 }
 
 impl SocketFile {
-    /// Creates the socket, replacing one left by a dead process but not one in use.
+    /// Creates the socket. Replaces a socket left by a dead process, but not one in use.
     pub(super) async fn make(path: &Path) -> Result<(UnixListener, Self), ControlError> {
         if path.as_os_str().len() > MAX_PATH_BYTES {
             return Err(ControlError::PathTooLong { path: path.to_owned(), most: MAX_PATH_BYTES });
@@ -168,18 +168,18 @@ async fn clear(path: &Path) -> Result<(), ControlError> {
         Ok(Err(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
             Err(ControlError::OtherOwner { path: path.to_owned() })
         }
-        // A listener exists, even if it is too busy to accept.
+        // Another process listens on the socket, even if it is too busy to accept.
         Ok(_) | Err(_) => Err(ControlError::SocketInUse { path: path.to_owned() }),
     }
 }
 
-/// Binds in a private folder, restricts the permissions, then links the socket to its path.
-/// Other users can therefore never open it, whatever the umask is.
+/// Binds the socket in a private folder, restricts its permissions, then links it to its path.
+/// Other users can therefore never open the socket, whatever the umask is.
 fn bind_privately(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let folder = path.with_file_name(format!(".{name}.{}", std::process::id()));
     let hidden = folder.join("s");
-    // Left by a crashed process with the same id.
+    // Removes files left by a crashed process with the same id.
     let _ = fs::remove_file(&hidden);
     let _ = fs::remove_dir(&folder);
     DirBuilder::new().mode(0o700).create(&folder)?;
@@ -253,7 +253,7 @@ mod tests {
         async fn say(&self, text: &str) -> String {
             let mut stream = UnixStream::connect(self.socket()).await.unwrap();
             stream.write_all(text.as_bytes()).await.unwrap();
-            // A server that has taken enough may have closed already.
+            // A server that has read its maximum may already have closed the connection.
             let _ = stream.shutdown().await;
             let mut answer = String::new();
             stream.read_to_string(&mut answer).await.unwrap();

@@ -1,4 +1,4 @@
-//! External signals: their bots, outcomes, tallies and text rendering.
+//! External signals: bot lookup, outcomes, tallies and text rendering.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_broker::clock::Hold;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::sync::{mpsc, oneshot};
 
-/// A trade requested by an external source; names its bot, or the symbol of exactly one bot.
+/// A trade requested by an external source. It names a bot, or a symbol that exactly one bot trades.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SignalOrder {
@@ -19,12 +19,12 @@ pub struct SignalOrder {
     pub symbol: Option<String>,
     pub direction: Direction,
     pub source: SignalSource,
-    /// Sender's id. Further signals with the same id are dropped.
+    /// Id given by the sender. Further signals with the same id are dropped.
     pub id: SignalId,
-    /// Venue time of the signal, `None` for the time of arrival.
+    /// Venue time of the signal. If `None`, the time of arrival applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Millis>,
-    /// Lifetime, if shorter than the risk limit.
+    /// Lifetime in milliseconds. Applies only if it is shorter than the risk limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_ms: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ pub struct SignalTally {
 }
 
 impl SignalTally {
-    /// Counts a decision; `None` is a duplicate.
+    /// Counts a decision. `None` means that the signal was a duplicate.
     pub fn count(&mut self, source: &str, decided: Option<Result<(), Rule>>) {
         let of_source = self.by_source.entry(source.to_owned()).or_default();
         match decided {
@@ -116,8 +116,8 @@ impl SourceTally {
     }
 }
 
-/// Queues a signal for the run and returns its future outcome.
-/// Dropping the future before the run has received the signal withdraws it.
+/// Queues a signal for the run and returns a receiver for the outcome.
+/// Dropping the receiver before the run has received the signal withdraws the signal.
 pub async fn send_signal(
     orders: &mpsc::WeakSender<ControlRequest>,
     order: SignalOrder,
@@ -160,7 +160,7 @@ impl SignalTally {
             Some(format!("last invalid signal ({}): {}", visible(source), visible(tally.problem.as_ref()?)))
         };
         let problems: Vec<String> = self.by_source.iter().filter_map(of_source).collect();
-        // Old journals have only the last problem of all sources.
+        // Old journals contain only the last problem across all sources.
         let last = self.problem.as_ref().filter(|_| problems.is_empty());
         lines.extend(last.map(|problem| format!("last invalid signal: {}", visible(problem))));
         lines.extend(problems);
@@ -236,7 +236,7 @@ impl SignalTally {
     }
 }
 
-/// Maximum time by which a signal may be ahead of venue time.
+/// Maximum time by which a signal's timestamp may exceed the current venue time.
 const MAX_AHEAD: Millis = Millis::MINUTE;
 const MAX_NAMED: usize = 12;
 
@@ -258,8 +258,8 @@ impl SignalBots {
         Ok(place)
     }
 
-    /// Returns the index of the bot with this name, or of the only bot that trades the symbol. With both,
-    /// they must match. Other spellings of a symbol, such as `eur/usd`, are accepted if unambiguous.
+    /// Returns the index of the bot with this name, or of the only bot that trades the symbol.
+    /// If both are given, they must match. A symbol may be spelled differently, such as `eur/usd`, if unambiguous.
     pub fn find(&self, bot: Option<&str>, symbol: Option<&str>) -> Result<usize, String> {
         let known = symbol.map(|written| self.symbol_of(written).ok_or(written));
         match (bot, known) {

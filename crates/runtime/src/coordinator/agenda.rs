@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Job {
     Departure(IntentId),
-    /// Result of a trade, or fields that the response to its open lacked.
+    /// Request a trade's result, or fields that were missing from the response to its open.
     Trade(IntentId),
     Balances,
     User,
@@ -25,7 +25,7 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// Schedules a job once. Of two times the earlier wins, so that follow-up jobs cannot multiply.
+    /// Schedules a job. A job that is already scheduled keeps the earlier time, so jobs cannot multiply.
     pub(crate) fn add(&mut self, at: Millis, job: Job) {
         let known = self.due.iter().find(|(_, known)| *known == job).copied();
         match known {
@@ -47,8 +47,8 @@ impl Agenda {
     }
 }
 
-/// Order of events of one instant: settlements by close time and intent, answers by intent, candles by
-/// series, prices by symbol, and consequences once the instant is over.
+/// Sort key for events at the same instant. Settlements are sorted by close time and intent, answers by
+/// intent, candles by series, and prices by symbol. Consequences follow 1 ms later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EventRank {
     Settlement(Millis, IntentId),
@@ -122,7 +122,7 @@ impl EventQueue {
     }
 }
 
-/// Blocks events of an instant while its requests are pending, at most for the hold time.
+/// Holds back the events of an instant while requests for it are pending, up to the hold time.
 #[derive(Debug)]
 pub(crate) struct Gate {
     hold: Millis,
@@ -136,7 +136,7 @@ struct Wait {
 }
 
 impl Gate {
-    /// A hold of zero becomes 1 ms, so that answers of the same instant are still awaited.
+    /// Creates a gate. A hold of zero becomes 1 ms, so that answers of the same instant are still awaited.
     pub(crate) fn new(hold: Millis) -> Self {
         Self { hold: hold.max(Millis::new(1)), awaited: BTreeMap::new() }
     }

@@ -19,8 +19,8 @@ use candlewick_engine::{EventKind, IntentId, Origin, RefusalReason, Rejection, S
 use candlewick_sdk::{Millis, Price, Text};
 use std::time::Duration;
 
-/// Maximum deviation of a response's own time; beyond it, the response counts as of now.
-/// On a virtual clock, responses may be dated ahead by the order latency.
+/// Maximum time that a response may be dated ahead. Beyond it, the time of arrival applies.
+/// On a virtual clock, a response is dated ahead by the order latency.
 pub(super) const FAR_FUTURE: Millis = Millis::from_seconds(300);
 
 pub(super) struct Leap {
@@ -36,7 +36,7 @@ impl Coordinator {
         }
         self.note_heard(&answer, step.now);
         let mut leap = None;
-        // Implausible times of a trade say nothing about the clock.
+        // The times of another trade, or implausible times, say nothing about the clock.
         let proves_nothing = match &answer {
             Answer::Open(intent, OpenOutcome::Opened(reply)) => {
                 self.is_other_trade(*intent, &reply.value)
@@ -45,7 +45,7 @@ impl Coordinator {
             _ => false,
         };
         for sample in clock_samples(&answer) {
-            // A simulated venue dates an order one latency later, and another trade has another time.
+            // A simulated venue dates an open ahead by the order latency, which is not an offset of its clock.
             if (self.is_simulated || proves_nothing) && sample.source == ClockSource::Open {
                 continue;
             }
@@ -61,7 +61,7 @@ impl Coordinator {
         }
         match leap {
             None => self.take_answer(answer, step),
-            // The machine slept or the venue's clock was set. The answer waits for the corrected time.
+            // The machine slept, or the venue's clock was changed. The answer waits until our clock has caught up.
             Some((by, offset)) => {
                 self.leap = Some(Leap { by, offset, answer });
                 step.commands.push(Command::CatchUpClock);
@@ -153,7 +153,7 @@ impl Coordinator {
         }
     }
 
-    /// Passes past candles to the session directly, bypassing gate and queue.
+    /// Passes past candles directly to the session, bypassing gate and queue.
     fn on_past_candles(&mut self, answer: Result<Reply<Candles>, BrokerError>, step: &mut Step<'_>) {
         let Phase::Starting(warm_up) = &mut self.phase else { return };
         let warmed = match answer {
@@ -361,9 +361,9 @@ fn venue_time_or_now(venue_time: Option<Millis>, now: Millis) -> Millis {
 fn to_rejection(answer: &candlewick_broker::Rejection) -> Rejection {
     let text = Text::truncated(&answer.text);
     let reason = match answer.reason {
-        // As in a backtest, a gap in the prices starts no pause.
+        // A gap in the prices does not start a pause. Backtests do the same.
         RejectionReason::NoPrice => return Rejection::NoPrice,
-        // A rejected token already suspends all opens.
+        // No pause is needed here, because a rejected token already suspends all opens.
         RejectionReason::Credentials => return Rejection::Other(text),
         RejectionReason::InsufficientBalance => RefusalReason::InsufficientBalance,
         RejectionReason::SymbolInactive => RefusalReason::SymbolInactive,

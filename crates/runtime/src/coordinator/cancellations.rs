@@ -1,4 +1,4 @@
-//! Records of open trades. An unproven end is booked once the list or a second reading agrees.
+//! Confirmation of trade ends: an unproven end is booked once the list or a second reading agrees.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -9,10 +9,10 @@ use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Outcome, Payout};
 
-/// Maximum wait for confirmation by a list that cannot be read.
+/// Maximum wait for a confirmation, after which an unproven end is booked anyway.
 const MAX_WAIT: Millis = Millis::from_seconds(60);
 
-/// End of a trade stated by status only, without a result, or by a mark as reverted.
+/// End of a trade that is known only from its status or from a "reverted" mark, not from a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnprovenEnd {
     outcome: Outcome,
@@ -35,8 +35,8 @@ impl Coordinator {
         self.request(VenueRequest::Trade(intent, id), step);
     }
 
-    /// Returns whether an end may be booked.
-    /// An end by status needs confirmation by the list, or by a second reading if the list lacks the trade.
+    /// Returns whether the end of a trade may be booked. The venue's list must confirm an unproven end.
+    /// If a complete list lacks the trade, a second reading of its record suffices.
     pub(super) fn is_end_proven(
         &mut self,
         intent: IntentId,
@@ -86,7 +86,7 @@ impl Coordinator {
         let Some(unproven) = trade.watch.unproven.as_mut().filter(|one| listing.began >= one.since) else {
             return;
         };
-        // A list that ends early may lack the trade.
+        // A list that ends early may lack the trade, so it proves nothing.
         unproven.is_looked_up |= listing.is_complete && listing.ended_early.is_none();
         let Some(report) = listing.trades.iter().find(|report| report.id == trade.venue_id) else { return };
         match report.progress.outcome() {
@@ -95,7 +95,7 @@ impl Coordinator {
                 (unproven.is_listed, unproven.other) = (true, None);
                 self.agenda.add(now, Job::Trade(intent));
             }
-            // A result outweighs a status once a second list confirms it.
+            // A listed result overrides the record's status once a second list confirms it.
             Some(outcome) => match unproven.other.filter(|(other, _)| *other == outcome) {
                 Some((_, first)) if listing.began >= first + REREAD_DELAY => {
                     let stated = unproven.outcome;
@@ -139,7 +139,7 @@ impl Coordinator {
         }
         let close = settled.close_time.or(close).unwrap_or(now);
         self.audit_settlement(&settled, (venue_id, taken), step);
-        // A finished trade may be adopted: its settlement must follow the queued adoption.
+        // The adopted trade may have finished already. Its settlement must follow the queued adoption.
         let at = self.events.after_answer(intent).map_or(now, |after| after.max(now));
         self.events.add(at, EventRank::Settlement(close, intent), EventKind::Settled(settled));
         self.trades.end(intent);

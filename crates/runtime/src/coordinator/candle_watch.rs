@@ -3,13 +3,13 @@
 use candlewick_engine::Origin;
 use candlewick_sdk::{Candle, Interval, Millis};
 
-/// Backoff while a candle is missing; the last delay repeats.
+/// Backoff between requests while a candle is missing. The last delay repeats.
 const PAUSES_MS: [i64; 6] = [250, 250, 500, 1_000, 2_000, 4_000];
-/// Number of intervals after which a missing candle is given up.
-/// Without this bound, each request during a weekend would reach back to its start.
+/// Number of intervals after which a missing candle is no longer requested.
+/// Without this limit, each request during a weekend would reach back to the start of the weekend.
 const MAX_BEHIND: i64 = 400;
 
-/// Number of known candles that are requested again, to notice revisions.
+/// Number of known candles that are requested again, to detect revisions.
 const REVISION_OVERLAP: i64 = 2;
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct CandleWatch {
     next_open: Millis,
     due_close: Millis,
     repeats: u32,
-    /// First close without a candle that the venue has not declared missing.
+    /// Close time of the first missing candle that is still being requested.
     awaited_close: Millis,
     latest_delay: Option<Millis>,
     lateness: Lateness,
@@ -33,7 +33,7 @@ struct Lateness {
     first_missing: Millis,
     excused_until: Millis,
     week: TradingWeek,
-    /// Time of the newest price record, and the time it was read.
+    /// Time of the newest price record, and the time at which it was read.
     price: Option<(Millis, Millis)>,
     is_quiet: bool,
     last_answer: Option<(Millis, bool)>,
@@ -65,8 +65,8 @@ impl Lateness {
             still_at.max(closed_at).map_or(self.excused_until, |at| at.max(self.excused_until));
     }
 
-    /// Returns the time a stale price record was read, which excuses missing candles.
-    /// Does not apply to markets that never close, because these always have prices.
+    /// Returns when a stale price record was read. A price that does not change excuses missing candles.
+    /// Returns `None` for markets that never close, because these always have new prices.
     fn stale_price_read_at(&self, length: Millis) -> Option<Millis> {
         let (recorded, read) = self.price.filter(|_| self.week == TradingWeek::Unknown)?;
         (recorded < self.first_missing - length && read >= self.first_missing).then_some(read)
@@ -117,7 +117,7 @@ impl CandleWatch {
         self.lateness.price = Some((recorded, now));
     }
 
-    /// Returns the first missing close if the delay is excused only by an unchanged price.
+    /// Returns the first missing close, if only an unchanged price excuses the delay.
     pub(crate) fn quiet_since(&self) -> Option<Millis> {
         let Lateness { is_quiet, first_missing, last_answer, .. } = self.lateness;
         let waited = last_answer?.0 - first_missing;
@@ -133,8 +133,8 @@ impl CandleWatch {
         self.due_close
     }
 
-    /// Returns the larger of current wait and last delay, and whether that candle has arrived.
-    /// `None` before the first candle was due.
+    /// Returns the latest candle's delay and `true`, or the current wait and `false` if that is longer.
+    /// Returns `None` before the first candle is due.
     pub(crate) fn delay(&self, now: Millis) -> Option<(Millis, bool)> {
         let awaited = Some(now - self.awaited_close).filter(|waited| *waited > Millis::ZERO);
         match (awaited, self.latest_delay) {
@@ -143,7 +143,7 @@ impl CandleWatch {
         }
     }
 
-    /// Returns the first open time to request; includes a few known candles to notice revisions.
+    /// Returns the first open time to request. Includes a few known candles to detect revisions.
     pub(crate) fn window_start(&self) -> Millis {
         self.next_open - self.interval.length() * REVISION_OVERLAP
     }
@@ -195,19 +195,19 @@ impl CandleWatch {
     fn wait_for_next(&mut self, now: Millis) -> Millis {
         let length = self.interval.length();
         self.repeats = 0;
-        // A close that passed during a request is requested immediately.
+        // If another close has passed during the request, its candle is requested immediately.
         self.due_close = (self.due_close.max(self.next_open) + length).max(now.floor_to(length));
         self.next_request_at()
     }
 }
 
-/// Start of the week that contains the epoch, a Thursday: Monday 1969-12-29, 00:00 UTC.
+/// Monday 1969-12-29, 00:00 UTC: start of the week that contains the Unix epoch, which was a Thursday.
 const FIRST_MONDAY: Millis = Millis::new(-3 * 86_400_000);
 const WEEK: Millis = Millis::new(7 * 86_400_000);
-/// Friday 21:00 and Sunday 23:00 UTC: the longest forex weekend, with or without daylight saving time.
+/// Friday 21:00 to Sunday 23:00 UTC: forex may be closed, depending on daylight saving time.
 const EARLIEST_CLOSE: Millis = Millis::new((4 * 24 + 21) * 3_600_000);
 const LATEST_OPEN: Millis = Millis::new((6 * 24 + 23) * 3_600_000);
-/// Friday 22:05 and Sunday 20:55 UTC: forex is certainly closed in between.
+/// Friday 22:05 to Sunday 20:55 UTC: forex is certainly closed.
 const LATEST_CLOSE: Millis = Millis::new((4 * 24 + 22) * 3_600_000 + 300_000);
 const EARLIEST_OPEN: Millis = Millis::new((6 * 24 + 20) * 3_600_000 + 55 * 60_000);
 
@@ -229,7 +229,7 @@ impl TradingWeek {
     }
 }
 
-/// Returns whether a time of the week is in `[from, to)`.
+/// Returns whether `at` falls into the part `[from, to)` of the week, counted from Monday 00:00 UTC.
 fn is_between(at: Millis, from: Millis, to: Millis) -> bool {
     let in_week = (at - FIRST_MONDAY).get().rem_euclid(WEEK.get());
     (from.get()..to.get()).contains(&in_week)
@@ -249,7 +249,7 @@ mod tests {
         Millis::MINUTE * count
     }
 
-    /// A watch that knows everything before minute 10, started at 10:30 on its clock.
+    /// A watch that has all candles before minute 10 and starts 30 s into minute 10.
     fn watch() -> CandleWatch {
         CandleWatch::new(Interval::MINUTE, minute(10), minute(10) + Millis::from_seconds(30), Millis::ZERO, 3)
     }
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn series_is_late_after_two_intervals() {
         let (mut failing, mut empty) = (watch(), watch());
-        // The candle of minute 11 is due; two intervals later is minute 13.
+        // The candle that closes at minute 11 is due. It is late after two more intervals, at minute 13.
         for now in [minute(11), minute(12), minute(13)] {
             failing.fail(now);
             empty.take(&[], now);
@@ -340,7 +340,7 @@ mod tests {
             assert_eq!(watch.late_since(), None, "{count}");
             assert_eq!(watch.quiet_since(), (count > 13).then_some(minute(11)), "{count}");
         }
-        // A price of minute 10 makes its candle due: late two intervals after prices last stood still.
+        // A price at minute 10 means that its candle is due. It is late two intervals after the last stale price.
         watch.on_price(minute(10), minute(21));
         for (count, expected) in [(21, None), (22, None), (23, Some((minute(11), false)))] {
             watch.take(&[], minute(count));
@@ -359,7 +359,7 @@ mod tests {
         }
         assert_eq!(failing.late_since(), Some((minute(11), true)));
         assert_eq!(unread.late_since(), Some((minute(11), false)), "the record was read at minute 11");
-        // Saturday 1970-01-03 12:00 UTC: a market with a candle then never closes.
+        // Saturday 1970-01-03 12:00 UTC: a market with a candle at this time never closes.
         let noon = Millis::HOUR * 60;
         let mut open = CandleWatch::new(Interval::MINUTE, noon, noon, Millis::ZERO, 3);
         open.take(&[candle(noon.get() / 60_000)], noon + minute(1));
@@ -397,9 +397,9 @@ mod tests {
         ] {
             assert_eq!(TradingWeek::Unknown.may_be_closed(moment), expected, "{moment}");
         }
-        // Unless the market had a candle then.
+        // A market that had a candle during the weekend is never considered closed.
         for (close, expected) in [
-            // In winter forex closes at 22:00, and in summer it opens at 21:00.
+            // Forex closes at 22:00 UTC in winter, and opens at 21:00 UTC in summer.
             (at(4, 22, 0), TradingWeek::Unknown),
             (at(6, 21, 1), TradingWeek::Unknown),
             (at(5, 3, 0), TradingWeek::RoundTheClock),

@@ -1,4 +1,4 @@
-//! Commands of the coordinator to its runner, inputs from it, and the pending requests.
+//! Commands from the coordinator to its runner, inputs from the runner, and pending requests.
 
 use super::Coordinator;
 use crate::control::{ControlAnswer, ControlOrder};
@@ -18,17 +18,17 @@ use std::time::Duration;
 #[derive(Debug)]
 pub enum Command {
     Ask(VenueRequest),
-    /// Send this open exactly once; answered by [`Answer::Open`](super::Answer::Open).
+    /// Send this open exactly once. The runner replies with [`Answer::Open`](super::Answer::Open).
     Send(DurableOpen),
-    /// Record an entry. A refused one returns as [`Input::EntryRefused`](super::Input::EntryRefused).
+    /// Record an entry. A refusal is reported as [`Input::EntryRefused`](super::Input::EntryRefused).
     Record(JournalEntry),
-    /// Make all recorded entries durable; answered by [`Input::Durable`](super::Input::Durable).
-    /// More entries may be recorded meanwhile.
+    /// Make all recorded entries durable. The reply is [`Input::Durable`](super::Input::Durable).
+    /// More entries may be recorded in the meantime.
     MakeDurable,
     CloseJournal,
     Notify(Notice),
     AnswerOrder(OrderId, ControlAnswer),
-    /// Let the clock catch up after sleep; answered by [`Input::ClockMoved`](super::Input::ClockMoved).
+    /// Let the clock catch up after sleep. The reply is [`Input::ClockMoved`](super::Input::ClockMoved).
     CatchUpClock,
     WakeAt(Millis),
     /// Deliver all pending answers, then [`Input::Finish`](super::Input::Finish).
@@ -48,7 +48,7 @@ pub enum VenueRequest {
     User,
     SettlementPrice(Symbol, Millis),
     NamedTrade(OrderId, IntentId, String),
-    /// The current settings, read from local files instead of the venue.
+    /// Read the current settings. These come from local files, not from the venue.
     Settings(Box<ReloadInput>),
 }
 
@@ -111,7 +111,7 @@ impl Step<'_> {
         self.commands.push(Command::Notify(Notice::Alarm(text.into())));
     }
 
-    /// Logs a warning without a notice, because it has one already.
+    /// Logs a warning about a change that already has its own notice.
     pub(crate) fn log_warning(&mut self, text: impl Into<String>) {
         self.commands.push(Command::Notify(Notice::Logged { text: text.into(), is_alarm: false }));
     }
@@ -121,28 +121,28 @@ impl Step<'_> {
     }
 }
 
-/// An input of a run. A batch for one time ends with [`Input::Time`].
-/// Only then are events passed to the session, so that their order does not depend on arrival.
+/// An input to the coordinator. The runner ends each batch with [`Input::Time`].
+/// Only then are events passed to the session, so that their order does not depend on the order of arrival.
 #[derive(Debug)]
 pub enum Input {
     Start,
     Answer(Answer),
     Tick(SymbolId, PriceTick),
     FeedEnded(SymbolId),
-    /// The venue rejects the token for this reason, or accepts one again if `None`.
+    /// The venue rejects the token for this reason. `None` if it accepts the token again.
     Token(Option<String>),
     Unrecognised(BTreeMap<String, u64>),
-    /// Result of [`Command::MakeDurable`](super::Command::MakeDurable), for all entries recorded before.
+    /// Result of [`Command::MakeDurable`](super::Command::MakeDurable) for all entries recorded before it.
     Durable(Result<(), JournalError>),
     EntryRefused,
     RenewJournal,
     JournalClosed(Result<(), JournalError>),
     ClockMoved(Millis),
-    /// Real time in which the process did not run while its clock did.
+    /// Real time during which the process was suspended while its clock advanced.
     Absent(Duration),
     Order(OrderId, ControlOrder),
     Stop(Stop),
-    /// All pending answers were delivered. Answers [`Command::Finish`](super::Command::Finish).
+    /// All pending answers were delivered. Reply to [`Command::Finish`](super::Command::Finish).
     Finish(Stop),
     Time,
 }
@@ -150,7 +150,7 @@ pub enum Input {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OrderId(pub u64);
 
-/// Identity of a request; at most one of each is pending.
+/// Identity of a request. At most one request with the same identity is pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RequestId {
     Candles(SeriesId),
@@ -207,7 +207,7 @@ impl Answer {
         }
     }
 
-    /// Builds the answer to a failed request. An open is unknown then, everything else can be repeated.
+    /// Builds the answer to a request that failed internally. An open then has an unknown outcome.
     pub fn broken(id: RequestId, now: Millis, text: String) -> Self {
         let error = BrokerError::Unavailable { text: text.clone() };
         match id {
@@ -234,9 +234,9 @@ impl Answer {
 
 pub type RunResult = Result<super::Finished, RuntimeError>;
 
-/// An approved trade with a durable intent: the only thing that is ever sent.
-/// Only [`Coordinator`](super::Coordinator) creates it, once the journal has confirmed the intent. It rejects
-/// late signals at that point and sets the deadline for sending.
+/// An approved trade with a durable intent. Only this type can be sent to the venue.
+/// Only [`Coordinator`](super::Coordinator) creates it, once the journal has confirmed the intent. At that point
+/// it rejects late signals and sets the deadline for sending.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DurableOpen {
     intent: IntentId,
@@ -257,7 +257,7 @@ impl DurableOpen {
         &self.order
     }
 
-    /// Deadline by the local clock. An adapter that had to wait must not send later.
+    /// Deadline for sending, by the local clock. An adapter that had to wait must not send after it.
     pub const fn leave_by(&self) -> Millis {
         self.leave_by
     }

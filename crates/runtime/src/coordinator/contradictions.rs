@@ -1,4 +1,4 @@
-//! Booked results that the venue contradicts, which are corrected or halt the run.
+//! Booked results that the venue contradicts. The result is corrected, or the run halts.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -15,7 +15,7 @@ const MAX_CHANGES: u32 = 3;
 
 const MAX_WAIT: Millis = Millis::from_seconds(600);
 
-/// Requests for a trade's record before the run halts. A record that exists may say otherwise than the list.
+/// Maximum number of requests for a contradicted trade's record before the run halts.
 const MAX_REQUESTS: u32 = 8;
 
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(crate) struct Contradictions {
     pending: BTreeMap<IntentId, Contradiction>,
     changes: BTreeMap<IntentId, u32>,
     cancelled: BTreeMap<IntentId, Millis>,
-    /// Whether a correction exceeds what this run knows, so that only the next start applies it.
+    /// Whether a correction concerns data that this run has not loaded. Only a restart applies it.
     pub(super) needs_restart: bool,
 }
 
@@ -61,7 +61,7 @@ impl Contradictions {
         self.is_pending() || !self.cancelled.is_empty()
     }
 
-    /// Returns whether a booked result is contradicted. The wallet may then follow either result.
+    /// Returns whether a booked result is contradicted. If so, the wallet may reflect either result.
     pub(crate) fn is_pending(&self) -> bool {
         !self.pending.is_empty()
     }
@@ -145,7 +145,7 @@ impl Contradictions {
             (Statement::Ended(outcome, Some(profit)), record) if record == reported => {
                 self.end(intent, |pending| Ruling::Correct(pending, (outcome, profit)))
             }
-            // An unknown result does not outweigh a record with the booked one.
+            // A list with an unknown result does not override a record with the booked result.
             (Statement::Unknown, Statement::Agrees) => self.end(intent, Ruling::Withdrawn),
             (_, Statement::Silent) => {
                 self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::NoResult))
@@ -198,7 +198,7 @@ impl Coordinator {
     ) {
         let Some(pending) = self.contradictions.find(intent) else { return };
         let reported = match answer {
-            // A status without a result does not contradict a list with one.
+            // A record with a status but no result does not contradict a list with a result.
             Ok(reply) if reply.value.id == pending.venue_id && reply.value.is_by_status => {
                 Some(Statement::Silent)
             }
@@ -287,7 +287,7 @@ impl Coordinator {
         }
     }
 
-    /// Halts until the operator has reviewed the trade. The booked result stays.
+    /// Halts until the operator has reviewed the trade. The booked result is not changed.
     fn halt_at_contradiction(&mut self, pending: &Contradiction, why: Undecidable, step: &mut Step<'_>) {
         let scale = self.session.scale();
         let text = self.describe(pending);

@@ -1,4 +1,4 @@
-//! Intents in doubt, and the ownership of all known trades.
+//! Intents in doubt, and the assignment of known trades to intents.
 
 use super::recorded_session::{OldIntent, RecordedSession};
 use crate::RuntimeSettings;
@@ -19,9 +19,9 @@ pub(crate) struct Doubts {
     claimed: ClaimedTrades,
     sent: BTreeMap<IntentId, Millis>,
     began: BTreeMap<IntentId, Millis>,
-    /// A list that waits for the wallet read after it.
+    /// The last list, until the wallet reading that follows it arrives.
     pub(super) listing: Option<TradeListing>,
-    /// Reported implausibilities of our trades, by trade id or full text, including earlier runs.
+    /// Implausible data already reported, by trade id or full text. Includes reports from earlier runs.
     oddities: BTreeSet<String>,
     odd_rows: BTreeSet<String>,
     list_every: Option<Millis>,
@@ -54,7 +54,7 @@ impl Doubts {
         }
     }
 
-    /// Assigns a trade to an intent, as its own or a second one. No other intent can claim its money.
+    /// Marks a trade as belonging to an intent, as its own or a duplicate. No other intent can claim it.
     pub(crate) fn claim(&mut self, venue_id: &str) {
         self.claimed.insert(venue_id.to_owned());
     }
@@ -76,8 +76,8 @@ impl Doubts {
         (self.claimed.names(), self.sent.len())
     }
 
-    /// Returns whether a finished intent is close to a request that is searched for or may still be found.
-    /// Close means the same symbol and at most `slack` from the time of that trade.
+    /// Returns whether a finished intent is near a request whose trade is or may still be searched for.
+    /// Near means that the symbols are equal and the times at most `slack` apart.
     pub(crate) fn is_near(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
         let terms = &row.approved;
         let symbols = [session.ordered_symbol(terms), session.traded_symbol(terms)];
@@ -115,7 +115,7 @@ impl Doubts {
     pub(crate) fn refused(&self, session: &RecordedSession, now: Millis) -> Vec<Doubt> {
         let rows = session.book().rows().iter();
         let is_young = |row: &&IntentRow| now - row.approved.decision_time() < Millis::DAY;
-        // This run's unsent requests never left. Those of earlier runs may have.
+        // Requests that this run marked as not sent never left. Those of earlier runs may have.
         let has_left = |row: &&IntentRow| {
             row.state != IntentState::NotSent || self.sent.contains_key(&row.approved.intent())
         };
@@ -147,8 +147,8 @@ impl Doubts {
         self.list_every.map(|every| now + every)
     }
 
-    /// Returns whether an implausibility is new, either to halt or, if halted already, to report it.
-    /// Halts of earlier runs do not repeat, because the operator has resumed from them.
+    /// Returns whether implausible data is new, so that it halts the run (if halted, raises an alarm).
+    /// Causes of earlier halts do not halt again, because the operator has resumed from them.
     pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {
         let halted_by = format!("{HALTED}{text}");
         if is_halted {
@@ -176,7 +176,7 @@ impl Doubts {
     ) -> Vec<Resolution> {
         let wallet =
             wallet.map(|balance| WalletView { balance, explained_without_doubts: session.ledger().free() });
-        // Intents waiting for the journal are deducted from the ledger too.
+        // Intents that wait for the journal count too, because the ledger has deducted their stakes.
         let waiting = session.journal.waiting_intents();
         let in_flight: Vec<Doubt> = (opening.iter().copied().chain(waiting))
             .filter_map(|intent| Some(self.build_doubt(session, &session.terms(intent)?, Millis::MAX)))
@@ -194,12 +194,12 @@ impl Doubts {
             wallet,
             uncertainty,
         };
-        // Settled trades also show the lag: short ones end before the list is read.
+        // Settled trades also reveal the list's lag: short trades may end before the list is read.
         let book = session.book();
         let is_young = |at: &Millis| listing.began - *at <= MAX_LIST_LAG;
         let accepted: Vec<_> = (book.rows().iter())
             .filter_map(|row| {
-                // A manually settled trade is not late, because the venue lost it.
+                // A manually settled trade does not count as late, because the venue has lost it.
                 let is_gone = book.is_settled_by_operator(row.approved.intent());
                 let answered_at = row.answered_at.filter(|at| is_young(at) && !is_gone)?;
                 Some((book.venue_id(row)?, answered_at, row.state == IntentState::Settled))
@@ -229,7 +229,7 @@ impl Doubts {
         uncertainty: Millis,
     ) -> Option<IntentId> {
         let book = session.book();
-        // Cheap filter by time.
+        // Filters by time first, because this is cheap.
         let at = reported_request_time(report);
         let is_near = |row: &&IntentRow| {
             let terms = &row.approved;
@@ -247,8 +247,7 @@ impl Doubts {
     }
 }
 
-/// Returns whether the venue may already have paid for a trade that still counts as open.
-/// Wrong payments become known when the venue reports the result.
+/// Returns whether the wallet may contain unbooked returns, from duplicates or trades past their close.
 fn has_unknown_pay(session: &RecordedSession, now: Millis) -> bool {
     let may_be_over = |row: &IntentRow| {
         let earliest = earliest_close(row.approved.decision_time(), row.approved.expiry());

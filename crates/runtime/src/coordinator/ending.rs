@@ -1,4 +1,4 @@
-//! The end of a run: no more opens, open trades tracked, then the journal closed.
+//! The end of a run: stops opening trades, tracks the open ones, then closes the journal.
 
 use super::Coordinator;
 use super::command::{Command, Step};
@@ -104,7 +104,7 @@ pub struct Finished {
     pub stop: Stop,
     pub book: TradeBook,
     pub first_intent: IntentId,
-    /// Number of intents missing from the book because they were forgotten (`runtime.remember_s`).
+    /// Number of this run's intents that are no longer in the book (see `runtime.remember_s`).
     pub forgotten: u64,
     pub free: Money,
     pub open_stakes: Money,
@@ -119,11 +119,11 @@ pub struct Finished {
     pub halted: Option<String>,
     pub halted_at: Option<Millis>,
     pub verdicts: Vec<BotVerdict>,
-    /// Share of alpha for all trades of several bots together; 0 if they are not judged.
+    /// Share of alpha for the pooled trades of all bots; 0 if the pool is not judged.
     pub weight_of_all_bots: f64,
     pub signals: Option<Box<SignalTally>>,
     pub dropped_notices: u64,
-    /// Set if the journal's end may not be durable. The next start recovers it from the venue.
+    /// Error if the last entries may not be durable. The next start recovers the state from the venue.
     pub not_durable: Option<RuntimeError>,
 }
 
@@ -157,8 +157,8 @@ impl Ending {
         meaning
     }
 
-    /// Returns why the run must stop by itself: a limit, or the end of the data.
-    /// The last instant still belongs to the run: `is_due` returns whether any of its events are pending.
+    /// Returns why the run must stop by itself: a limit or the end of the data.
+    /// Events at the last instant still belong to the run; `is_due` returns whether some of them are pending.
     pub(crate) fn due(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<Stop> {
         let reached = |until: &Millis| now >= *until && !is_due(*until);
         self.limit.map(Stop::Limit).or_else(|| self.until.filter(reached).map(Stop::DataEnds))
@@ -245,10 +245,10 @@ impl Coordinator {
 
     fn stop(&mut self, why: Stop, step: &mut Step<'_>) {
         match self.ending.stop(why, step.now) {
-            // Not a halt, which would outlive the run.
+            // Suspends instead of halting, because a halt would also affect the next run.
             StopEffect::Stops => {
                 self.control(Control::Suspend, step);
-                // Distinguishes a limit that ended the run from one that rejected a signal.
+                // The note shows that the limit ended the run, rather than only rejecting a signal.
                 if let Stop::Limit(rule) = why {
                     let note = serde_json::json!({ "limit_reached": rule.as_str() });
                     self.session.journal.note(note.to_string(), step);
@@ -271,8 +271,8 @@ impl Coordinator {
         step.commands.push(Command::Finish(why));
     }
 
-    /// Ends the run immediately.
-    /// Pending answers are handed over ahead of their time or turn. Opens without an answer become in doubt.
+    /// Ends the run immediately. Queued events are handled without waiting for their time.
+    /// Opens without an answer become orders of unknown status.
     pub(super) fn on_finish(&mut self, stop: Stop, step: &mut Step<'_>) {
         if self.phase.is_over() {
             return;
@@ -307,7 +307,7 @@ impl Coordinator {
         }
         self.save(Urgency::Now, step);
         if !self.session.journal.is_away {
-            // A corrupted journal is not saved.
+            // A corrupted journal is closed without saving.
             step.commands.push(Command::CloseJournal);
         }
     }

@@ -1,4 +1,4 @@
-//! Feeds the audits; journals and reports their findings.
+//! Passes data to the audits, and journals and reports their findings.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -105,7 +105,7 @@ impl Coordinator {
         let rules = self.profit_rules();
         let findings = self.audits.settlements.take(settlement, rules);
         self.report_findings(Audit::Settlement, 1, findings, step);
-        // The wallet follows the venue's figure, so it is booked even if wrong.
+        // The wallet follows the venue's figure, so that figure is booked even if it is wrong.
         if let Some(wrong) = settlement.profit_facts().check(rules).filter(|wrong| wrong.is_halting) {
             self.halt_at_oddity(wrong.text, step);
         }
@@ -115,7 +115,7 @@ impl Coordinator {
     }
 
     /// Restores the audit state of an earlier run's intent.
-    /// Recent settlements are queued again, because their prices may not have been requested.
+    /// Recent settlements are queued again, because their prices may not have been requested yet.
     pub(super) fn recall_audits(&mut self, row: &IntentRow, now: Millis) {
         let terms = row.approved;
         let symbol = self.session.ordered_symbol(&terms);
@@ -156,7 +156,7 @@ impl Coordinator {
         }
     }
 
-    /// Requests the price records of one settlement at a time, so that audits never delay trading.
+    /// Requests the price records for one settlement at a time, so that audits never delay trading.
     pub(super) fn request_settlement_prices(&mut self, step: &mut Step<'_>) {
         if self.requests.has(RequestId::SettlementPrice) {
             return;
@@ -174,7 +174,7 @@ impl Coordinator {
         }
     }
 
-    /// Failed requests are ignored, because they say nothing about the trade.
+    /// Handles a price record for a settlement. A failed request says nothing about the trade.
     pub(super) fn on_settlement_price(
         &mut self,
         answer: Result<Reply<PriceAnswer>, BrokerError>,

@@ -1,6 +1,6 @@
-//! Trades without an intent: second trades of one request, and foreign trades.
+//! Trades without an intent: duplicate trades for one request, and foreign trades.
 //!
-//! Unexplained money starts a search of the venue's list. Only the list proves such a trade; money may also be a deposit.
+//! Unexplained money starts a search of the venue's list. Only the list proves a trade: the money may be a deposit.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -22,7 +22,7 @@ pub(crate) struct ForeignTrades {
     looked: Option<Millis>,
     wanted: Option<Money>,
     asked: Option<Money>,
-    /// Surplus for which a complete list showed no foreign trade. Not searched again.
+    /// Surplus for which a complete list contained no foreign trade. It is not searched for again.
     seen: Money,
     has_begun: bool,
     last: Option<(String, Millis)>,
@@ -49,7 +49,7 @@ impl Coordinator {
     pub(super) fn search_foreign_trades(&mut self, wallet: Money, patience: Millis, now: Millis) {
         let surplus = wallet - self.session.ledger().free();
         let unseen = surplus - self.foreign_trades.seen;
-        // Without routine polls, the list is not read.
+        // If routine polls are off, the list is not searched either.
         if (surplus, unseen) == (Money::ZERO, Money::ZERO) || self.doubts.next_routine_poll(now).is_none() {
             return;
         }
@@ -67,7 +67,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns amounts of our trades that the wallet may show before the ledger, `None` if unknown.
+    /// Returns the amounts of our own trades that the wallet may show before the ledger, `None` if unknown.
     fn own_amounts(&self) -> Option<Vec<Money>> {
         let is_unclear = self.doubts.resolver.next_poll().is_some()
             || self.session.has_unclear_intent()
@@ -83,8 +83,8 @@ impl Coordinator {
         Some(amounts)
     }
 
-    /// Reports foreign trades that were open before the run, once.
-    /// Uses the first complete list that arrives while no intent is pending or in doubt.
+    /// Reports foreign trades that were open before the run. Does this only once, with the first complete
+    /// list that arrives while no intent is pending or in doubt.
     pub(super) fn report_open_foreign_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         if self.foreign_trades.has_begun || self.session.has_unclear_intent() {
             return;
@@ -100,7 +100,7 @@ impl Coordinator {
                 && report.close_time.is_some_and(|close| close > step.now)
                 && !self.doubts.is_claimed(&report.id)
                 && !self.doubts.resolver.reported.contains(&report.id)
-                // An intent considered not opened may appear late.
+                // The trade of an intent that was considered not opened may appear late.
                 && self.doubts.resolver.find_order_elsewhere(report, (&refused, uncertainty)).is_none()
         };
         let anothers: Vec<&TradeReport> = listing.trades.iter().filter(is_other_trade).collect();
@@ -181,8 +181,8 @@ impl Coordinator {
         self.session.journal.note(note.to_string(), step);
     }
 
-    /// Handles a possible second trade of an answered request, which halts even if already reported.
-    /// A finished trade that the ledger already contains was booked as unexplained money.
+    /// Handles a possible duplicate trade for an answered request, even if it was already reported.
+    /// A finished trade is not booked if wallet and ledger agree: its money was booked as unexplained.
     pub(super) fn on_second_trade(
         &mut self,
         report: &TradeReport,
@@ -195,7 +195,7 @@ impl Coordinator {
         if is_named {
             self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
         }
-        // No other intent may claim this trade.
+        // Ensures that no other intent claims this trade.
         self.doubts.claim(&report.id);
         let is_booked = wallet == Some(self.session.ledger().free());
         if !(is_booked && report.progress.outcome().is_some()) {
@@ -209,8 +209,8 @@ impl Coordinator {
         }
     }
 
-    /// Reports trades of another account that match an intent in doubt.
-    /// This may be real money instead of demo. No ledger here contains it, so the operator must know.
+    /// Reports trades on another account that match an intent in doubt, for example with real money
+    /// instead of demo money. No ledger contains such a trade, so the operator must be notified.
     pub(super) fn check_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account;
         let refused = self.doubts.refused(&self.session, step.now);
@@ -230,8 +230,7 @@ impl Coordinator {
         }
     }
 
-    /// Halts if trades outnumber requests, or a trade may belong to a rejected order.
-    /// Whichever is adopted, one is too many.
+    /// Halts if there are more trades than requests, or if a trade may belong to a rejected order.
     pub(super) fn halt_at_contested_trade(&mut self, intent: IntentId, why: &Why, step: &mut Step<'_>) {
         let text = format!("trade #{intent} was ordered once: {why}");
         let is_halted = self.session.halted().is_some();

@@ -1,4 +1,4 @@
-//! Durability of the journal, which holds opens back until their intents are durable.
+//! Durability of the journal. Opens are held back until their intents are durable.
 
 use super::agenda::EventRank;
 use super::command::{Command, JournalEntry, Step};
@@ -8,7 +8,7 @@ use candlewick_engine::{Approved, Entry, IntentId, JournalHash, Recorder};
 use candlewick_journal::JournalError;
 use candlewick_sdk::Millis;
 
-/// Unsaved entries tolerated on a virtual clock, where nothing outlives the process anyway.
+/// Number of entries per save on a virtual clock, where nothing needs to survive the process.
 const SAVE_BATCH_SIZE: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,19 +18,19 @@ pub(crate) enum Urgency {
 }
 
 pub(crate) struct JournalState {
-    /// Whether nothing happens during a save, so that a virtual clock does not depend on disk speed.
+    /// Whether events wait during a save, so that results on a virtual clock do not depend on disk speed.
     is_virtual: bool,
     hash: JournalHash,
     pub(crate) outbox: Vec<Approved>,
     pub(crate) held: Vec<Approved>,
-    /// Number of leading outbox entries that the save in progress makes durable.
+    /// Number of trades at the front of the outbox whose intents the save in progress makes durable.
     leaving: usize,
-    /// Entries that are not durable, including `departed` ones in the save in progress.
+    /// Number of entries that are not durable. `departed` of these are part of the save in progress.
     pending: usize,
     departed: usize,
     pub(crate) is_away: bool,
     pub(crate) suspended: Option<String>,
-    /// Whether an entry was refused: the journal has a gap and guarantees nothing any more.
+    /// Whether an entry was refused. If so, the journal has a gap and guarantees nothing.
     pub(crate) is_corrupted: bool,
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum SaveOutcome {
         opens: Vec<Approved>,
         was_suspended: bool,
     },
-    /// Approved trades must never be sent.
+    /// The save failed. Trades approved before it must never be sent.
     Failed(JournalError),
 }
 
@@ -116,7 +116,7 @@ impl JournalState {
             return Ok(());
         }
         let is_worthwhile = self.pending >= if self.is_virtual { SAVE_BATCH_SIZE } else { 1 };
-        // A failing journal is retried at its own pace, not with every event.
+        // A failing journal is retried on its own schedule, not with every event.
         let is_asked = self.suspended.is_none() && is_worthwhile;
         if urgency == Urgency::WhenWorthwhile && self.outbox.is_empty() && !is_asked {
             return Ok(());
@@ -129,7 +129,7 @@ impl JournalState {
         Ok(())
     }
 
-    /// Handles the end of a save. Trades approved meanwhile wait for the next one.
+    /// Handles the end of a save. Trades approved during the save wait for the next save.
     pub(crate) fn on_durable(&mut self, result: Result<(), JournalError>) -> SaveOutcome {
         self.is_away = false;
         let departed = std::mem::take(&mut self.departed);
@@ -164,8 +164,8 @@ impl Coordinator {
         self.send(&approved, step);
     }
 
-    /// Sends a delayed open at `due`. On a virtual clock without latency its answer precedes the candles of
-    /// that time, as in a backtest, so these have to wait.
+    /// Sends a delayed open at `due`. On a virtual clock without latency, the candles of that time wait
+    /// for the answer, as in a backtest.
     pub(super) fn send_held(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
         let Some(approved) = self.session.journal.take_held(intent) else { return };
         self.send(&approved, step);
@@ -174,8 +174,8 @@ impl Coordinator {
         }
     }
 
-    /// Returns the position of an open's answer among the events of its time. On a virtual clock without
-    /// latency it follows all events of that time, including signals still on their way.
+    /// Returns the position of an open's answer among the events at the same time. On a virtual clock
+    /// without latency, the answer follows all other events, including signals still in transit.
     pub(super) fn answer_rank(&self, intent: IntentId, at: Millis) -> EventRank {
         let decided = self.session.row(intent).map(|row| row.approved.decision_time());
         match decided {
@@ -190,15 +190,15 @@ impl Coordinator {
             return self.not_sent(intent, &reason, step);
         }
         self.doubts.note_sent(intent, step.now);
-        // The wallet pays now at the earliest, because the entry may have been delayed.
+        // The stake leaves the wallet now at the earliest, because an entry delay may have passed.
         self.audits.wallet.postpone(-approved.stake(), step.now);
         self.requests.begin(RequestId::Open(intent));
         let order = self.session.order(approved.terms());
         step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
     }
 
-    /// Returns why a durable open is not sent. This is the only lateness check after the risk rules; adapters
-    /// check the same deadline if they wait, for example for a rate limit.
+    /// Returns why a durable open must not be sent. This is the last lateness check before sending. An
+    /// adapter that waits, for example for a rate limit, checks the same deadline again.
     fn reason_not_to_send(&self, leave_by: Millis, now: Millis) -> Option<String> {
         if self.ending.is_stopping() {
             return Some("the run was stopping".to_owned());
@@ -215,8 +215,8 @@ impl Coordinator {
 }
 
 impl RecordedSession {
-    /// Records why an order was not sent, which its event lacks.
-    /// If the client tried to send it, a later run still searches the venue's list for its trade.
+    /// Records why an order was not sent, because the event does not contain the reason.
+    /// If the client tried to send the order, a later run still searches the venue's list for its trade.
     pub(crate) fn note_not_sent(
         &mut self,
         intent: IntentId,

@@ -1,4 +1,4 @@
-//! Schedules market requests: candles at their close, prices on the price grid, polled or streamed.
+//! Schedules market data: candles at their close, and prices on the price grid, polled or streamed.
 
 use super::Coordinator;
 use super::agenda::{Agenda, EventQueue, EventRank, Job};
@@ -69,7 +69,7 @@ impl MarketWatch {
         self.series[id.index()].watch = Some(watch);
     }
 
-    /// Requests candles at a close. All series of the same close wait for each other.
+    /// Requests the candles of a series at a close. Series with the same close wait for each other.
     pub(crate) fn request_candles(&self, id: SeriesId, events: &mut EventQueue, step: &mut Step<'_>) -> bool {
         let SeriesWatch { series, watch: Some(watch), .. } = &self.series[id.index()] else { return false };
         events.gate.await_job(watch.due_close(), watch.next_request_at(), Job::Candles(id));
@@ -126,7 +126,7 @@ impl MarketWatch {
             let (delay, has_come) = watch.watch.as_ref()?.delay(now)?;
             Some(SlowestCandle::new(watch.series, delay, has_come))
         };
-        // The first of equals, for a stable result.
+        // Of several equal delays the first wins, for a stable result.
         self.series
             .iter()
             .filter_map(delay)
@@ -153,7 +153,7 @@ impl MarketWatch {
         watches.filter_map(|watch| watch.watch.as_mut()).for_each(|watch| watch.on_price(recorded, now));
     }
 
-    /// Returns the number of candles of all series that closed in `(from, to]`.
+    /// Returns the number of candles, over all series, that closed in `(from, to]`.
     pub(crate) fn closes_between(&self, from: Millis, to: Millis) -> i64 {
         let closes = |watch: &SeriesWatch| {
             let length = watch.series.interval.length().get();
@@ -225,7 +225,7 @@ impl MarketWatch {
         self.symbols[id.index()].stream.as_mut()?.settle(is_over)
     }
 
-    /// Handles a settled grid price, then schedules the next one. Returns a price that is only shown.
+    /// Handles a grid price and schedules the next. Returns the price if it is only for display.
     pub(crate) fn on_grid_price(
         &self,
         id: SymbolId,
@@ -268,8 +268,8 @@ impl PriceStream {
         self.awaited = Some(at);
     }
 
-    /// Returns the awaited grid time with the newest price up to it.
-    /// Requires a later price, or the end of the wait, because an earlier price might still arrive.
+    /// Returns the awaited grid time and the newest price up to that time. Returns `None` until a later
+    /// price arrives or the wait ends, because until then another price may still arrive.
     pub(crate) fn settle(&mut self, is_over: bool) -> Option<(Millis, Option<PriceTick>)> {
         let at = self.awaited?;
         let is_passed = self.ticks.back().is_some_and(|last| last.time > at);
@@ -340,7 +340,7 @@ impl Coordinator {
         }
     }
 
-    /// Handles a streamed price. One from the far future would block all earlier ones, so it is dropped.
+    /// Handles a streamed price. Drops a price from the far future, which would block all earlier ones.
     pub(super) fn on_tick(&mut self, id: SymbolId, tick: PriceTick, step: &mut Step<'_>) {
         if tick.time <= step.now + MAX_AHEAD {
             self.market.on_tick(id, tick);
@@ -354,7 +354,7 @@ impl Coordinator {
         self.on_stream_outage(id, "the stream ended or was silent for too long", step);
     }
 
-    /// Reports a lost stream once, for the first symbol, because a connection loss affects all symbols.
+    /// Reports a lost stream for the first symbol only, because a connection loss affects all symbols.
     fn on_stream_outage(&mut self, id: SymbolId, why: &str, step: &mut Step<'_>) {
         self.streams.is_on = true;
         let symbol = self.market.symbol(id);

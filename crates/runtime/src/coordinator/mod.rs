@@ -1,9 +1,9 @@
-//! The pure core of a live run: maps inputs and time to commands.
+//! The deterministic core of a live run: maps inputs and time to commands.
 //!
 //! [`Coordinator::on`] depends only on its state. It reads no clock, does no I/O and never blocks; a
 //! [`Runner`](crate::Runner) executes the commands. [`MarketWatch`] schedules market requests, [`EventQueue`]
-//! orders the events of one instant, [`RecordedSession`] is the only entry to the session, [`TradeWatch`]
-//! tracks open trades, [`Doubts`] resolves lost answers, [`Audits`] check the venue.
+//! sorts the events of one instant, all events reach the session through [`RecordedSession`], [`TradeWatch`]
+//! tracks open trades, [`Doubts`] resolves opens without an answer, and [`Audits`] checks the venue.
 
 mod agenda;
 mod answers;
@@ -90,7 +90,7 @@ pub struct Coordinator {
     streams: StreamWatch,
     foreign_trades: foreign_trades::ForeignTrades,
     request_times: open_answer::RequestTimes,
-    /// Symbols whose last price record was rejected, so that each warning appears once.
+    /// Symbols whose last price record was rejected. Prevents repeated warnings.
     refused_prices: BTreeSet<SymbolId>,
     refused_at: Option<Millis>,
     wallet: WalletWatch,
@@ -105,10 +105,10 @@ pub struct CoordinatorParts {
     pub session: Session,
     pub priced: Vec<Symbol>,
     pub past: RecoveredState,
-    /// Whether venue time is simulated. If so, nothing happens while the journal is saved.
+    /// Whether venue time is simulated. If so, events wait while the journal is saved.
     pub is_simulated: bool,
     pub until: Option<Millis>,
-    /// Balances at connection, `None` if the wallet is not compared with the ledger.
+    /// Balances read when connecting, `None` if the wallet is not compared with the ledger.
     pub balances: Option<Reply<Balances>>,
 }
 
@@ -184,7 +184,7 @@ impl Coordinator {
         let amount = self.first_wallet().unwrap_or(self.session.ledger().free());
         self.handle(step.now, EventKind::Balance { amount }, step);
         if self.runs_before > 0 {
-            // Suspensions of an earlier run, such as by its end, are over.
+            // Lifts a suspension left by an earlier run, for example by its end.
             self.control(Control::Continue, step);
         }
         self.recover(step);
@@ -211,7 +211,7 @@ impl Coordinator {
         match self.phase {
             Phase::Running if !self.session.journal.is_stalled() => {}
             Phase::Running => return,
-            // Only an answer continues these phases.
+            // These phases only continue with an answer.
             Phase::Starting(_) | Phase::Closing { .. } | Phase::Ended => {
                 return step.commands.push(Command::WakeAt(Millis::MAX));
             }
@@ -288,7 +288,7 @@ impl Coordinator {
     fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) {
         let handled = self.session.handle(at, kind, step);
         self.audits.wallet.watch_event(handled.free, handled.released, step.now);
-        // The next reading of the wallet may lift the limit.
+        // While a wallet difference is unconfirmed, the next reading may still lift the limit.
         if let Some(rule) = handled.final_rule.filter(|_| !self.audits.wallet.has_suspect()) {
             self.ending.reach_limit(rule);
         }
@@ -307,8 +307,8 @@ impl Coordinator {
         }
     }
 
-    /// Sends the opens whose intents are now durable.
-    /// If the save failed they are never sent, and no more are approved until a save succeeds.
+    /// Sends the opens whose intents are now durable. If the save failed, these opens are never sent, and
+    /// no others are approved until a save succeeds.
     fn on_durable(&mut self, result: Result<(), JournalError>, step: &mut Step<'_>) {
         match self.session.journal.on_durable(result) {
             SaveOutcome::Failed(error) => self.suspend(error, step),

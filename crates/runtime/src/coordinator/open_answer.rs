@@ -1,4 +1,4 @@
-//! Timestamp checks that tell the response to an open from an older trade with the same terms.
+//! Timestamp checks that distinguish the trade just opened from an older one with the same terms.
 
 use super::Coordinator;
 use super::answers::FAR_FUTURE;
@@ -9,7 +9,7 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{ExpirationType, Millis};
 use std::collections::VecDeque;
 
-/// Tolerance for times truncated to seconds and for queueing at the venue.
+/// Tolerance for times truncated to seconds, and for queueing at the venue.
 const SLACK: Millis = Millis::from_seconds(5);
 const UNKNOWN_CLOCK_SLACK: Millis = Millis::from_seconds(300);
 const MAX_REMEMBERED: usize = 16;
@@ -30,7 +30,7 @@ pub(super) enum TimeFault {
     Frozen {
         order: IntentId,
     },
-    /// Times of another trade; `by` is negative for an older one.
+    /// The times belong to another trade. `by` is negative if that trade is older.
     OtherMoment {
         by: Millis,
     },
@@ -63,7 +63,7 @@ impl RequestTimes {
 }
 
 impl Coordinator {
-    /// Returns what is wrong with the times of a response. Missing times are accepted.
+    /// Checks the times in the response to an open and returns a fault, if any. Missing times are accepted.
     pub(super) fn time_fault(
         &self,
         intent: IntentId,
@@ -81,7 +81,7 @@ impl Coordinator {
             }
         };
         let by_date = window_by_its_date(reply);
-        // This date is the only information about the venue's clock, so it overrides ours.
+        // If the response's date is the only information about the venue's clock, it overrides our clock.
         let is_alone = by_date.is_some() && self.skew.uncertainty().is_none();
         let by_clock = (!is_alone).then(|| self.window_by_our_clock(sent, now));
         let windows: Vec<Window> = [by_clock, by_date].into_iter().flatten().collect();
@@ -97,7 +97,7 @@ impl Coordinator {
         let requested = request_time?;
         let has_others = others.iter().any(Option::is_some);
         let known = self.request_times.find(requested);
-        // All three times are from the venue's clock, so they are at most the request's duration apart.
+        // The venue's clock stamped all three times, so they differ by at most the request's duration.
         let took = (reply.received - reply.sent).max(Millis::ZERO);
         let slack = SLACK + SLACK;
         let apart = |(at, wait)| {
@@ -106,7 +106,7 @@ impl Coordinator {
         };
         let by = far((requested, Millis::ZERO));
         let Some(by) = by.or_else(|| others.into_iter().flatten().find_map(apart)) else {
-            // Orders sent far apart cannot have the same request time.
+            // Two orders that were sent far apart cannot have the same request time.
             let repeated = known.filter(|known| known.sent.abs_diff(sent) > SLACK)?;
             let by = requested - sent;
             return Some(if has_others {
@@ -151,7 +151,7 @@ impl Coordinator {
 
     fn window_by_our_clock(&self, sent: Millis, now: Millis) -> Window {
         let slack = self.clock_slack();
-        // A simulated venue dates its answer by the arrival of the order.
+        // A simulated venue dates its answer at the future arrival of the order.
         let latency = if self.is_simulated { FAR_FUTURE } else { Millis::ZERO };
         Window { requested: sent, from: sent - slack, to: now.max(sent) + slack + latency }
     }

@@ -1,4 +1,4 @@
-//! Executes control orders: halts, resolutions, reloads of the settings and external signals.
+//! Executes control orders: halts, resolutions of doubts, reloads of the settings and external signals.
 
 use super::Coordinator;
 use super::agenda::EventRank;
@@ -89,7 +89,7 @@ impl Coordinator {
         self.answer(id, answer, step);
     }
 
-    /// Answers an order. Orders from the journal are answered there, so it is saved immediately.
+    /// Answers an order. Saves the journal immediately, because orders from the journal are answered in it.
     pub(super) fn answer(&mut self, id: OrderId, answer: ControlAnswer, step: &mut Step<'_>) {
         step.commands.push(Command::AnswerOrder(id, answer));
         self.save(Urgency::Now, step);
@@ -138,7 +138,7 @@ impl Coordinator {
         match self.decide_doubt(intent, trade, step) {
             Ok(()) => {
                 self.session.alarm(format!("the operator resolved trade #{intent}: {reason}"), step);
-                // The answer must contain the resulting state.
+                // Processed first, so that the answer contains the resulting state.
                 self.dispatch_due(step);
                 self.answer_with_state(step)
             }
@@ -155,7 +155,7 @@ impl Coordinator {
             return Err("the run is stopping".to_owned());
         }
         if self.reloading.is_some() {
-            // Two concurrent reads could apply the older text last.
+            // With two concurrent reads, the older settings could be applied last.
             return Err("the settings are already being read. Repeat the order".to_owned());
         }
         self.reloading = Some((id, by));
@@ -166,7 +166,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Applies new settings. Nothing changes if they are invalid.
+    /// Applies new settings. If they are invalid, nothing changes.
     pub(super) fn on_settings(&mut self, read: Result<Box<NewSettings>, String>, step: &mut Step<'_>) {
         let Some((id, by)) = self.reloading.take() else { return };
         let answer = match read.and_then(|new| self.reload(*new, by, step)) {
@@ -198,7 +198,7 @@ impl Coordinator {
         self.control(Control::Reload, step);
         self.ending.set_patience(&settings);
         self.settings = settings;
-        // The next change is compared with these settings.
+        // The next reload is compared with these settings.
         if let Some(session) = self.header.settings.get_mut("session").and_then(Value::as_object_mut) {
             session.insert("risk".to_owned(), risk);
         }
@@ -319,7 +319,7 @@ impl Coordinator {
         self.outside.tally.problem = Some(last);
     }
 
-    /// Journals the final tally. Duplicates and malformed signals appear in no other entry.
+    /// Journals the final signal tally. No other entry contains duplicate and malformed signals.
     pub(super) fn note_signals(&mut self, step: &mut Step<'_>) {
         if let Some(note) = self.outside.signal_tally().map(SignalTally::note) {
             self.session.journal.note(note, step);
@@ -329,7 +329,7 @@ impl Coordinator {
     fn on_signal_note(&mut self, source: SignalSource, text: &str, fixed: Vec<String>, step: &mut Step<'_>) {
         self.outside.mark_problems_fixed(source, &fixed);
         if !fixed.is_empty() {
-            // After a fix, the next problem raises an alarm immediately.
+            // The problem was fixed, so the next problem raises an alarm immediately.
             self.outside.next_alarm.remove(&source);
         }
         let text = format!("signals ({source}): {text}");

@@ -14,14 +14,14 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Price, Symbol};
 use std::collections::BTreeMap;
 
-/// Tolerance for clock differences before the decision and after twice the duration.
+/// Tolerance for clock differences: a trade may start this long before its decision, or end this late.
 const TIME_SLACK: Millis = Millis::HOUR;
-/// Maximum delay of a close time behind the expiry before it is replaced.
+/// Maximum time by which a reported close may follow the expiry. A later close time is replaced.
 const CLOSE_SLACK: Millis = Millis::MINUTE;
 
 impl Coordinator {
-    /// Removes implausible fields: times give way to local estimates, so that no trade is awaited forever,
-    /// and an implausible payout halts the run.
+    /// Removes implausible fields. Local estimates replace implausible times, so that no trade is awaited
+    /// forever. An implausible payout halts the run.
     pub(super) fn remove_implausible_fields(
         &mut self,
         intent: IntentId,
@@ -39,7 +39,7 @@ impl Coordinator {
     }
 
     /// Halts because of implausible data, or raises an alarm if the run is already halted.
-    /// Resuming does not acknowledge such an alarm: the next occurrence halts.
+    /// Resuming does not acknowledge such an alarm: the same data can halt the run later.
     pub(super) fn halt_at_oddity(&mut self, text: String, step: &mut Step<'_>) {
         let is_halted = self.session.halted().is_some();
         match (self.doubts.is_new_oddity(&text, is_halted), is_halted) {
@@ -63,8 +63,8 @@ impl Coordinator {
         self.with_close_in_time(&terms, report, step)
     }
 
-    /// Replaces a close time beyond the expiry by the latest allowed one, with an alarm: a venue that is off
-    /// by an hour would delay the result, and the stop of the run.
+    /// Replaces a close time after the expiry with the latest allowed one, and raises an alarm. Otherwise a
+    /// venue that is off by an hour would delay the result and the end of the run.
     fn with_close_in_time(
         &mut self,
         terms: &OrderTerms,
@@ -145,7 +145,7 @@ fn latest_close_by(expiry: Expiry, at: Millis) -> Millis {
     let duration = expiry.close_type.duration();
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => at + duration,
-        // With little left of a candle, the trade belongs to the next one.
+        // If little of the current candle is left, the trade belongs to the next candle.
         ExpirationType::CandleClose | ExpirationType::NextCandle => at.floor_to(duration) + duration * 2,
     }
 }
@@ -174,7 +174,7 @@ pub fn possible_payout(
     (TradeReport { payout, ..report }, text)
 }
 
-/// Returns an invalid payout if it matters. A trade that won nothing may report 0.
+/// Describes the payout if it is invalid and matters. A trade that won nothing may report 0.
 fn impossible_payout(report: &TradeReport) -> Option<String> {
     let percent = report.impossible_payout?;
     let moves_money = matches!(report.progress.outcome(), None | Some(Outcome::Won));
@@ -200,14 +200,14 @@ pub(super) fn remove_times_outside(
     (report, impossible)
 }
 
-/// Rounds the amount to the scale if only noise is lost.
+/// Rounds the amount to the scale if that only removes floating-point noise.
 pub(crate) fn with_rounded_amount(report: TradeReport, scale: MoneyScale) -> TradeReport {
     let amount = report.amount.map(|amount| without_noise(amount, scale).unwrap_or(amount));
     TradeReport { amount, ..report }
 }
 
-/// Returns the terms the venue applied if they differ from those in force.
-/// Missing or unrepresentable fields keep their value.
+/// Returns the terms that the venue applied, if they differ from the terms in force.
+/// Missing or unrepresentable fields in the report keep the value in force.
 pub fn applied_terms(
     report: &TradeReport,
     terms: &OrderTerms,
@@ -274,7 +274,7 @@ fn describe_stake_mismatch(report: &TradeReport, scale: MoneyScale) -> Option<St
     })
 }
 
-/// Describes a charge. It cannot be booked, because the profit may or may not contain it.
+/// Describes an extra charge. It cannot be booked, because the profit may already include it.
 fn describe_charge(name: &str, amount: Decimal, scale: MoneyScale) -> Option<String> {
     let amount = (!amount.is_zero()).then(|| format_amount(amount, scale))?;
     Some(format!("has a {name} of {amount}, and the profit may or may not include it"))
@@ -296,7 +296,7 @@ impl Coordinator {
     ) {
         let Some(terms) = self.session.terms(intent) else { return };
         let (terms, _) = check_terms(intent, &self.session.ordered_terms(&terms), report);
-        // The open may already have halted for this reason.
+        // The response to the open may already have halted the run for this reason.
         if let Terms::Other { reason } = terms
             && self.session.halted() != Some(&reason)
         {
@@ -315,7 +315,7 @@ impl Coordinator {
         for report in &listing.trades {
             let Some(intent) = own.get(&VenueId::truncated(&report.id)).copied() else { continue };
             self.audit_reported_terms(intent, report, step);
-            // The trade's own record may lack the funding.
+            // Checked here too, because the trade's own record may lack the funding.
             self.check_funding(intent, report, step);
         }
     }
@@ -334,7 +334,7 @@ impl RecordedSession {
     }
 }
 
-/// Age at which a price cannot come from an open market.
+/// Age beyond which a price cannot come from an open market.
 const MAX_AGE: Millis = Millis::from_seconds(12 * 3_600);
 
 impl Coordinator {
@@ -370,7 +370,7 @@ mod tests {
     use super::*;
     use candlewick_broker::Funding;
 
-    /// Seconds after midnight, of trades of five minutes.
+    /// Times are seconds after midnight; the trades last five minutes.
     #[test]
     fn the_latest_close_follows_from_the_expiry() {
         use ExpirationType::{CandleClose, NextCandle, TimeFixed, Unstated};

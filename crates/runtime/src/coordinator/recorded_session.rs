@@ -1,4 +1,4 @@
-//! The session of a run, with the record of its inputs and outputs.
+//! The session of a run, with a record of its inputs and outputs.
 
 use super::Coordinator;
 use super::command::{Command, Step};
@@ -20,8 +20,8 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
 use std::collections::BTreeMap;
 
-/// The only entry of events to the session. Inputs and outputs are recorded and passed to observers. Approved
-/// trades wait until their intent is durable.
+/// Wrapper of the session through which all events pass. Inputs and outputs are recorded and passed to
+/// observers. Approved trades wait until their intent is durable.
 pub(crate) struct RecordedSession {
     session: Session,
     book: TradeBook,
@@ -54,10 +54,10 @@ pub(crate) struct OldIntent {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EventEffects {
-    /// Rule that rejected a signal and that only the operator can lift, not the end of a trade.
+    /// Rule that rejected a signal and will keep rejecting: only the operator can lift it.
     pub(crate) final_rule: Option<Rule>,
     pub(crate) free: Money,
-    /// Stakes of unopened intents that this event added back to the free balance.
+    /// Reserved stakes of intents without a trade that this event returned to the free balance.
     pub(crate) released: Money,
     pub(crate) decided: Option<Result<IntentId, Rule>>,
 }
@@ -149,7 +149,7 @@ impl RecordedSession {
                 }
                 Action::Refuse(refused) => {
                     handled.decided = Some(Err(refused.rule));
-                    // A ladder that is given up restarts at its first level, which may be within the drawdown limit.
+                    // An abandoned ladder restarts at its first level, whose stake may fit the drawdown limit.
                     let may_pass =
                         refused.rule == Rule::MaxDrawdown && self.session.gives_up_ladder(refused.bot);
                     if refused.rule.is_final() && !may_pass && !funds.open_stakes.is_positive() {
@@ -175,7 +175,7 @@ impl RecordedSession {
 
     pub(crate) fn latest_departure(&mut self, approved: &Approved) -> Millis {
         let by_rule = self.session.latest_departure(approved);
-        // The bot's entry delay does not make the signal late.
+        // The bot's own entry delay does not make a signal late.
         let delay = self.session.entry_delay(approved.bot());
         self.expiring.remove(&approved.intent()).map_or(by_rule, |expires| by_rule.min(expires + delay))
     }
@@ -192,8 +192,8 @@ impl RecordedSession {
         step.alarm(text);
     }
 
-    /// Records, journals and logs a halt. The note precedes the halting event, so that after a crash in
-    /// between the last note is never that of an earlier halt.
+    /// Records, journals and logs a halt. The note precedes the halting event. After a crash between the
+    /// two, the last note therefore never belongs to an earlier halt.
     pub(crate) fn begin_halt(&mut self, reason: String, step: &mut Step<'_>) {
         let halt = Halt { at: Some(step.now), reason };
         let text = halt.to_alarm();
@@ -254,8 +254,8 @@ impl RecordedSession {
         &self.book
     }
 
-    /// Forgets intents that ended by `until`, except retained ones, those with a second trade, the last
-    /// settled ones for display, and the very last.
+    /// Forgets intents that ended before `until`. Excludes those that `is_kept` retains, those with an open
+    /// duplicate trade, the most recent settled ones (for display), and the very last intent.
     pub(crate) fn forget(
         &mut self,
         until: Millis,
@@ -286,7 +286,7 @@ impl RecordedSession {
             self.forgotten.own += u64::from(*intent >= self.first);
         }
         self.forgotten.all += old.len() as u64;
-        // Scans again once there are a quarter more rows.
+        // The next scan is due once the number of rows has grown by a quarter.
         let rows = self.book.rows().len();
         self.forgotten.next_rows = rows + rows / 4 + 1;
         old
@@ -304,7 +304,7 @@ impl RecordedSession {
         self.session.ledger()
     }
 
-    /// Converts a balance, `None` if it does not fit the scale.
+    /// Converts a balance to [`Money`]. Returns `None` if it does not fit the scale.
     pub(crate) fn money(&self, balance: Decimal) -> Option<Money> {
         self.scale().rounded(balance).ok()
     }
@@ -325,8 +325,8 @@ impl Reservations {
         Self(session.reserved().collect())
     }
 
-    /// Returns the stakes of unopened intents that the event released.
-    /// They never left the wallet, so they are separate from the event's own change of the free balance.
+    /// Returns the reserved stakes that the event released because their intents opened no trade.
+    /// These never left the wallet, so the audit must not treat them as money that came back.
     pub(crate) fn released(&self, session: &Session, book: &TradeBook) -> Money {
         if self.0.is_empty() {
             return Money::ZERO;
@@ -338,17 +338,17 @@ impl Reservations {
     }
 }
 
-/// Minimum retention beyond the list lag, for late responses and clock differences.
+/// Extra retention time beyond the list lag, for late responses and clock differences.
 const RETENTION_SLACK: Millis = Millis::from_seconds(120);
 
 impl Coordinator {
-    /// Forgets intents that ended long before the list requested at `looked`. Keeps those close to a request
-    /// in doubt or marked as not opened, because they help to identify its trade.
+    /// Forgets intents that ended long before the list was requested at `looked`. Keeps intents near a
+    /// request that is in doubt or marked as not opened, because they help to identify its trade.
     pub(super) fn forget_old(&mut self, looked: Millis) {
         let Some(remembered) = retention(&self.settings, &self.doubts) else { return };
         let least = min_retention(&self.settings, &self.doubts);
         let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
-        // Trades since the last agreement may explain a difference of the wallet.
+        // Trades since the last agreement may explain a wallet difference, so they are kept.
         let explained_until = self.audits.wallet.explained_until;
         let may_explain = |row: &IntentRow| explained_until.is_some_and(|moment| is_later(row, moment));
         let is_kept = |session: &RecordedSession, row: &IntentRow| {
@@ -362,7 +362,7 @@ impl Coordinator {
     }
 }
 
-/// Retention time of finished intents, `None` for unlimited.
+/// Returns the retention time for finished intents, `None` if it is unlimited.
 fn retention(settings: &RuntimeSettings, doubts: &Doubts) -> Option<Millis> {
     let set = Some(settings.remember_s).filter(|seconds| *seconds > 0)?;
     Some(Millis::from_seconds(i64::from(set)).max(min_retention(settings, doubts)))

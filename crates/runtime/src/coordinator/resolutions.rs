@@ -1,4 +1,4 @@
-//! Recovery of intents, resolution of doubts, and listed trades of declined orders.
+//! Recovery of intents, resolution of doubts, and listed trades that match declined orders.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -35,7 +35,7 @@ impl Coordinator {
         match row.state {
             IntentState::Settled | IntentState::Rejected | IntentState::NotSent => {}
             IntentState::InFlight => {
-                // The crash may have come before or after sending.
+                // The crash may have happened before or after sending.
                 self.handle(now, EventKind::InDoubt { intent }, step);
                 self.begin_doubt(&terms, now);
             }
@@ -48,7 +48,7 @@ impl Coordinator {
             IntentState::Open => match self.session.book().venue_id(row) {
                 Some(id) => {
                     let report = TradeReport { close_time: row.close_time, ..TradeReport::new(id.as_str()) };
-                    // The journal may have been edited, or written by a less strict version.
+                    // Checked again, because the journal may have been edited or written by a less strict version.
                     let report = self.with_plausible_times(intent, report, step);
                     self.begin_tracking(intent, &report, now);
                 }
@@ -68,7 +68,7 @@ impl Coordinator {
         }
     }
 
-    /// Handles the list. The wallet read next is a second source, unless the list ended early.
+    /// Handles the venue's list. Unless it ended early, requests a wallet reading as second evidence.
     pub(super) fn on_trades(&mut self, mut listing: TradeListing, step: &mut Step<'_>) {
         let scale = self.session.scale();
         let rows = listing.trades.into_iter().map(|report| with_rounded_amount(report, scale));
@@ -90,7 +90,7 @@ impl Coordinator {
         }
     }
 
-    /// Removes implausible times from a listed trade, whose other fields may still identify it.
+    /// Removes implausible times from a listed trade. Its other fields may still identify it.
     fn with_possible_times(&mut self, row: TradeReport, odd: &mut usize, step: &mut Step<'_>) -> TradeReport {
         let (row, impossible) = remove_times_outside(row, Millis::ZERO, step.now + MAX_TIME_DIFFERENCE);
         if let Some(at) = impossible.filter(|_| self.doubts.is_new_odd_row(&row.id)) {
@@ -146,7 +146,7 @@ impl Coordinator {
             self.agenda.add(at, Job::Trades);
         }
         self.schedule_refusal_check(now);
-        // An unsuccessful poll is repeated, but never immediately.
+        // An unsuccessful poll is repeated after a delay.
         if let Some(at) = self.doubts.resolver.next_poll() {
             self.agenda.add(at.max(now + Millis::SECOND), Job::Trades);
         }
@@ -205,7 +205,7 @@ impl Coordinator {
         self.events.add(now, EventRank::Answer(intent), EventKind::NotOpened { intent, reserved_until });
     }
 
-    /// Resolves a doubt manually: by this trade, or as not opened.
+    /// Resolves a doubt manually: adopts the trade, or marks the intent as not opened if `trade` is `None`.
     pub(super) fn decide_doubt(
         &mut self,
         intent: IntentId,
@@ -227,7 +227,7 @@ impl Coordinator {
 const CHECK_DELAYS: [Millis; 3] =
     [Millis::from_seconds(5), Millis::from_seconds(30), Millis::from_seconds(120)];
 
-/// Tolerance for a request and a listed trade of the same second, because clocks differ.
+/// Tolerance for clock differences when a request and a listed trade should fall into the same second.
 const SAME_SECOND: Millis = Millis::from_seconds(2);
 
 impl Coordinator {
@@ -246,8 +246,8 @@ impl Coordinator {
         }
     }
 
-    /// Handles a listed trade that matches rejected orders. If it may be the second trade of an accepted
-    /// order, it counts as that; otherwise the orders are in doubt again.
+    /// Handles a listed trade that matches rejected orders. If it may be a duplicate trade for an accepted
+    /// order, it is treated as a duplicate. Otherwise the rejected orders return to doubt.
     fn on_refused_listed(
         &mut self,
         intents: &[IntentId],

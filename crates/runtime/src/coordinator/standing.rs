@@ -1,4 +1,4 @@
-//! State and overview of the run, and its changes for observers.
+//! State and overview of the run, and notices about changes for observers.
 
 use super::Coordinator;
 use super::command::{Command, Step};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
 pub(crate) struct LastReported {
-    /// Observers assume a trading run until told otherwise.
+    /// Last phase reported to observers, who initially assume a trading run.
     phase: Phase,
     reason: Option<String>,
     is_halted: bool,
@@ -81,7 +81,7 @@ impl Coordinator {
         let is_halted = self.session.halted().is_some();
         let was_halted = std::mem::replace(&mut self.last_reported.is_halted, is_halted);
         let (phase, reason) = self.phase_and_reason();
-        // A stopping run may still halt because of its last readings.
+        // A stopping run may still halt because of its last wallet reading or trade report.
         if phase == Phase::Stopping && is_halted && !was_halted {
             let reason = reason.as_deref().map(str::to_owned);
             step.commands.push(Command::Notify(Notice::Phase { phase: Phase::Halted, reason }));

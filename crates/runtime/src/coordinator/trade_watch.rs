@@ -1,5 +1,5 @@
-//! Accepted trades until they are final: requests, settlements and missing trades.
-//! The result of a missing trade is never guessed: the operator has to enter it.
+//! Tracks accepted trades until they are final: requests, settlements and missing trades.
+//! The result of a missing trade is never guessed. The operator has to enter it.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -11,21 +11,21 @@ use candlewick_engine::{EventKind, IntentId, Settled, VenueSymbol};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome, Payout};
 use std::collections::BTreeMap;
 
-/// Backoff while a trade is not final or a request fails; the last delay repeats.
+/// Backoff between requests while a trade is not final or a request fails. The last delay repeats.
 const PAUSES_MS: [i64; 6] = [1_000, 3_000, 3_000, 5_000, 10_000, 30_000];
-/// Maximum correction of the open time by a later record. Beyond it, the record is another trade's.
+/// Maximum correction of the open time by a later record. Beyond it, the record is for another trade.
 const OPEN_TIME_CORRECTION: Millis = Millis::MINUTE;
 const DETAILS_AFTER: Millis = Millis::SECOND;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OpenTrade {
-    /// Untruncated id of the venue.
+    /// Trade id at the venue, not truncated.
     pub(super) venue_id: String,
     pub(super) stake: Money,
     pub(super) assumed_close: Millis,
     pub(super) open_time: Option<Millis>,
     pub(super) close_time: Option<Millis>,
-    /// Symbol as first reported. A later record must agree.
+    /// Symbol as first reported. Later records must agree with it.
     pub(super) symbol: Option<VenueSymbol>,
     pub(super) direction: Option<Direction>,
     pub(super) payout: Option<Payout>,
@@ -133,10 +133,10 @@ impl OpenTrade {
         self.close_time.unwrap_or(self.assumed_close)
     }
 
-    /// Returns how a record contradicts the known trade. Missing fields are accepted.
+    /// Describes how a record contradicts the known trade. Missing fields are accepted.
     fn difference(&self, report: &TradeReport) -> Option<String> {
         let direction = report.direction.as_ref().and_then(Reported::known);
-        // Compares as much of the symbol as the journal keeps.
+        // Truncates the symbol, because the journal stores it truncated.
         let symbol = report.symbol.as_deref().map(VenueSymbol::truncated);
         if report.id != self.venue_id {
             Some(format!("its id is {}", report.id))
@@ -151,8 +151,8 @@ impl OpenTrade {
         }
     }
 
-    /// Returns the allowed correction of the open time.
-    /// A trade that opens with the next candle may first be reported with its request time.
+    /// Returns the maximum correction of this trade's open time. It includes the duration, because a trade
+    /// that opens with the next candle may first be reported with its request time.
     fn open_correction(&self) -> Millis {
         let lasts = self.open_time.map_or(Millis::ZERO, |open| self.assumed_close - open);
         OPEN_TIME_CORRECTION.max(lasts)
@@ -165,7 +165,7 @@ impl OpenTrade {
     }
 }
 
-/// Returns the settlement in a report, `None` while end or profit are unknown.
+/// Returns the settlement in a report, `None` while the outcome or profit is unknown.
 /// An unknown result never counts as a win or loss.
 pub(crate) fn to_settlement(
     report: &TradeReport,
@@ -187,14 +187,14 @@ pub(crate) fn to_settlement(
     })
 }
 
-/// Returns the profit of a finished trade: the venue's figure, or the outcome's rule if it is missing.
+/// Returns the profit of a finished trade: the venue's figure or, if missing, the computed profit.
 pub(super) fn reported_profit(report: &TradeReport, stake: Money, scale: MoneyScale) -> Option<Money> {
     let outcome = report.progress.outcome()?;
     let reported = report.profit.and_then(|profit| scale.rounded(profit).ok());
     reported.or_else(|| profit_by_rule(outcome, stake, report.payout))
 }
 
-/// Returns the profit that the rules give, `None` for a win with unknown payout.
+/// Computes the profit from outcome, stake and payout. Returns `None` for a win with an unknown payout.
 pub fn profit_by_rule(outcome: Outcome, stake: Money, payout: Option<Payout>) -> Option<Money> {
     match outcome {
         Outcome::Won => payout.map(|payout| stake.profit_at(payout)),
@@ -205,12 +205,12 @@ pub fn profit_by_rule(outcome: Outcome, stake: Money, payout: Option<Payout>) ->
 
 const RECHECK_INTERVAL: Millis = Millis::from_seconds(30);
 
-/// Absence of a trade at the venue, counted after its close and without a record in between.
+/// Uninterrupted absence of a trade at the venue, counted from its close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Absence {
     since: Millis,
     last: Millis,
-    /// Request times of the first and last complete list without the trade.
+    /// Request times of the first and the last complete list without the trade.
     unlisted: Option<(Millis, Millis)>,
     /// Like `unlisted`, for incomplete lists.
     unread: Option<(Millis, Millis)>,
@@ -229,7 +229,8 @@ impl Absence {
 }
 
 impl TradeWatch {
-    /// Records an unknown id and returns whether it counts. Before the close it is considered a delay.
+    /// Records that the venue does not know the trade's id. Returns false before the close, when this may
+    /// still be a delay.
     fn is_unknown(&mut self, intent: IntentId, now: Millis) -> bool {
         let Some(trade) = self.find_mut(intent).filter(|trade| now > trade.close()) else { return false };
         let begun = Absence { since: now, last: now, unlisted: None, unread: None, is_reported: false };
@@ -243,8 +244,8 @@ impl TradeWatch {
         }
     }
 
-    /// Records a list and returns the trades newly considered missing.
-    /// A list says nothing about trades that may be absent due to its `lag`.
+    /// Records a list and returns the trades that are now considered missing.
+    /// Ignores trades that may be absent from the list only because of its `lag`.
     fn take_listing(&mut self, listing: &TradeListing, lag: Millis, patience: Millis) -> Vec<IntentId> {
         let is_whole = listing.is_complete && listing.ended_early.is_none();
         let mut gone = Vec::new();

@@ -23,9 +23,9 @@ pub(crate) struct VenueWatch {
 
 #[derive(Debug, Default)]
 struct ApiHealth {
-    /// Time of the last response. Refusals count only for opens.
+    /// Time of the last response. A refusal counts as a response only for opens.
     heard: Option<Millis>,
-    /// Time of the first failure since the last response. Counting from there allows for idle periods.
+    /// Time of the first failure since the last response. Without failures, an idle API is not silent.
     failing_since: Option<Millis>,
 }
 
@@ -51,7 +51,7 @@ impl VenueWatch {
 impl Coordinator {
     pub(super) fn note_heard(&mut self, answer: &Answer, now: Millis) {
         let health = match answering_api(answer) {
-            // Local files, not the venue.
+            // The answer came from local files, not from the venue.
             None => return,
             Some(VenueApi::Trading) => &mut self.venue.trading,
             Some(VenueApi::Prices) => &mut self.venue.prices,
@@ -101,7 +101,7 @@ impl Coordinator {
         }
     }
 
-    /// Resumes opens despite the restrictions, until the venue reports them again.
+    /// Resumes opens despite the account restrictions, until the venue reports them again.
     pub(super) fn override_restrictions(&mut self, step: &mut Step<'_>) {
         if self.venue.bars_account() {
             self.venue.is_overridden = true;
@@ -192,7 +192,7 @@ const fn is_heard(answer: &Answer) -> bool {
     }
 }
 
-/// Maximum time between requests while the token is rejected, so that a new token is noticed.
+/// Maximum time between requests while the token is rejected, so that a new token is detected.
 const MAX_PROBE_PAUSE: Millis = Millis::from_seconds(10);
 
 pub(super) const TOKEN_SOURCE: &str = "in the file named by broker.api_token_file (reloaded automatically), or in the environment before a restart";
@@ -233,7 +233,7 @@ impl Coordinator {
         pace.into_iter().chain(probe).min().map(|pause| now + pause)
     }
 
-    /// Warns about a failed request. A rejected token was already reported.
+    /// Warns about a failed request, unless the token was rejected, which is reported separately.
     pub(super) fn warn_about(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
         if self.token_refused.is_none() || !matches!(error, BrokerError::Credentials { .. }) {
             step.warn(format!("{what}: {error}"));
@@ -242,7 +242,7 @@ impl Coordinator {
 }
 
 pub(super) fn describe_refusal(text: &str) -> String {
-    // The adapter names the endpoint if only one rejects the token.
+    // If only one endpoint rejects the token, the adapter's message names that endpoint.
     let is_whole = text.starts_with("the venue ");
     if is_whole { text.to_owned() } else { format!("the venue rejects the token: {text}") }
 }

@@ -24,10 +24,10 @@ pub(crate) struct WalletWatch {
     named: Option<(String, Money)>,
     changed: Option<Millis>,
     is_halting: bool,
-    /// Part of the difference that came from outside: our trades cannot explain it, or it halted the run.
+    /// Part of the difference that came from outside. Our trades cannot explain it, or it halted the run.
     from_outside: Money,
     other: Option<String>,
-    /// Deposit or withdrawal seen only by the last reading; the next run books it.
+    /// Deposit or withdrawal that only the last reading showed. The next run books it.
     unbooked: Money,
 }
 
@@ -66,7 +66,7 @@ impl Coordinator {
         if let Some(read) = self.wallet_read(&reply, step) {
             self.audit_wallet(read, 0, step);
         }
-        // An earlier run may have ended before reporting the difference.
+        // Reported here, because an earlier run may have ended before reporting the difference.
         self.report_difference(false, step);
     }
 
@@ -80,7 +80,7 @@ impl Coordinator {
                 let balance = reply.value.balance(self.session.account);
                 self.check_wallet(balance.and_then(|balance| self.session.money(balance)), step);
                 if let Some(read) = self.wallet_read(&reply, step) {
-                    // A final reading that agrees is not journaled.
+                    // The final reading is not journaled if it agrees.
                     if !is_last {
                         self.events.add(
                             step.now,
@@ -106,7 +106,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns the balance, `None` if the venue omits it or shows other wallets than before.
+    /// Returns the balance, `None` if the venue omits it or shows different wallets than before.
     pub(super) fn wallet_amount(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) -> Option<Money> {
         self.wallet_read(reply, step).map(|read| read.wallet)
     }
@@ -214,7 +214,7 @@ impl Coordinator {
             WalletReading::Differs { difference } => {
                 self.record_difference(difference, step);
                 self.agenda.add(now + CONFIRMATION_INTERVAL + Millis::SECOND, Job::Balances);
-                // A changed result in the list may explain the difference.
+                // Requests the list, because a changed result in it may explain the difference.
                 if is_new && !self.is_simulated && self.doubts.next_routine_poll(now).is_some() {
                     self.agenda.add(now, Job::Trades);
                 }
@@ -257,7 +257,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns the maximum delay of the wallet. It may follow a lagging list and lag itself.
+    /// Returns the maximum delay of the wallet, which may lag behind a list that itself lags.
     fn wallet_grace_period(&self) -> Millis {
         Millis::from_seconds(60) + self.doubts.resolver.lag.allowance() * 2
     }
@@ -283,7 +283,7 @@ impl Coordinator {
                     money.amounts.push(vec![stake]);
                     unknown += stake;
                 }
-                // Released stakes no longer explain any money.
+                // A released stake no longer explains a difference; a reserved one still does.
                 IntentState::NotOpened if is_reserved(row.approved.intent()) => unknown += stake,
                 IntentState::NotOpened
                 | IntentState::Settled
@@ -292,7 +292,7 @@ impl Coordinator {
             }
         }
         unknown += self.session.session().second_trades().iter().map(|trade| trade.stake).sum();
-        // An order may have become another trade, or the wallet may follow either contradicting result.
+        // A reserved order may have opened with other terms, and the wallet may follow a contradicting result.
         if self.session.session().reserved().next().is_some() || self.contradictions.is_pending() {
             unknown += largest + largest;
         }
@@ -371,7 +371,7 @@ impl Coordinator {
         self.book_movement(change, step);
     }
 
-    /// Books a surplus that lasted. Money from outside does not offset an earlier shortage.
+    /// Books a surplus that has lasted. Money from outside does not offset an earlier shortage.
     fn book_surplus(&mut self, surplus: Money, step: &mut Step<'_>) {
         let from_outside = self.wallet.from_outside;
         let amount = if from_outside == Money::ZERO { surplus } else { from_outside };
@@ -500,8 +500,8 @@ impl Coordinator {
         percent > 0.0 && magnitude(change) > equity.scaled_down(percent / 100.0)
     }
 
-    /// Resumes the run and accepts the current wallets. A difference that halted the run, or lasted longer
-    /// than lag can, is booked. Others remain, as does one last estimated before other wallets were shown.
+    /// Resumes the run and accepts the wallets now shown. Books a difference that halted the run, or that
+    /// has lasted longer than the lag allows while no money was in flight. Other differences remain.
     pub(super) fn resume(&mut self, step: &mut Step<'_>) {
         let difference = self.audits.wallet.confirmed;
         let is_compared = self.wallet.other.is_none();
@@ -516,7 +516,7 @@ impl Coordinator {
             self.audits.wallet.book(from_outside);
             self.handle(step.now, EventKind::Deposit { amount: from_outside }, step);
         }
-        // The session books the recorded difference, which a single reading may have changed.
+        // Records the confirmed difference first, because the session books the recorded one.
         let accepted = if is_accepted { self.audits.wallet.confirmed } else { Money::ZERO };
         self.record_difference(accepted, step);
         if is_accepted {

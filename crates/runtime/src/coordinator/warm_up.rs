@@ -8,9 +8,9 @@ use candlewick_engine::{SeriesId, Session};
 use candlewick_sdk::{Candle, Millis, Series};
 use std::collections::VecDeque;
 
-/// Maximum number of window extensions before the run starts with fewer candles.
+/// Maximum number of windows to request before the run starts with fewer candles.
 const MAX_WINDOWS: u32 = 6;
-/// Lower limit for longer candles. A venue with a gap in each of them would never have enough.
+/// Limit if only longer candles are lacking. If each of them had a gap, more windows would not help.
 const MAX_WINDOWS_FOR_LONGER: u32 = 2;
 
 pub(crate) struct WarmUp {
@@ -26,7 +26,7 @@ struct PendingSeries {
     count: usize,
     bars: i64,
     windows: u32,
-    /// Windows with enough candles, but too few longer ones.
+    /// Number of windows that contained enough candles, but too few longer ones.
     for_longer: u32,
 }
 
@@ -60,8 +60,8 @@ impl WarmUp {
         Some(*id)
     }
 
-    /// Handles past candles; extends the window until it holds enough. Gaps such as weekends reduce their
-    /// number, and each missing candle invalidates the longer candles around it.
+    /// Handles past candles and extends the window until it contains enough. Gaps such as weekends reduce
+    /// the number of candles, and each missing candle invalidates the longer candles around it.
     pub(crate) fn on_candles(&mut self, candles: Candles, session: &Session) -> Option<WarmedSeries> {
         let wanted = self.waiting.front_mut()?;
         wanted.windows += 1;

@@ -67,7 +67,7 @@ pub enum RunEvent {
         /// Decision time.
         #[schemars(with = "i64")]
         decision_time: Millis,
-        /// Name of the first rule that rejected it.
+        /// Name of the first rule that rejected the signal.
         #[schemars(with = "String")]
         rule: &'static str,
         /// Reason given by the strategy.
@@ -101,7 +101,7 @@ pub enum RunEvent {
         #[serde(flatten)]
         order: OrderFacts,
     },
-    /// The status of an order is unknown, so its symbol is blocked. Also sent if the venue lists a trade of an order that it had declined.
+    /// The status of an order is unknown, so its symbol is blocked. Also sent if the venue lists a trade for an order that it had declined.
     InDoubt {
         /// Order terms.
         #[serde(flatten)]
@@ -197,7 +197,7 @@ pub enum RunEvent {
     },
     /// A new day has started for the daily limits.
     Day {
-        /// Free balance plus open stakes at its first event.
+        /// Free balance plus open stakes at the first event of the day.
         balance: f64,
     },
     /// A bot has reached an edge verdict.
@@ -207,7 +207,7 @@ pub enum RunEvent {
         /// Verdict.
         #[schemars(with = "String")]
         edge: Edge,
-        /// Number of trades it is based on.
+        /// Number of trades on which the verdict is based.
         trades: u64,
     },
     /// The run is halted until the operator resumes it.
@@ -285,7 +285,7 @@ pub enum RunEvent {
     Stopping {
         /// Number of open trades and orders of unknown status.
         unfinished: usize,
-        /// Time until which the run waits for them.
+        /// Time until which the run waits for these trades and orders.
         #[schemars(with = "i64")]
         waits_until: Millis,
     },

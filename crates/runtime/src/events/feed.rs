@@ -26,7 +26,7 @@ pub struct EventFeed {
 struct Shared {
     last: Mutex<u64>,
     dropped: AtomicU64,
-    /// Dropped events, including those missed by single followers.
+    /// Number of dropped events, including events that only some followers missed.
     missed: AtomicU64,
 }
 
@@ -84,7 +84,7 @@ impl EventFeed {
         self.shared.missed.load(Ordering::Relaxed)
     }
 
-    /// Sends an event to all followers. Without followers, it gets no number.
+    /// Sends an event to all followers. If there are no followers, no sequence number is used.
     pub fn publish(&self, at: Millis, event: &RunEvent) {
         if self.followers() == 0 {
             return;
@@ -95,7 +95,7 @@ impl EventFeed {
         match serde_json::to_string(&Document { seq: *last, at, event }) {
             Ok(text) => {
                 let is_end = matches!(event, RunEvent::Ended(_));
-                // All followers may have gone by now.
+                // Sending fails if all followers have disconnected, which is not an error.
                 let _ = self.lines.send(Line { text: text.into(), is_end });
             }
             Err(error) => tracing::warn!(%error, "an event cannot be serialized"),
@@ -150,13 +150,13 @@ impl Follower {
         self.followed(received)
     }
 
-    /// Blocks until the next event. Must not be called in an async task.
+    /// Blocks until the next event. Must not be called from an async task.
     pub fn wait(&mut self) -> Option<FollowedEvent> {
         let received = self.lines.blocking_recv();
         self.followed(received)
     }
 
-    /// Unsubscribes and returns the number of unread events, excluding the run's last one.
+    /// Unsubscribes and returns the number of unread events, excluding the run's final event.
     pub fn leave(mut self) -> u64 {
         let mut rest = 0;
         loop {

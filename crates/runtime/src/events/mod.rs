@@ -1,8 +1,8 @@
 //! The events of a run as a stream of JSON lines, for any number of other programs.
-//! The run forwards notices while there are followers ([`EventObserver`]) and never blocks: if the queue is
-//! full, a notice is dropped and counted. A separate task converts notices to lines ([`RunEvent`]) with
-//! consecutive numbers. Followers ([`Follower`]) read at their own pace from one bounded buffer. One that
-//! falls behind learns how many events it missed.
+//! While there are followers, the run forwards its notices ([`EventObserver`]). It never blocks: if the queue is
+//! full, a notice is dropped and counted. A separate task converts the notices to numbered lines ([`RunEvent`]).
+//! Followers ([`Follower`]) read at their own pace from one bounded buffer. A follower that falls behind learns
+//! how many events it missed.
 
 mod document;
 mod feed;

@@ -44,7 +44,7 @@ impl Names {
         self.scale
     }
 
-    /// Returns the name of a bot, empty for a bot of an earlier run.
+    /// Returns the name of a bot, empty for a bot from an earlier run.
     pub fn bot(&self, bot: BotId) -> &str {
         self.bots.get(bot.index()).map_or("", String::as_str)
     }
@@ -93,7 +93,7 @@ impl Names {
                 Phase::Trading => take(now, RunEvent::Resumed),
                 Phase::Halted => take(now, RunEvent::Halted { reason }),
                 Phase::Suspended => take(now, RunEvent::Suspended { reason }),
-                // `Notice::Stopping` has the details.
+                // `Notice::Stopping` reports this change with more details.
                 Phase::Stopping => {}
             },
             Notice::Venue { api, is_silent: true, heard } => take(now, RunEvent::VenueSilent { heard, api }),
@@ -119,7 +119,7 @@ impl Names {
             Notice::Stopping { unfinished, waits_until, .. } => {
                 take(now, RunEvent::Stopping { unfinished, waits_until });
             }
-            // The caller publishes the start with more details.
+            // The caller publishes the start itself, with more details.
             Notice::Begins(_)
             | Notice::LeftInDoubt(_)
             | Notice::Blocked(_)
@@ -188,7 +188,7 @@ impl Names {
             | EventKind::Balance { .. }
             | EventKind::Skew { .. }
             | EventKind::Control { .. } => self.run_event(&event.kind, funds),
-            // The outcome of a signal has its own event.
+            // These events only cause others, which are published.
             EventKind::OutsideSignal(_) | EventKind::Price { .. } => None,
         };
         resolved.into_iter().for_each(take);
@@ -231,7 +231,7 @@ impl Names {
             EventKind::Balance { amount } => Some(RunEvent::Wallet { amount: money(*amount) }),
             EventKind::Skew { offset } => Some(RunEvent::Skew { offset_ms: offset.get() }),
             EventKind::Control { control: Control::Reload } => Some(RunEvent::Reloaded),
-            // The phase notice covers the others.
+            // The phase notice reports the other control events.
             _ => None,
         }
     }
@@ -302,7 +302,7 @@ mod tests {
     use candlewick_sdk::{Money, Outcome};
     use serde_json::json;
 
-    /// The names of a run, and the row of its only intent.
+    /// Names in a test run, and the row of its only intent.
     fn run() -> (Names, IntentRow) {
         let bot = json!({"name": "a", "symbol": "BTCUSDT", "interval": "1m", "strategy": "probe", "close_type": "01:00"});
         let settings = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": [bot]});

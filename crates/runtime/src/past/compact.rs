@@ -1,4 +1,4 @@
-//! Offline work on a journal: table projection and compaction.
+//! Offline maintenance of a journal: table projection and compaction.
 
 use super::fold::JournalFold;
 use super::{damaged, read_header};
@@ -13,8 +13,8 @@ use candlewick_sdk::Millis;
 use std::path::Path;
 
 /// Copies an idle journal without the candles and polls older than `keep` at its end; see [`compact`].
-/// A start from the copy must restore the same money, intents, limits, stakes and verdicts. This is tested
-/// before the copy gets its name, and its tables are built.
+/// A start from the copy must restore the same money, intents, limits, stakes and verdicts. This is checked,
+/// and the tables are built, before the copy gets its final name.
 pub async fn compact_journal(url: &JournalUrl, to: &Path, keep: Millis) -> Result<(Compaction, Verified)> {
     let mut source = Reader::open(url).await?;
     let copy = compact(url, to, keep).await?;
@@ -58,17 +58,17 @@ pub struct ProjectionResult {
     pub intents: u64,
 }
 
-/// Brings the tables of a journal up to its last entry. Locks the journal, so no bot may write it.
+/// Updates a journal's tables to its last entry. Takes the lease, so no bot may be using the journal.
 pub async fn project_journal(
     url: &JournalUrl,
     holder: &Holder,
     projection: Projection,
 ) -> Result<ProjectionResult> {
-    // Opening the reader first fails if there is no journal.
+    // Opens the reader first, because that fails if the journal does not exist.
     let mut reader = Reader::open(url).await?;
     let mut store = Store::open(url, holder).await?;
     let projected = project(&mut reader, &mut store, projection).await;
-    // The last to close merges the write-ahead log into the file.
+    // Closes the reader first: the last connection merges the write-ahead log into the file.
     reader.close().await;
     store.close().await?;
     projected

@@ -1,4 +1,4 @@
-//! Old intents that remain in the journal, loaded only as summaries.
+//! Old intents that remain in the journal and are loaded only as summaries.
 
 use super::snapshot::KeptIntent;
 use crate::error::Result;
@@ -10,7 +10,7 @@ use candlewick_journal::Reader;
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Minimum age of an intent left in the journal. Lists are compared with results for one day.
+/// Minimum age for eviction. The venue's lists are compared with results for one day.
 const MIN_EVICTION_AGE: Millis = Millis::DAY;
 const MAX_RESERVED_CAPACITY: usize = 1_000_000;
 
@@ -18,7 +18,7 @@ const MAX_RESERVED_CAPACITY: usize = 1_000_000;
 pub struct OldTrade {
     pub intent: IntentId,
     pub bot: BotId,
-    /// Time at which the settlement became known, with its result; `None` if not settled.
+    /// Time at which the settlement became known, outcome and profit. `None` if not settled.
     pub settled: Option<(Millis, Outcome, Money)>,
     pub edge: EdgeRow,
     pub by_person: bool,
@@ -37,7 +37,7 @@ pub(crate) struct EvictedIntents {
     pub(crate) tallies: BotTallies,
     pub(crate) claimed: ClaimedTrades,
     pub(crate) payouts: BTreeMap<SymbolId, Payout>,
-    /// Rows if requested, last first, without reasons and venue ids.
+    /// Rows of the evicted intents, if requested: newest first, without reasons and venue ids.
     pub(crate) rows: Vec<IntentRow>,
     pub(crate) trades: Vec<OldTrade>,
     pub(crate) bots: BTreeSet<(u64, usize)>,
@@ -61,15 +61,15 @@ pub(super) struct EvictionPolicy {
 pub(super) struct EvictionFilter {
     held_to: u64,
     until: Millis,
-    /// Intents close to these requests without a known trade are kept.
+    /// Periods around requests without a known trade. Intents in these periods are not evicted.
     windows: Vec<UnresolvedWindow>,
     shown: usize,
     has_last: bool,
-    /// Intents of the part taken last, and whether they were evicted.
-    /// The next part may contain earlier states of them.
+    /// Intents of the part read last, and whether they were evicted.
+    /// The part read next may contain earlier states of these intents.
     following: BTreeMap<IntentId, bool>,
-    /// Intents that a non-adjacent later part repeats, and whether they were evicted.
-    /// A finished intent may be corrected or put in doubt much later.
+    /// Intents that a later, non-adjacent part repeats, and whether they were evicted.
+    /// Such repetitions occur when a finished intent is corrected or put in doubt much later.
     again: BTreeMap<IntentId, bool>,
     kept: RetainedDetail,
     old: EvictedIntents,
@@ -89,7 +89,7 @@ impl EvictedIntents {
 }
 
 impl EvictionPolicy {
-    /// Returns `None` if the tables lack the intents to evict.
+    /// Loads the policy. Returns `None` if the tables do not contain the intents to evict.
     pub(super) async fn load(reader: &mut Reader, remember: Millis, bots: usize) -> Result<Option<Self>> {
         let held_to = reader.tables_held_to().await?;
         Ok(held_to.map(|held_to| Self { held_to, remember, bots, kept: RetainedDetail::Nothing }))
@@ -142,7 +142,7 @@ impl EvictionFilter {
     pub(super) fn take(&mut self, seq: u64, intents: Vec<KeptIntent>) -> Vec<KeptIntent> {
         let mut taken = BTreeMap::new();
         let mut kept: Vec<KeptIntent> = Vec::new();
-        // New intents of a part come last and have consecutive numbers.
+        // The new intents of a part come last and have consecutive numbers.
         let (mut next, mut is_new) = (None, true);
         for intent in intents.into_iter().rev() {
             let row = *intent.row();
@@ -190,7 +190,7 @@ impl EvictionFilter {
         }
     }
 
-    /// Keeps the requested data. Allocates exactly, because all further intents have smaller numbers.
+    /// Keeps the requested details of an evicted intent. The intents arrive in descending order.
     fn keep(&mut self, intent: &KeptIntent, row: &IntentRow) {
         let most = usize::try_from(row.approved.intent().number()).unwrap_or(0);
         match self.kept {
@@ -213,7 +213,7 @@ impl EvictionFilter {
     }
 
     pub(super) fn finish(mut self) -> EvictedIntents {
-        // Corrected intents are in a later part than their neighbors.
+        // Sorted, because corrected intents are in a later part than their neighbors.
         self.old.rows.sort_by_key(|row| std::cmp::Reverse(row.approved.intent()));
         self.old.trades.sort_by_key(|trade| std::cmp::Reverse(trade.intent));
         self.old
@@ -236,7 +236,7 @@ mod tests {
     const POLICY: EvictionPolicy =
         EvictionPolicy { held_to: 100, remember: Millis::HOUR, bots: 2, kept: RetainedDetail::Nothing };
 
-    /// An intent of the second bot that was decided so many days after the start, and settled at once, or is in doubt.
+    /// An intent of the second bot, decided on `day`. It settled immediately, or is in doubt.
     fn intent(number: u64, day: i64, is_settled: bool) -> KeptIntent {
         let at = Millis::DAY * day;
         let (state, settled_at) = if is_settled { ("settled", json!(at)) } else { ("in_doubt", Value::Null) };
@@ -293,8 +293,8 @@ mod tests {
         }
     }
 
-    /// The second intent of a part that settled on days 2 to 9, in this state since the end of the fourth day, as the venue took it otherwise
-    /// or of another symbol.
+    /// Varies one intent of a part whose intents settled on days 2 to 9: its state since the end of day 4,
+    /// its terms, or its symbol.
     #[test]
     fn retains_intents_near_an_unresolved_request_on_its_symbol() {
         let changed = |intent: KeptIntent, changes: &[(&str, Value)]| -> KeptIntent {
@@ -318,7 +318,7 @@ mod tests {
         for name in ["in_doubt", "in_flight"] {
             assert_eq!(kept(of_day(state(name)), all()), [3, 4, 5, 9], "{name}");
         }
-        // A trade that is known, and one that was not opened and is not looked for any more.
+        // A known trade, and an intent that opened no trade and is no longer searched for.
         let open = changed(intent(2_000, 4, false), &[state("open")]);
         assert_eq!(kept(open, all()), [9]);
         assert_eq!(kept(of_day(state("not_opened")), all()), [9]);
@@ -346,7 +346,7 @@ mod tests {
     fn retains_the_last_intent_and_the_fifty_last_settled() {
         let mut filter = EvictionFilter::new(POLICY, AT, &shown()[..48]);
         let part = (1..=4).map(|number| intent(number, 1, true)).collect();
-        // The last of the parts is the 49th that is shown, the one before it the 50th.
+        // The last intent of the part is the 49th displayed one, the intent before it the 50th.
         assert_eq!(numbers(&filter.take(90, part)), [3, 4]);
         let mut filter = EvictionFilter::new(POLICY, AT, &shown());
         let part = (1..=4).map(|number| intent(number, 1, true)).collect();

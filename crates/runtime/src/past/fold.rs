@@ -1,4 +1,4 @@
-//! Fold of a journal from its start or last snapshot, which also makes the snapshots.
+//! Fold of a journal, from its start or its last snapshot. The fold also creates the snapshots.
 
 use super::evicted_intents::{EvictionPolicy, RetainedDetail};
 use super::pieces::{Flaw, Pieces, PreviousSettings, RestoredFold};
@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 
 const PAGE: u32 = 5_000;
 
-/// State that a run with these settings would restore from the journal.
-/// This is its only owner: starts and snapshots take session and past from here.
+/// The state that a run with given settings would restore from a journal. Both the start of a run and
+/// snapshots take the session and the past from here.
 pub struct JournalFold {
     session: Session,
     past: RecoveredState,
@@ -33,9 +33,9 @@ pub struct JournalFold {
     read: u64,
     last: u64,
     is_writing: bool,
-    /// Line of the current run's header. Until it is known, the settings of a snapshot are undetermined.
+    /// Line number of the current run's header. Without it, the settings of a snapshot would be unknown.
     header: Option<u64>,
-    /// Whether a line could not be folded, so that no snapshot may be taken.
+    /// Whether a line could not be folded. If so, no snapshot may be taken.
     is_broken: bool,
     has_failed: bool,
     row_failures: u64,
@@ -56,14 +56,14 @@ impl JournalFold {
         Ok(Self::from_restored(restored, (fingerprint, every), 0))
     }
 
-    /// Folds a whole journal. Starts at the last snapshot if it was verified and fits these settings,
-    /// otherwise at the first line. Every line read is verified.
+    /// Folds a whole journal. Starts at the last snapshot, if that was verified and fits the settings,
+    /// otherwise at the first line. Verifies every line read.
     pub async fn read(reader: &mut Reader, settings: &SessionSettings, every: u64) -> Result<Self> {
         Box::pin(Self::read_watched(reader, settings, every, None, &mut |_| {})).await
     }
 
-    /// Like [`JournalFold::read`], with progress. Intents beyond the retention time stay in the journal
-    /// ([`RecoveredState::evicted_count`]) if snapshot and tables contain them.
+    /// Like [`JournalFold::read`], with progress reports. Intents older than `remember` are not loaded if
+    /// the snapshot and the tables contain them; see [`RecoveredState::evicted_count`].
     pub async fn read_watched(
         reader: &mut Reader,
         settings: &SessionSettings,
@@ -78,13 +78,14 @@ impl JournalFold {
         Box::pin(Self::read_evicting(reader, settings, every, policy, watch)).await
     }
 
-    /// Like [`JournalFold::read`], but keeps only the rows of old intents ([`RecoveredState::old_rows`]).
+    /// Like [`JournalFold::read`], but loads only rows of old intents ([`RecoveredState::old_rows`]).
     pub async fn read_rows(reader: &mut Reader, settings: &SessionSettings) -> Result<Self> {
         let policy = Self::load_policy(reader, settings, RetainedDetail::Rows).await?;
         Box::pin(Self::read_evicting(reader, settings, 0, policy, &mut |_| {})).await
     }
 
-    /// Like [`JournalFold::read`], with only statistics of old intents ([`RecoveredState::take_old_trades`]).
+    /// Like [`JournalFold::read`], but loads only statistics of old intents
+    /// ([`RecoveredState::take_old_trades`]).
     pub async fn read_trades(reader: &mut Reader, settings: &SessionSettings) -> Result<Self> {
         let policy = Self::load_policy(reader, settings, RetainedDetail::Trades).await?;
         Box::pin(Self::read_evicting(reader, settings, 0, policy, &mut |_| {})).await
@@ -135,7 +136,7 @@ impl JournalFold {
         }
     }
 
-    /// Like [`JournalFold::read_trades`], from the last snapshot only; `None` if there is no usable one.
+    /// Like [`JournalFold::read_trades`], but returns `None` if there is no usable snapshot.
     pub async fn read_recent(reader: &mut Reader, settings: &SessionSettings) -> Result<Option<Self>> {
         let policy = Self::load_policy(reader, settings, RetainedDetail::Trades).await?;
         let from_snapshot = Self::from_last_snapshot(reader, settings, policy, 0);
@@ -182,7 +183,7 @@ impl JournalFold {
         };
         loop {
             let lines = match walk.next().await {
-                // A complete read names the first broken line.
+                // Falls back to a complete read, which names the first broken line.
                 Err(JournalError::BrokenChain { reason, .. }) => return unusable(reason),
                 lines => lines?,
             };
@@ -196,7 +197,7 @@ impl JournalFold {
         }
     }
 
-    /// Restores the fold from the lines of a snapshot, last line first. Unrelated lines are skipped.
+    /// Restores the fold from the lines of a snapshot, given last line first. Skips unrelated lines.
     pub fn from_snapshot(
         settings: &SessionSettings,
         every: u64,
@@ -251,8 +252,8 @@ impl JournalFold {
         self.last
     }
 
-    /// Returns whether a correction refers to a settlement before the first folded line.
-    /// Only a fold of all lines applies it.
+    /// Returns whether a correction refers to a settlement before the first folded line. Only a fold of
+    /// all lines can apply such a correction.
     pub const fn lacks_settlement(&self) -> bool {
         self.past.lacks_settlement
     }
@@ -305,8 +306,8 @@ impl JournalFold {
         self.written.whole(&self.past, (fingerprint, &self.session, self.decoder.as_ref()))
     }
 
-    /// Rebuilds the piece with this body if it fits the current state, `None` otherwise.
-    /// The same pieces must precede it. The caller must check the settings.
+    /// Rebuilds the snapshot piece that has this body from the current state. `None` if it does not fit.
+    /// The same pieces must have preceded it. The caller must check the settings.
     pub(super) fn piece_like(&mut self, body: &str) -> Option<String> {
         match self.written.end_of_part(&self.past, body) {
             Some(end) => self.written.part(&self.past, end).ok(),
@@ -323,22 +324,22 @@ impl JournalFold {
     }
 }
 
-/// Retention of settled rows for corrections, by age and number.
+/// Time for which settled rows are retained, because they may be corrected.
 const CORRECTION_WINDOW: Millis = Millis::DAY;
 const MAX_CORRECTABLE_TRADES: usize = 20_000;
 
-/// Fraction of the snapshot interval (1/n) from which a snapshot at the end of a run is worthwhile.
+/// At the end of a run, a snapshot is written from this fraction (1/n) of the snapshot interval on.
 const WORTH_AT_END: u64 = 10;
 
-/// Number of unsaved parts from which a snapshot is worthwhile, however few lines were added.
-/// Until then, the fold retains these intents and the next start reads their lines.
+/// Number of unsaved parts from which a snapshot is written, however few lines were added.
+/// Until then, the fold retains the unsaved intents, and the next start reads their lines.
 const WORTH_PARTS: u64 = 4;
 
 impl JournalFold {
     fn forget_rows(&mut self) {
         let Self { past, before, written, every, .. } = self;
         let is_recent = recent_settlements(past);
-        // The last piece may have to be rewritten, and its parts lack later revisions.
+        // The last piece may have to be rewritten, and the written parts lack later revisions.
         let revised = before.not_rewritten(past);
         let is_held = |intent: IntentId| {
             let is_in_parts = || written.holds_for_good(intent) && before.holds_for_good(intent);
@@ -351,7 +352,7 @@ impl JournalFold {
         }
     }
 
-    /// Returns whether to write a piece now. Never before the run's header, which determines the settings.
+    /// Returns whether to write a piece now. Waits for the run's header, which determines the settings.
     fn has_piece(&self, is_end: bool) -> bool {
         !self.is_broken && self.header.is_some() && (self.is_writing || self.is_worth(is_end))
     }
@@ -415,7 +416,7 @@ impl Follower for JournalFold {
     }
 
     fn recorded(&mut self, head: Head) {
-        // No later piece continues a complete snapshot.
+        // This piece completes the snapshot. No later piece continues it.
         if self.is_writing {
             self.written.previous = Some(head);
         }
@@ -428,7 +429,7 @@ impl Follower for JournalFold {
             );
         }
         self.written = self.before.clone();
-        // Waits for a full interval before retrying, because the failure may last.
+        // Waits for a full interval before the next attempt, because the failure may persist.
         (self.is_writing, self.since, self.tried) = (false, 0, self.past.last_intent());
     }
 
@@ -457,5 +458,5 @@ pub struct FullReading<'a> {
     pub total: u64,
 }
 
-/// Called before a complete read and after every few thousand entries.
+/// Progress callback: called before a complete read and after every few thousand entries.
 pub type ReadingWatcher<'a> = dyn FnMut(FullReading<'_>) + Send + 'a;

@@ -1,4 +1,4 @@
-//! State from earlier runs: each start is a recovery from the journal.
+//! State from earlier runs. Every start recovers this state from the journal.
 
 mod compact;
 mod evicted_intents;
@@ -45,11 +45,11 @@ pub struct Decided {
 pub struct RecoveredState {
     pub(crate) book: TradeBook,
     pub(crate) old: EvictedIntents,
-    /// Time at which each intent was journaled. Its request cannot have left earlier.
+    /// Time at which each intent was journaled. Its request cannot have been sent earlier.
     pub(crate) sent: BTreeMap<IntentId, Millis>,
-    /// Intents that the client tried to send before it reported them as not sent.
+    /// Intents reported as not sent, although the client had tried to send them.
     pub(crate) tried: BTreeSet<IntentId>,
-    /// Start of each doubt. The request had ended by then.
+    /// Time at which each doubt began. The intent's request had ended by that time.
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     pub(crate) unexplained: Vec<String>,
     pub(crate) second_trades: Vec<String>,
@@ -57,16 +57,16 @@ pub struct RecoveredState {
     pub(crate) revised: Vec<IntentId>,
     pub(crate) lacks_settlement: bool,
     pub(crate) last_received: Millis,
-    /// Reported alarms, including reasons of halts without the prefix.
+    /// Texts of all alarms in the journal. The text of a halt begins with a prefix.
     pub(crate) alarms: BTreeSet<String>,
-    /// Findings of the audits that report each thing only once.
+    /// Findings from the audits that report each finding only once.
     pub(crate) found: BTreeSet<String>,
     pub(crate) wallet: WalletAudit,
     pub(crate) is_halted: bool,
-    /// Last halt, `None` before [`RecoveredState::find_halt`] if read from a snapshot.
+    /// Last halt. In a state read from a snapshot, `None` until [`RecoveredState::find_halt`] is called.
     pub(crate) halt: Option<Halt>,
     pub(crate) decided: BTreeMap<IntentId, Decided>,
-    /// Lines that are displayed but not folded: headers, notes and second trades.
+    /// Numbers of lines that are displayed but not folded: headers, notes and duplicate trades.
     pub(crate) told: Vec<u64>,
     pub(crate) wallet_line: Option<u64>,
     pub runs: u64,
@@ -195,7 +195,7 @@ impl RecoveredState {
             match event.kind {
                 EventKind::SecondTrade(_) | EventKind::SecondTradeSettled { .. } => self.told.push(seq),
                 EventKind::Balance { .. } => self.wallet_line = Some(seq),
-                // The order may have arrived long after its stake was reserved.
+                // The venue may have executed the order long after its stake was reserved.
                 EventKind::Opened(Opened { intent, venue_id: Some(_), .. })
                 | EventKind::Adopted(Opened { intent, .. }) => {
                     if let Some(row) = self.book.row(intent) {
@@ -213,11 +213,11 @@ impl RecoveredState {
         Ok(())
     }
 
-    /// Forgets finished intents, except the last one, which determines the numbering.
+    /// Forgets finished intents, except the last one, which determines the next number.
     fn forget(&mut self, is_forgotten: impl Fn(IntentId) -> bool) {
         let last = self.book.rows().last().map(|row| (row.approved.intent(), row.approved.decision_time()));
         let is_last = |intent| last.is_some_and(|(last, _)| last == intent);
-        // The venue may still list its trade.
+        // Kept, because the venue may still list a trade for it.
         let may_return = |row: &IntentRow| {
             row.is_refused() && last.is_some_and(|(_, at)| at - row.approved.decision_time() < Millis::DAY)
         };

@@ -1,4 +1,4 @@
-//! Restores a fold from the pieces of a snapshot under the settings of a run.
+//! Restores a fold from the pieces of a snapshot, with the settings of a run.
 
 use super::evicted_intents::{EvictionFilter, EvictionPolicy};
 use super::snapshot::{
@@ -31,7 +31,7 @@ pub(super) struct Pieces<'a> {
     fingerprints: &'a Fingerprints,
     before: Option<Result<PreviousSettings, Flaw>>,
     whole: Option<(Box<Whole>, Session)>,
-    /// Mapping of bot and symbol numbers in the next piece to those of the run, `None` if equal.
+    /// Mapping from bot and symbol numbers in the next piece to those of the run. `None` if equal.
     numbers: Option<Renumbering>,
     names: Option<SessionNames>,
     has_other_numbers: bool,
@@ -77,7 +77,7 @@ impl PreviousSettings {
         let numbers: Vec<u64> =
             headers.iter().map(|header| header.seq).filter(|seq| *seq < last.seq).collect();
         let headers = match reader.lines_numbered(&numbers).await {
-            // A complete read names the first broken line.
+            // Falls back to a complete read, which names the first broken line.
             Err(JournalError::BrokenChain { seq, .. }) => {
                 return unknown(&format!("the header in entry {seq} is damaged"));
             }
@@ -98,7 +98,7 @@ impl PreviousSettings {
 }
 
 impl<'a> Pieces<'a> {
-    /// Creates the reader for these settings. `before` is needed for snapshots under other settings.
+    /// Creates the reader for these settings. `before` is only needed for snapshots with other settings.
     pub(super) const fn for_settings(
         settings: &'a SessionSettings,
         fingerprints: &'a Fingerprints,
@@ -123,7 +123,7 @@ impl<'a> Pieces<'a> {
         Self { policy, ..self }
     }
 
-    /// Adds a piece and returns the part before it, which must be added next.
+    /// Adds a piece and returns the preceding part, which must be added next.
     pub(super) fn take(&mut self, stored: &StoredLine) -> Result<Option<Head>, Flaw> {
         let body = &stored.line.body;
         let piece = serde_json::from_str(body).map_err(|error| {
@@ -157,7 +157,7 @@ impl<'a> Pieces<'a> {
                     part.intents = filter.take(stored.seq, part.intents);
                 }
                 self.parts.push(part);
-                // No later piece continues a complete snapshot, so its names end with it.
+                // No later piece continues a complete snapshot, so its names apply to this piece only.
                 self.has_other_numbers |= names.is_some();
                 let last = self.names.clone();
                 self.go_behind(names)?;

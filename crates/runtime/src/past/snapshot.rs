@@ -1,4 +1,4 @@
-//! Format of the snapshots of a fold.
+//! Format of snapshots of a fold.
 
 use super::{Decided, RecoveredState, damaged};
 use crate::audit::WalletAudit;
@@ -12,26 +12,26 @@ use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Version of the snapshot format. Raise it with every change of content or meaning.
+/// Version of the snapshot format. Increase it with every change in content or meaning.
 pub(super) const FORMAT: u32 = 4;
-/// Version for snapshots that continue parts with other bot and symbol numbers.
+/// Version for snapshots that continue parts with different bot and symbol numbers.
 const FORMAT_OF_OTHER_NUMBERS: u32 = 5;
 
 pub(super) const PART: u64 = 250;
-/// Number of told lines that justify a part, even with few intents.
+/// Number of displayed lines that justify a new part, even with few intents.
 const PART_TOLD: usize = 10_000;
 
 /// A line of a snapshot: either a permanent part, or the last part together with the state.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Piece {
-    /// Later snapshots continue from it.
+    /// Permanent part. Later snapshots continue from it.
     SnapshotPart(Gain),
-    /// Unsaved remainder and state. No later snapshot continues from it.
+    /// Remainder that is not in a part yet, and the state. No later snapshot continues from it.
     Snapshot(Box<Whole>),
 }
 
-/// Growth since the previous part: intents that are new or were open then, and append-only data.
+/// Growth since the previous part: intents that are new or were unfinished, and append-only data.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Gain {
     /// Number and hash of the previous part, which this one extends.
@@ -245,7 +245,7 @@ pub(super) fn other_format(found: u32) -> String {
     format!("it has format {found}, and this program reads formats {FORMAT} and {FORMAT_OF_OTHER_NUMBERS}")
 }
 
-/// Settings hashes by which a snapshot may identify its settings: current and of earlier versions.
+/// Hashes that may identify the settings of a snapshot: from this version and from earlier versions.
 pub(super) struct Fingerprints {
     pub(super) own: String,
     pub(super) earlier: String,

@@ -1,4 +1,4 @@
-//! Rows of the journal's tables, built from the fold of its entries, and their verification.
+//! Rows of the journal's tables: built from the fold of its entries, and verified against it.
 
 use super::{RecoveredState, read_header};
 use crate::RuntimeError;

@@ -15,14 +15,14 @@ pub struct JournalCheck {
     pub verified: Verified,
     pub snapshots: SnapshotCheck,
     pub tables: TablesCheck,
-    /// Data omitted when the journal was compacted. It cannot be verified.
+    /// Description of the data omitted by compaction, which cannot be verified.
     pub compaction: Option<Compaction>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SnapshotCheck {
     pub sound: u64,
-    /// Number of snapshots that cannot be verified, by reason. Their position in the chain is verified.
+    /// Number of snapshots whose content cannot be verified, by reason. Their hashes are still verified.
     pub not_checked: BTreeMap<String, u64>,
 }
 
@@ -30,7 +30,7 @@ pub struct SnapshotCheck {
 pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck> {
     let tables = reader.tables().await?;
     let mut checks = Checks::new(&reader.run_headers().await?, tables);
-    // A broken chain is reported before its consequences.
+    // Reports a broken chain before any errors that it causes.
     let verified = reader.verify_each(|stored| checks.take(stored)).await?;
     match checks.fault {
         Some(fault) => Err(fault),
@@ -45,7 +45,7 @@ pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck> {
 
 struct Checks {
     folds: BTreeMap<String, JournalFold>,
-    /// Saved state after each part, by line number. Later runs may continue from any part.
+    /// Saved state after each part, keyed by line number. Later runs may continue from any part.
     after: BTreeMap<u64, Part>,
     fingerprints: BTreeMap<String, String>,
     found: SnapshotCheck,
@@ -55,7 +55,7 @@ struct Checks {
 }
 
 impl Checks {
-    /// Creates the folds. Snapshots under settings that this version cannot read are not verified.
+    /// Creates a fold for each settings. Snapshots with settings that this version cannot read are skipped.
     fn new(headers: &[StoredLine], tables: Option<Tables>) -> Self {
         let settings = headers.iter().filter_map(|stored| {
             let header = read_header(stored.seq, &stored.line).ok()?;
@@ -70,7 +70,7 @@ impl Checks {
                 folds.entry(own).or_insert(fold);
             }
         }
-        // Rows cannot be rebuilt without a fold.
+        // Without a fold, rows cannot be rebuilt.
         let tables = TablesToCheck::new(tables.filter(|_| !folds.is_empty()));
         let (after, found) = (BTreeMap::new(), SnapshotCheck::default());
         Self { folds, after, fingerprints, found, tables, compaction: None, fault: None }
@@ -93,7 +93,7 @@ impl Checks {
                 }
             }
         }
-        // Intents end the same way under all settings.
+        // Any fold will do, because intents end the same way with all settings.
         if let (None, Some(fold)) = (&self.fault, self.folds.values().next()) {
             self.fault = self.tables.take(stored, fold.past()).err();
         }
@@ -102,7 +102,7 @@ impl Checks {
     fn take_snapshot(&mut self, stored: &StoredLine) {
         let body = &stored.line.body;
         if !is_whole(stored) {
-            // A part does not name its settings. The snapshot that continues it detects a wrong one.
+            // A part does not name its settings, so any fold may fit. The snapshot that follows detects a mismatch.
             for fold in self.folds.values_mut() {
                 if is_same(fold, &self.after, stored) {
                     let mut written = fold.written().clone();

@@ -1,23 +1,23 @@
-//! Matching of the venue's trades with an intent's order.
+//! Comparison of the venue's trades with an intent's order.
 
 use super::Doubt;
 use candlewick_broker::{OpenOrder, Reported, TradeReport};
 use candlewick_sdk::{ExpirationType, Millis};
 
-/// Tolerance if the record's creation time replaces a missing request time. It may be cut to seconds.
+/// Tolerance if the creation time replaces a missing request time. It may be truncated to seconds.
 const CREATED_SLACK: Millis = Millis::SECOND;
-/// Tolerance if the open time replaces both: it is the end of the request's second.
+/// Tolerance if only the open time is known: the request's time, rounded up to a full second.
 const OPEN_SLACK: Millis = Millis::SECOND;
 
-/// Time span in which a request reached the venue, both ends inclusive.
+/// Period in which a request must have reached the venue. Both ends are inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) from: Millis,
     pub(crate) until: Millis,
 }
 
-/// Match between a report and an intent's order. An unclear trade, with missing fields or unknown values, is
-/// never adopted, and while it exists the intent never counts as not opened.
+/// Match between a report and an intent's order. Missing or unknown fields make a match unclear.
+/// An unclear trade is never adopted. While such a trade exists, the intent stays in doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Match {
     Different,
@@ -32,8 +32,8 @@ pub(crate) fn compare(doubt: &Doubt, report: &TradeReport, window: Window) -> Ma
     by_token.min(compare_terms(&doubt.order, report)).min(by_time)
 }
 
-/// Returns whether the venue may have made the trade of the order with other terms.
-/// Symbol, account and time match, but amount, direction or expiry differ.
+/// Returns whether the trade may be a departure: opened for the order, but with other terms.
+/// Symbol, account and time must match, but amount, direction or expiry differ.
 pub(crate) fn is_departure(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     is_departure_within(doubt, report, doubt.span(uncertainty))
 }
@@ -82,7 +82,7 @@ fn compare_reported<T: PartialEq>(reported: Option<&Reported<T>>, wanted: &T) ->
     compare_value(reported.and_then(Reported::known), &wanted)
 }
 
-/// An unstated expiration type is `TIME_FIXED` (`observed: expiry`).
+/// Compares expiration types. An unstated type means `TIME_FIXED` (`observed: expiry`).
 fn compare_expiration(reported: Option<&Reported<ExpirationType>>, wanted: ExpirationType) -> Match {
     let reported = reported.and_then(Reported::known).map(|known| known.as_str());
     compare_value(reported, &wanted.as_str())
@@ -149,7 +149,7 @@ mod tests {
             (TradeReport { symbol: None, ..sold() }, false),
             (TradeReport { account: Some(Account::Real), ..sold() }, false),
             (TradeReport { from_token: Some(false), ..sold() }, false),
-            // Sent at 100 s and ended at 110 s; it arrives within 30 s.
+            // The request is sent at 100 s and ends at 110 s. It arrives up to 30 s later.
             (TradeReport { request_time: Some(Millis::new(97_999)), ..sold() }, false),
             (TradeReport { request_time: Some(Millis::new(141_001)), ..sold() }, false),
         ] {
@@ -167,14 +167,14 @@ mod tests {
         check(|_, report| report.expiration_type = None, Match::Unclear);
         check(|_, report| report.account = None, Match::Unclear);
         check(|_, report| report.from_token = None, Match::Same);
-        // A venue's list may leave out direction and duration.
+        // A venue's list may omit direction and duration.
         for (amount, expected) in [(Decimal::TEN, Match::Unclear), (Decimal::ONE, Match::Different)] {
             let bare = |_: &mut Doubt, report: &mut TradeReport| {
                 (report.direction, report.close_type, report.amount) = (None, None, Some(amount));
             };
             check(bare, expected);
         }
-        // An expiration that is not stated is TIME_FIXED.
+        // An unstated expiration type means TIME_FIXED.
         let types = [ExpirationType::Unstated, ExpirationType::TimeFixed];
         for (wanted, requested) in types.into_iter().flat_map(|wanted| types.map(|other| (wanted, other))) {
             let state = |doubt: &mut Doubt, report: &mut TradeReport| {
@@ -200,12 +200,12 @@ mod tests {
         at(Some(100_000), None, None, Match::Same);
         at(Some(200_000), None, None, Match::Same);
         at(Some(200_001), None, None, Match::Different);
-        // Created up to a second before or after.
+        // The creation time may be a second too early or too late.
         at(None, Some(98_999), Some(150_000), Match::Different);
         at(None, Some(99_000), None, Match::Same);
         at(None, Some(201_000), None, Match::Same);
         at(None, Some(201_001), None, Match::Different);
-        // Opened up to a second after.
+        // The open time may be a second too late.
         at(None, None, Some(99_999), Match::Different);
         at(None, None, Some(100_000), Match::Same);
         at(None, None, Some(201_000), Match::Same);

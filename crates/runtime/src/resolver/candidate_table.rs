@@ -1,4 +1,4 @@
-//! Table of the unclaimed listed trades that match the intents in doubt.
+//! Table of unclaimed listed trades that match intents in doubt.
 
 use super::Doubt;
 use super::candidate::{Match, Window, compare, is_departure, reported_request_time, states_all_terms};
@@ -12,7 +12,7 @@ pub(crate) struct CandidateTable<'a> {
     pub(crate) possible: Vec<BTreeSet<usize>>,
     /// Pairs (intent, row) that match in every respect.
     certain: BTreeSet<(usize, usize)>,
-    /// For each intent, unowned rows that may be its order with other terms.
+    /// For each intent, unclaimed rows that may be its trade with other terms than ordered.
     pub(crate) departures: Vec<BTreeSet<usize>>,
     awaited: BTreeSet<usize>,
 }
@@ -70,7 +70,7 @@ impl<'a> CandidateTable<'a> {
         }
     }
 
-    /// Returns the only departure, if it fits no other intent and its report is complete.
+    /// Returns an intent's only departure, if it fits no other intent and its report states all terms.
     pub(crate) fn only_departure(&self, intent: usize) -> Option<usize> {
         let [row] = self.departures[intent].iter().copied().collect::<Vec<_>>()[..] else { return None };
         let owners = self.departures.iter().filter(|rows| rows.contains(&row)).count();
@@ -122,8 +122,8 @@ impl<'a> CandidateTable<'a> {
         groups
     }
 
-    /// Pairs the intents by sending time with the rows by request time.
-    /// Returns `None` if the numbers differ or a row does not match its intent in every respect.
+    /// Pairs the intents, sorted by `order`, with the rows, sorted by request time.
+    /// Returns `None` if their numbers differ, or if a row does not match its intent in every respect.
     pub(crate) fn pair_in_order<K: Ord>(
         &self,
         group: &Group,

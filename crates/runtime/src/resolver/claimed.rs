@@ -1,10 +1,10 @@
-//! Ids of all trades that belong to an intent; old ones only as hashes.
+//! Ids of all trades that belong to an intent. Old ids are stored as hashes.
 
 use candlewick_sdk::Millis;
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// Maximum number of old trades; covers a full list at the default `broker.list_rows_limit`.
+/// Maximum number of old trades. Covers a full list at the default `broker.list_rows_limit`.
 const MAX_OLD: usize = 100_000;
 
 #[derive(Clone, Debug, Default)]
@@ -12,7 +12,7 @@ pub(crate) struct ClaimedTrades {
     young: BTreeSet<String>,
     old: BTreeSet<u64>,
     order: VecDeque<(u64, Millis)>,
-    /// End of the last trade that was dropped from the old ones.
+    /// End time of the last old trade that was dropped for lack of space.
     pub(crate) unknown_until: Option<Millis>,
 }
 
@@ -57,7 +57,7 @@ impl ClaimedTrades {
     }
 }
 
-/// Deterministic hash, equal in every process of the same build.
+/// Returns a deterministic hash of a trade id, equal in every process of the same build.
 pub(crate) fn hash_id(venue_id: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     venue_id.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! Conclusions from a listing and the wallet for intents that may own the same trades.
+//! Conclusions from a listing and the wallet about intents that may own the same trades.
 
 use super::candidate::{Match, Window, compare, is_departure_within, reported_request_time};
 use super::candidate_table::{CandidateTable, Group};
@@ -10,16 +10,16 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{Expiry, Millis, Money};
 use std::collections::BTreeSet;
 
-/// Conclusion for a group. Indices refer to the [`CandidateTable`].
+/// Conclusion about a group of intents. Indices refer to the [`CandidateTable`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Conclusion {
     Wait,
     Adopt(Vec<(usize, usize)>),
     NotOpened(usize),
     Ask(Why),
-    /// One trade too many: the row may belong to these intents, which count as refused.
+    /// There is one trade too many. The row may belong to these intents, which were considered refused.
     Reinstate(Vec<IntentId>, usize),
-    /// Other settlements are missing; `is_late` escalates.
+    /// Settlements of other trades are missing. If `is_late`, the operator is asked.
     WaitForEnds {
         is_late: bool,
     },
@@ -43,8 +43,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// Concludes for a group with matching trades: adopted if they are as many as the intents and two
-    /// listings showed them. Too many escalate at once; too few or unclear ones once no more can be expected.
+    /// Handles a group with matching trades. Adopts them if two listings showed as many trades as there are
+    /// intents. Too many are escalated immediately; too few or unclear ones after the deadline.
     fn conclude_present(&self, group: &Group) -> Conclusion {
         let is_steady = self.listing.is_complete && self.all_cases_satisfy(group, Case::is_seen_twice);
         if !is_steady || self.table.is_awaited(group) {
@@ -54,7 +54,7 @@ impl Evidence<'_> {
         if let Some(conclusion) = self.conclude_contested(group) {
             return conclusion;
         }
-        // Orders of the same millisecond were sent in the order of their numbers.
+        // Orders sent in the same millisecond are sorted by number.
         let order = |intent: usize| (self.cases[intent].doubt.sent, self.cases[intent].doubt.intent);
         if let Some(pairs) = self.table.pair_in_order(group, order) {
             return Conclusion::Adopt(pairs);
@@ -70,8 +70,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// Concludes if a trade of the group may belong to a refused intent.
-    /// With one trade too many, that intent is in doubt again. Otherwise the operator decides.
+    /// Handles a group with a trade that may belong to a refused intent. Returns `None` if there is none.
+    /// If there is one trade too many, the refused intent returns to doubt. Otherwise the operator decides.
     fn conclude_contested(&self, group: &Group) -> Option<Conclusion> {
         let refused = (self.known.refused, self.known.uncertainty);
         let (intents, row) = find_rivals(self.table, group.rows.iter().copied(), refused)?;
@@ -82,8 +82,8 @@ impl Evidence<'_> {
         Some(Conclusion::Ask(Why::MayBeRefused { venue_ids, intents }))
     }
 
-    /// Concludes for an intent without a matching trade. The only departure after the deadline is adopted if
-    /// no other program trades the account; without any, it is not opened if the wallet agrees.
+    /// Handles an intent without a matching trade. After the deadline, adopts a single departure if no
+    /// other program trades the account. Without departures, concludes not opened if the wallet proves it.
     fn conclude_absent(&self, intent: usize) -> Conclusion {
         let case = &self.cases[intent];
         match case.stage {
@@ -112,7 +112,7 @@ impl Evidence<'_> {
         escalate_if(is_late, why)
     }
 
-    /// Returns whether another trade with unbooked end may have been paid, which may hide a missing stake.
+    /// Returns whether the venue may have paid for an unbooked trade, which could hide a missing stake.
     fn has_unknown_pay(&self, intent: usize) -> bool {
         let now = self.now + self.known.uncertainty;
         let may_be_over = |doubt: &Doubt| {
@@ -130,7 +130,7 @@ impl Evidence<'_> {
     }
 
     /// Returns whether the wallet is too low to contain the stake of an intent in doubt.
-    /// This needs a stable ledger. Everything else that is unknown can only increase the wallet.
+    /// Only reliable if the ledger is stable. Everything else that is unknown can only increase the wallet.
     pub(crate) fn shows_stake_taken(&self, intent: usize) -> bool {
         let doubt = &self.cases[intent].doubt;
         let is_sound = |view: &WalletView| view.balance >= Money::ZERO;
@@ -142,7 +142,7 @@ impl Evidence<'_> {
                 .is_some_and(|view| view.surplus() - self.reserved_by_others(intent).held < doubt.stake)
     }
 
-    /// Returns the reserved stakes of other intents. Those with an open trade in the list left the wallet.
+    /// Returns the reserved stakes of other intents, unless the list shows that they have left the wallet.
     fn reserved_by_others(&self, intent: usize) -> ReservedStakes {
         let mut reserved = ReservedStakes::default();
         let others = self.cases.iter().enumerate().filter(|(other, _)| *other != intent);
@@ -153,7 +153,7 @@ impl Evidence<'_> {
                 Stage::InDoubt if is_listed => {}
                 Stage::InDoubt => reserved.unknown.push(stake),
                 Stage::NotOpened { .. } if !self.known.reserved.contains(&case.doubt.intent) => {}
-                // The stake may have left the wallet after all.
+                // A trade is listed, so the stake may have left the wallet after all.
                 Stage::NotOpened { .. } if is_listed => reserved.unknown.push(stake),
                 Stage::NotOpened { .. } => reserved.held += stake,
             }
@@ -177,11 +177,11 @@ fn escalate_if(is_time: bool, why: Why) -> Conclusion {
     if is_time { Conclusion::Ask(why) } else { Conclusion::Wait }
 }
 
-/// Minimum assumed transit time of a request. The venue dates its answer, so the date may be wrong.
+/// Minimum assumed transit time of a request. The venue dates the answer, so the date may be wrong.
 const MIN_TRANSIT: Millis = Millis::from_seconds(5);
 
-/// Returns whether the trade may stem from a refused request.
-/// A trade without a timestamp never matches: otherwise every old trade with the same terms would.
+/// Returns whether the trade may have been opened by a refused request.
+/// A trade without a timestamp never matches. Otherwise every old trade with the same terms would.
 pub(crate) fn may_be_of_refused(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     reported_request_time(report).is_some()
         && compare(doubt, report, refusal_window(doubt, uncertainty)) != Match::Different
@@ -193,8 +193,8 @@ fn refusal_window(doubt: &Doubt, uncertainty: Millis) -> Window {
 }
 
 impl Resolver {
-    /// Returns the refused intents that may own a trade without an intent in doubt.
-    /// Departures from the order count only while no other program is known to trade on the account.
+    /// Returns the refused intents that may own a trade that matches no intent in doubt.
+    /// Departures count only while no other program is known to trade on the account.
     pub(super) fn refused_owners(
         &self,
         report: &TradeReport,
@@ -230,14 +230,14 @@ fn find_rivals(
     Some((intents.into_iter().collect(), row))
 }
 
-/// Limit of possible sums above which the wallet proves nothing, and any amount counts as explained.
+/// Maximum number of possible sums. With more, any amount counts as explained.
 pub(crate) const MAX_SUMS: usize = 4_096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WalletView {
     pub(crate) balance: Money,
-    /// Expected balance if all intents in doubt, in flight or reserved were opened.
-    /// This is the ledger's free balance, which excludes all their stakes.
+    /// Expected balance if all intents in doubt, in flight or reserved had opened trades.
+    /// This is the ledger's free balance, which excludes the stakes of all these intents.
     pub(crate) explained_without_doubts: Money,
 }
 
@@ -253,8 +253,8 @@ impl WalletView {
         self.balance - self.explained_without_doubts
     }
 
-    /// Returns whether the balance proves that no trade was opened for this stake: it must match to the cent
-    /// if so, and must not match otherwise, whatever happened to the others.
+    /// Returns whether the balance proves that no trade was opened for this stake. It must match exactly
+    /// without the trade, and must not match with it, whatever happened to the other intents.
     fn proves_not_opened(&self, stake: Money, others: &ReservedStakes) -> bool {
         let rest = self.surplus() - others.held;
         subset_sums(&others.unknown).is_some_and(|sums| {
@@ -263,12 +263,12 @@ impl WalletView {
     }
 }
 
-/// Returns the distinct subset sums in ascending order, `None` above [`MAX_SUMS`].
+/// Returns the distinct subset sums in ascending order, `None` if there are more than [`MAX_SUMS`].
 pub(crate) fn subset_sums(amounts: &[Money]) -> Option<Vec<Money>> {
     choice_sums(amounts.iter().map(std::slice::from_ref))
 }
 
-/// Like [`subset_sums`], with at most one amount of each choice.
+/// Like [`subset_sums`], but a sum contains at most one amount from each choice.
 pub(crate) fn choice_sums<'a>(choices: impl Iterator<Item = &'a [Money]>) -> Option<Vec<Money>> {
     let mut sums = vec![Money::ZERO];
     for choice in choices {
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn trade_of_rejected_intent_lies_between_sending_and_answer() {
-        // Sent at 100 s; its answer is dated so.
+        // The request is sent at 100 s. `answered` is the date of the answer.
         let check = |answered: i64, requested: i64, expected: bool| {
             let doubt = Doubt { ended: Millis::new(answered), ..testing::doubt(1) };
             let report = testing::report("a", Millis::new(requested));
@@ -300,7 +300,7 @@ mod tests {
         };
         check(101_000, 97_999, false);
         check(101_000, 98_000, true);
-        // Within 5 s of the sending, 1 s for the clocks and 1 s for the stamp.
+        // Within 5 s of sending, plus 1 s for the clocks and 1 s for the timestamp.
         check(101_000, 107_000, true);
         check(101_000, 107_001, false);
         check(115_000, 117_000, true);
@@ -330,9 +330,9 @@ mod tests {
         check(52_000, 1_000, 0, &[2_000], false);
         check(51_000, 1_000, 0, &[1_000], false);
         check(52_000, 1_000, 0, &[1_000], true);
-        // 30.00 is 10.00 and 20.00, or the other 30.00.
+        // 30.00 may be the sum of 10.00 and 20.00, or the other stake of 30.00.
         check(53_000, 1_000, 0, &[2_000, 3_000], false);
-        // Too many prove nothing.
+        // With too many stakes, the wallet proves nothing.
         let distinct: Vec<i64> = (0..13).map(|power| 1 << power).collect();
         check(50_000 + (1 << 20), 1 << 20, 0, &distinct[..12], true);
         check(50_000 + (1 << 20), 1 << 20, 0, &distinct, false);

@@ -1,21 +1,21 @@
-//! An intent in doubt, its deadlines, and the results of polling the list.
+//! An intent in doubt, its deadlines, and the possible results of polling the list.
 
 use super::candidate::Window;
 use candlewick_broker::{OpenOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{CloseType, ExpirationType, Expiry, Millis, Money, MoneyScale};
 
-/// Period after the end of a request in which the venue may still accept it from a queue.
+/// Period after the end of a request in which the venue may still accept a queued request.
 pub(super) const MAX_ARRIVAL_DELAY: Millis = Millis::from_seconds(30);
-/// Tolerance for request times before sending, beyond the clock's uncertainty.
+/// Tolerance for a reported request time that precedes sending, in addition to the clock's uncertainty.
 pub(super) const STAMP_SLACK: Millis = Millis::SECOND;
 
-/// Returns the latest close for a request that ended at `ended`: opened 30 s later, with the next candle.
+/// Returns the latest possible close: arrival 30 s after `ended`, then an open with the next candle.
 pub fn latest_close(ended: Millis, close_type: CloseType) -> Millis {
     ended + MAX_ARRIVAL_DELAY + close_type.duration() * 2
 }
 
-/// Returns the earliest close of a trade sent at `sent` or later. A candle may end immediately.
+/// Returns the earliest possible close of a trade whose order was sent at `sent` or later.
 pub(crate) fn earliest_close(sent: Millis, expiry: Expiry) -> Millis {
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::NextCandle => {
@@ -31,9 +31,9 @@ pub(crate) struct Doubt {
     pub(crate) intent: IntentId,
     pub(crate) order: OpenOrder,
     pub(crate) stake: Money,
-    /// Earliest time at which the request can have left.
+    /// Earliest time at which the request can have been sent.
     pub(crate) sent: Millis,
-    /// End of the request or detection of the crash; [`Millis::MAX`] while in flight.
+    /// End of the request, or time at which a crash was detected. [`Millis::MAX`] while in flight.
     pub(crate) ended: Millis,
     pub(crate) expected_close_latest: Millis,
 }
@@ -43,7 +43,7 @@ impl Doubt {
         self.ended + MAX_ARRIVAL_DELAY
     }
 
-    /// Returns the latest possible open of the trade (`observed: expiry`).
+    /// Returns the latest possible open time of the trade (`observed: expiry`).
     pub(crate) fn latest_open(&self) -> Millis {
         let arrival = self.latest_arrival();
         match self.order.expiration_type {
@@ -84,17 +84,17 @@ pub(crate) enum Resolution {
         intent: IntentId,
         report: Box<TradeReport>,
     },
-    /// The order opened no trade. The trade may still appear within a day.
+    /// The order is considered not to have opened a trade, although one may still appear within a day.
     NotOpened {
         intent: IntentId,
         reserved_until: Millis,
     },
-    /// Unclear. The intent stays in doubt, and the search continues. Reported once per intent.
+    /// The operator has to decide. The intent stays in doubt, and the search continues.
     Escalate {
         intent: IntentId,
         why: Why,
     },
-    /// A trade matches intents that were rejected or never sent. They are in doubt again and the run halts.
+    /// A trade matches intents that were rejected or not sent. These return to doubt, and the run halts.
     Reinstate {
         intents: Vec<IntentId>,
         report: Box<TradeReport>,
@@ -211,7 +211,7 @@ mod tests {
         check(ExpirationType::Unstated, 10_000, (40_999, 160_999));
         check(ExpirationType::TimeFixed, 10_500, (40_999, 160_999));
         check(ExpirationType::CandleClose, 10_999, (40_999, 160_999));
-        // The next candle of five minutes after 40.5 s begins at 300 s; after 300 s exactly, at 600 s.
+        // After 40.5 s, the next five-minute candle begins at 300 s. After exactly 300 s, it begins at 600 s.
         check(ExpirationType::NextCandle, 10_500, (300_000, 420_000));
         check(ExpirationType::NextCandle, 269_999, (300_000, 420_000));
         check(ExpirationType::NextCandle, 270_000, (600_000, 720_000));
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn arrival_window_spans_sending_to_deadline() {
-        // Sent at 100 s, ended at 110 s; its trade closes by 201 s.
+        // The request is sent at 100 s and ends at 110 s. The trade closes by 201 s.
         let doubt = testing::doubt(1);
         let (uncertainty, until) = (Millis::new(300), Millis::new(199_000));
         assert_eq!(doubt.window(uncertainty, until), Window { from: Millis::new(98_700), until });

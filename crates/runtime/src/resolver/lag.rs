@@ -5,14 +5,14 @@ use candlewick_broker::TradeListing;
 use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum lag. A trade missing for longer is lost, which the audit handles.
+/// Maximum lag. A trade that is absent for longer is missing, which is handled elsewhere.
 pub(crate) const MAX_LIST_LAG: Millis = Millis::from_seconds(600);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AcceptedTrade<'a> {
     pub(crate) id: &'a str,
     pub(crate) at: Millis,
-    /// Whether the venue reported its result, which proves its existence.
+    /// Whether the venue reported the trade's result, which proves that the trade exists.
     pub(crate) is_settled: bool,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct AcceptedTrade<'a> {
 pub(crate) struct LagMeter {
     setting: Millis,
     longest: Millis,
-    /// Accepted trades not listed so far, with the start of the last listing without them.
+    /// Accepted trades not listed so far, each with the start of the last listing without it.
     missing: BTreeMap<String, Millis>,
 }
 
@@ -30,7 +30,7 @@ impl LagMeter {
         Self { setting, longest: Millis::ZERO, missing: BTreeMap::new() }
     }
 
-    /// Returns the allowed lag: the setting, or twice the longest measured lag if larger.
+    /// Returns the allowed lag: the setting, or twice the longest measured lag if that is larger.
     pub(crate) fn allowance(&self) -> Millis {
         self.setting.max(self.longest * 2)
     }
@@ -47,7 +47,7 @@ impl LagMeter {
         let mut missing = BTreeMap::new();
         for AcceptedTrade { id, at, is_settled } in accepted {
             if !listed.contains(id) {
-                // An unsettled trade may never appear: an answer can name a nonexistent trade.
+                // An unsettled trade may never appear, because an answer may name a nonexistent trade.
                 let lag = listing.began - at;
                 self.note(if is_settled || lag > MAX_LIST_LAG { lag } else { lag.min(self.setting) });
                 missing.insert(id.to_owned(), listing.began);
@@ -93,7 +93,7 @@ mod tests {
     fn missing_settled_trade_counts_as_lag() {
         let settled = AcceptedTrade { is_settled: true, ..open("a", 0) };
         assert_eq!(allowances([(400_000, &[])], &[settled]), [800_000]);
-        // An incomplete list shows no lag.
+        // An incomplete list proves no lag.
         let mut meter = LagMeter::new(Millis::ZERO);
         let listing = TradeListing { is_complete: false, ..testing::listing(9_000, Vec::new()) };
         meter.take(&listing, [settled]);
@@ -110,7 +110,7 @@ mod tests {
     fn the_allowance_is_the_setting_or_twice_the_longest_lag() {
         check([60_000], 120_000);
         check([60_001, 5], 120_002);
-        // A trade that never appears does not count as a lag.
+        // A trade that never appears does not count as lag.
         check([600_000], 240_000);
         check([-5, 600_001], 120_000);
     }

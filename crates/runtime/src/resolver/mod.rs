@@ -1,7 +1,7 @@
-//! Resolves doubts: finds out which unanswered intents became trades. The venue has no idempotency key, so an
-//! intent whose answer was lost is never sent again. Its trade is searched in the venue's list instead. The
-//! [`Resolver`] takes each [`Doubt`], schedules polls of the list, takes the [`TradeListing`]s and returns
-//! [`Resolution`]s, without I/O or clock. Where the rules leave a choice, it escalates to the operator.
+//! Resolves doubts: finds out which unanswered intents became trades.
+//! The venue has no idempotency keys, so an unanswered order is never sent again. Instead, its trade is searched for
+//! in the venue's list. The [`Resolver`] takes each [`Doubt`], schedules polls, takes the [`TradeListing`]s and
+//! returns [`Resolution`]s. It uses no I/O and no clock. If the rules do not decide, it escalates to the operator.
 
 mod candidate;
 mod candidate_table;
@@ -33,10 +33,10 @@ use case::{Case, Stage};
 use conclusion::{Conclusion, Evidence, may_be_of_refused};
 use std::collections::BTreeSet;
 
-/// Period before a doubtful request whose second trades could be mistaken for its own.
+/// Period before a request in doubt: duplicates of requests in it could be mistaken for its trade.
 const PRECEDING_WINDOW: Millis = Millis::MINUTE;
 
-/// Minimum assumed clock error. Present evidence says nothing about the clock at the time of sending.
+/// Minimum assumed clock error. Current samples say nothing about the clock at the time of sending.
 pub(crate) const UNCERTAINTY: Millis = Millis::from_seconds(2);
 
 pub(crate) fn may_belong_to(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
@@ -47,19 +47,19 @@ pub(crate) fn may_belong_to(doubt: &Doubt, report: &TradeReport, uncertainty: Mi
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResolverContext<'a> {
     pub(crate) claimed: &'a ClaimedTrades,
-    /// Requests in flight, whose trades may be listed before the answer arrives.
+    /// Requests in flight. Their trades may be listed before the answers arrive.
     pub(crate) in_flight: &'a [Doubt],
-    /// Answered requests, whose second trades belong to no other intent.
+    /// Answered requests. Their duplicate trades belong to no other intent.
     pub(crate) answered: &'a [Doubt],
-    /// Rejected or unsent requests, which may have become trades nevertheless.
+    /// Rejected or unsent requests. These may have opened trades nevertheless.
     pub(crate) refused: &'a [Doubt],
     /// Intents without a known trade whose stakes are still reserved in the ledger.
     pub(crate) reserved: &'a BTreeSet<IntentId>,
-    /// Whether an unbooked trade may have been paid an unknown sum, so that the wallet proves nothing.
+    /// Whether the venue may have paid an unknown sum. If so, the wallet proves nothing.
     pub(crate) has_unknown_pay: bool,
     /// Whether the ledger has been unchanged for longer than the wallet may lag.
     pub(crate) has_stood: bool,
-    /// Wallet, read after the listing began; `None` if it could not be read.
+    /// Wallet reading taken after the listing, `None` if it failed.
     pub(crate) wallet: Option<WalletView>,
     pub(crate) uncertainty: Millis,
 }
@@ -70,7 +70,7 @@ pub(crate) struct Resolver {
     since: Millis,
     pub(crate) lag: LagMeter,
     cases: Vec<Case>,
-    /// Trades assigned to intents, so that none is assigned twice even if it is claimed late.
+    /// Trades assigned to intents. Prevents a second assignment before the trade is claimed.
     assigned: BTreeSet<String>,
     pub(crate) reported: BTreeSet<String>,
 }
@@ -81,7 +81,7 @@ impl Resolver {
         Self { account, since, lag, cases: Vec::new(), assigned, reported }
     }
 
-    /// Starts a search at `now`; no effect if it is already running.
+    /// Starts a search at `now`. No-op if the intent is already being searched for.
     pub(crate) fn begin(&mut self, doubt: Doubt, now: Millis) {
         if self.find(doubt.intent).is_none() {
             self.cases.push(Case::new(doubt, now));
@@ -94,7 +94,7 @@ impl Resolver {
         }
     }
 
-    /// Returns whether a trade may be the intent's with other terms. List and record must both say so.
+    /// Returns whether a trade may be the intent's, with other terms. Both list and record must show it.
     pub(crate) fn may_have_other_terms(
         &self,
         intent: IntentId,
@@ -128,7 +128,7 @@ impl Resolver {
         self.cases.iter().map(|case| case.next_poll).min()
     }
 
-    /// Returns the time from which requests may matter to a doubt, `None` without doubts.
+    /// Returns the time from which requests may matter to a doubt, `None` if there are no doubts.
     pub(crate) fn relevant_since(&self) -> Option<Millis> {
         let in_doubt = self.cases.iter().filter(|case| case.stage == Stage::InDoubt);
         in_doubt.map(|case| case.doubt.sent - PRECEDING_WINDOW).min()
@@ -147,7 +147,7 @@ impl Resolver {
         self.cases.iter().any(Case::is_searched)
     }
 
-    /// Records the start of a poll. The result must be passed in even on failure, so that time advances.
+    /// Records the start of a poll. Its result must be passed in even if it failed, so that time advances.
     pub(crate) fn begin_poll(&mut self, now: Millis) {
         for case in &mut self.cases {
             case.begin_poll(now);
@@ -191,7 +191,7 @@ impl Resolver {
         resolutions
     }
 
-    /// Assigns a trade manually, also to an intent that counts as not opened.
+    /// Assigns a trade manually, even to an intent that was considered not opened.
     pub(crate) fn assign(
         &mut self,
         intent: IntentId,
@@ -237,7 +237,7 @@ impl Resolver {
         let is_free =
             |row: &TradeReport| !known.claimed.contains(&row.id) && !self.assigned.contains(&row.id);
         let mut table = CandidateTable::new(listing, is_free, (&in_doubt, &in_flight));
-        // Reported trades are foreign, and second trades belong to their answered request.
+        // Trades already reported are foreign. Duplicate trades belong to an answered request.
         let is_unknown = |row: &TradeReport| {
             let is_second = |doubt: &Doubt| may_belong_to(doubt, row, known.uncertainty);
             let is_refused = |doubt: &Doubt| may_be_of_refused(doubt, row, known.uncertainty);
@@ -309,15 +309,15 @@ impl Resolver {
         }
     }
 
-    /// Reports trades on this account that a token opened but no request explains.
-    /// Trades opened by hand are not reported. Trades without a time count as old.
+    /// Reports trades on this account that were opened with a token but match no request.
+    /// Trades opened manually are not reported. Trades without a time count as old.
     fn report_unexplained(
         &mut self,
         table: &CandidateTable<'_>,
         known: &ResolverContext<'_>,
         resolutions: &mut Vec<Resolution>,
     ) {
-        // Older trades may belong to forgotten intents. They were checked when they were new.
+        // Older trades may belong to forgotten intents. These trades were checked when they were new.
         let since =
             known.claimed.unknown_until.map_or(self.since, |until| self.since.max(until + UNCERTAINTY));
         for report in table.unowned() {

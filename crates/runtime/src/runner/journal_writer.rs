@@ -1,4 +1,4 @@
-//! Journal access of the runner. Entries queue while the journal is being made durable.
+//! The runner's access to the journal. Entries are queued while the journal is being made durable.
 
 use crate::coordinator::JournalEntry;
 use candlewick_engine::Entry;
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Grace period for a snapshot piece in progress once the journal is needed. Then the piece is abandoned.
+/// Time that a snapshot piece has to finish once the journal is needed. Then the piece is abandoned.
 const SNAPSHOT_GRACE: Duration = Duration::from_millis(50);
 
 const REST_INTERVAL: Duration = Duration::from_millis(20);
@@ -40,7 +40,7 @@ struct SnapshotTask {
 
 impl SnapshotTask {
     fn finish_soon(&mut self) {
-        // The receiver is gone once the task has finished.
+        // Sending fails if the task has finished, which is not an error.
         let _ = self.hurry.take().map(|hurry| hurry.send(()));
     }
 }
@@ -75,7 +75,7 @@ impl JournalWriter {
         drop(self.put(QueuedItem::Exchange(exchange)));
     }
 
-    /// Stores the answer to an order. If the queue is full it is dropped, and the order is delivered again.
+    /// Stores the answer to an order. If the queue is full, drops it: the order will be delivered again.
     pub(crate) fn answer_order(&mut self, order: OrderToken, answer: String) {
         drop(self.put(QueuedItem::Answer(order, answer)));
     }
@@ -98,8 +98,8 @@ impl JournalWriter {
         Ok(())
     }
 
-    /// Asks the journal itself whether the lease is still ours, and waits.
-    /// A write that was already in progress proves nothing about the lease.
+    /// Confirms that this process still has the lease, by a new write to the journal.
+    /// A write that was already in progress would prove nothing about the lease.
     pub(crate) async fn confirm(&mut self) -> LeaseCheck {
         self.end_storing_soon().await;
         let is_away = matches!(self.place, JournalSlot::Away(_));
@@ -128,8 +128,8 @@ impl JournalWriter {
         };
     }
 
-    /// Stores a piece of a snapshot if one is due and the journal is idle, and more while it is far behind.
-    /// With `waits`, stores one and waits for it, because time is frozen meanwhile.
+    /// Stores a snapshot piece if one is due and the journal is idle. If far behind, stores more pieces.
+    /// If `waits` is true, stores one piece and waits for it, because time is frozen in the meantime.
     pub(crate) async fn write_snapshot_piece(&mut self, waits: bool) {
         self.place = match std::mem::replace(&mut self.place, JournalSlot::Moving) {
             JournalSlot::Here(journal) if journal.is_snapshot_due() => {
@@ -166,7 +166,7 @@ impl JournalWriter {
         self.end_storing().await;
     }
 
-    /// Waits for the journal to return, forever if it is not away. Cancel-safe.
+    /// Waits for the end of the save in progress. Never returns if there is none. Cancel-safe.
     pub(crate) async fn wait_for_return(&mut self) -> SaveReport {
         self.end_storing().await;
         let JournalSlot::Away(away) = &mut self.place else { return std::future::pending().await };
@@ -225,7 +225,7 @@ async fn store_piece(
     loop {
         let mut is_wanted = false;
         let enough = async {
-            // Without a hurry signal, the deadline applies.
+            // Waits for the deadline, or for a signal to hurry.
             drop(tokio::time::timeout(DEADLINE, &mut hurried).await);
             is_wanted = true;
             tokio::time::sleep(SNAPSHOT_GRACE).await;

@@ -1,6 +1,6 @@
-//! Shell of a live run: requests, sends, journals and sleeps as its coordinator commands.
-//! Every await has a deadline, and every queue a bound. The clock is held while a request is unanswered, so
-//! that a request takes no venue time on a virtual clock. No decisions are made here.
+//! Shell of a live run: executes the commands of its coordinator and makes no decisions.
+//! Every await has a deadline, and every queue a bound. A virtual clock is held while a request is
+//! unanswered, so that requests take no venue time.
 
 mod journal_writer;
 mod order_tracker;
@@ -32,7 +32,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval};
 use watchers::Watchers;
 
-/// Interval at which a quiet run persists its journal, in real time. This renews the lease.
+/// Real-time interval at which an idle run makes its journal durable, which renews the lease.
 const LEASE_RENEWAL_INTERVAL: Duration = Duration::from_secs(5);
 
 pub struct Runner {
@@ -104,8 +104,8 @@ impl Runner {
         self
     }
 
-    /// Runs until `stop` fires and all open trades have settled.
-    /// Ends earlier if the patience is exhausted. A second signal on `stop` ends the run at once.
+    /// Runs until `stop` has fired and all open trades have settled, or until the wait for them times out.
+    /// A second signal on `stop` ends the run immediately.
     pub async fn run(
         mut self,
         mut stop: mpsc::Receiver<Stop>,
@@ -143,7 +143,7 @@ impl Runner {
                     Next::Order(order)
                 }
                 (symbol, next) = self.feeds.next() => {
-                    // Acquired before the price's hold is released, so that no time passes in between.
+                    // Acquired before the hold of the price is released, so that no time passes in between.
                     hold = clock.hold();
                     Next::Input(next.map_or(Input::FeedEnded(symbol), |(tick, _)| Input::Tick(symbol, tick)))
                 }
@@ -157,7 +157,7 @@ impl Runner {
                     Next::Input(Input::Time)
                 }
             };
-            // Checked first, so that pending input is not judged by a stale clock.
+            // Checked before the input is processed, because the clock may be stale after a suspension.
             let absence = self.sleep.absence();
             let behind = absence.map_or(Millis::ZERO, |_| self.clock.catch_up());
             let next = if absence.is_some() { self.confirm_lease(next).await } else { next };
@@ -183,22 +183,22 @@ impl Runner {
             Next::Order(order) => self.feed_order(order).await,
             Next::Journal(returned) => {
                 self.feed_returned(returned).await;
-                // Counts from here, so that a slow journal is not renewed immediately.
+                // Restarts the interval, so that a slow journal is not renewed immediately.
                 renewal.reset();
             }
             Next::Input(input) => self.feed(input).await,
         }
     }
 
-    /// Confirms the journal lease after a suspension: another process may have taken the journal. Nothing is
-    /// requested or sent until it has answered, and nothing opened if it cannot.
+    /// Confirms the lease after a suspension, because another process may have taken over the journal.
+    /// Nothing is requested or sent until the lease is confirmed. If that fails, no trades are opened.
     async fn confirm_lease(&mut self, next: Next) -> Next {
         tracing::debug!("this process was suspended: confirming the journal lease");
         let confirmed = self.journal.confirm().await;
-        // The confirmation itself was not a suspension.
+        // The time spent on the confirmation does not count as a suspension.
         self.sleep.reset();
         match (next, confirmed) {
-            // The earlier answer is outdated.
+            // The earlier result is outdated, so it is replaced.
             (Next::Journal(returned), LeaseCheck::Here(confirmed)) => {
                 Next::Journal(SaveReport { durable: returned.durable.and(confirmed), ..returned })
             }
@@ -214,8 +214,8 @@ impl Runner {
         }
     }
 
-    /// Feeds all available answers before any of them reaches the session.
-    /// Otherwise late answers could be processed out of order.
+    /// Feeds all available answers to the coordinator before any event reaches the session. Otherwise
+    /// answers that arrived late could be processed in the wrong order.
     async fn feed_ready(&mut self) {
         while let Some(came) = self.requests.try_next() {
             self.feed_answer(came).await;
@@ -248,7 +248,7 @@ impl Runner {
         match self.orders.take(request) {
             Arrival::New(id, order) => {
                 if order == ControlOrder::Resume {
-                    // The operator considers the token valid. The venue's next answer decides.
+                    // The operator considers the token valid. The venue's next answer will show it.
                     self.token.accept();
                     self.feed_token().await;
                 }
@@ -313,7 +313,7 @@ impl Runner {
                     let returned = self.journal.wait_for_return().await;
                     let SaveReport { durable, taken, .. } = self.watchers.on_written(returned);
                     inputs.extend(taken.is_err().then_some(Input::EntryRefused));
-                    // Resumes what was frozen during the save.
+                    // Resumes the events that were frozen during the save.
                     inputs.extend([Input::Durable(durable), Input::Time]);
                 }
             }
@@ -387,8 +387,8 @@ async fn renewal_due(renewal: &mut Interval, clock: &dyn Clock) -> Hold {
     clock.hold()
 }
 
-/// Sleeps, and releases the clock only once the wake-up time is registered.
-/// Otherwise the virtual clock could jump past that time to the wake-up of another task.
+/// Sleeps until `wake`. Releases the clock only after registering the wake-up time. Otherwise a virtual
+/// clock could jump past that time to the wake-up of another task.
 pub(crate) async fn sleep_until(clock: &dyn Clock, wake: Millis, spent: Hold) -> Hold {
     let mut sleep = clock.sleep_until(wake);
     let first = poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
@@ -399,8 +399,8 @@ pub(crate) async fn sleep_until(clock: &dyn Clock, wake: Millis, spent: Hold) ->
     }
 }
 
-/// Longest gap between two checks that does not count as a suspension: above the renewal of the journal, and
-/// well below the time after which another process may take it.
+/// Longest gap between two checks that does not count as a suspension.
+/// Longer than the interval of lease renewals, and well below the duration of a lease.
 const MAX_ABSENCE: Duration = Duration::from_secs(12);
 
 pub(crate) struct SleepWatch {
@@ -444,7 +444,7 @@ mod tests {
         };
         let found = [5, 12, 13, 0, 3_600, 12].map(&mut seen_after);
         assert_eq!(found, [None, None, Some(13), None, Some(3_600), None]);
-        // After a sleep too short to be noticed, the lease is still valid.
+        // After a suspension that is too short to be detected, the lease must still be valid.
         let lease = Duration::from_millis(LeaseTerms::default().duration.get().unsigned_abs());
         assert!(LEASE_RENEWAL_INTERVAL + MAX_ABSENCE < lease);
     }

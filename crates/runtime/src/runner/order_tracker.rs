@@ -1,4 +1,4 @@
-//! Deduplication of operator orders: each is executed once, by whichever route it arrives.
+//! Deduplication of operator orders: each is executed once, even if it arrives by several routes.
 
 use crate::control::{ControlAnswer, ControlOrder, ControlRequest};
 use crate::coordinator::OrderId;
@@ -23,9 +23,9 @@ struct PendingOrder {
 pub(crate) enum Arrival {
     New(OrderId, ControlOrder),
     UnderWay,
-    /// The signal's sender has given up: it was notified that the signal had no effect.
+    /// The sender of the signal has stopped waiting and assumes that the signal had no effect.
     Left,
-    /// The order arrived by another route and was answered. The journal may not have the answer yet.
+    /// The order arrived by another route and was answered. The journal may not contain the answer yet.
     Answered(OrderToken, ControlAnswer),
 }
 

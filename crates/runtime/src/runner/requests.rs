@@ -20,13 +20,13 @@ use tokio::sync::Mutex;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 
-/// Last-resort deadline of a request, in real time.
-/// It exceeds every deadline of an adapter, so that an adapter without one cannot block a run.
+/// Last-resort deadline for a request, in real time. Longer than every deadline in an adapter.
+/// Ensures that an adapter without a deadline cannot block a run.
 const LAST_DEADLINE: Duration = Duration::from_mins(1);
-/// Like `LAST_DEADLINE`, for the trade list: a long account takes many requests.
+/// Like `LAST_DEADLINE`, for the trade list, which may take many requests for a long history.
 pub(crate) const LIST_DEADLINE: Duration = Duration::from_mins(30);
 
-/// Deadline for reading the settings. Shorter than the wait of the caller who ordered it.
+/// Deadline for reading the settings. Shorter than the time that the sender of the order waits.
 const SETTINGS_DEADLINE: Duration = Duration::from_secs(8);
 
 #[derive(Clone)]
@@ -35,7 +35,7 @@ struct Ports {
     broker: Arc<dyn Broker>,
     clock: Arc<dyn Clock>,
     settings: Option<SettingsReader>,
-    /// Locked during a read. A late read keeps running.
+    /// Locked during a read of the settings. A read that missed its deadline keeps running.
     reading: Arc<Mutex<()>>,
 }
 
@@ -173,7 +173,7 @@ async fn ask(ports: Ports, question: VenueRequest) -> Response {
     }
 }
 
-/// Reads the settings in a separate thread with a deadline. The disk may not respond.
+/// Reads the settings in a separate thread with a deadline, because the disk may not respond.
 async fn read_settings(
     reader: Option<SettingsReader>,
     reading: Arc<Mutex<()>>,
@@ -196,7 +196,7 @@ async fn read_settings(
     }
 }
 
-/// Sends an open exactly once, by its deadline or never. Without a timely answer its status is unknown.
+/// Sends an open once, and never after its deadline. Without a timely answer, its status is unknown.
 async fn send(broker: Arc<dyn Broker>, open: DurableOpen) -> Response {
     let intent = open.intent();
     let opening = for_intent(intent.number(), broker.open(open.order(), open.leave_by()));
@@ -227,8 +227,8 @@ impl Feeds {
         self.0.iter().map(|(_, feed)| feed.dropped()).sum()
     }
 
-    /// Returns the next price of any symbol, or `None` once a symbol's feed has ended.
-    /// The hold on the clock dates from the sending of the price. Pends forever without a feed. Cancel-safe.
+    /// Returns the next price of any symbol, or `None` if that symbol's feed has ended. The clock is held
+    /// from the time the price was sent. Without a feed, never returns. Cancel-safe.
     pub(crate) async fn next(&mut self) -> (SymbolId, Option<(PriceTick, Hold)>) {
         let (place, tick) = poll_fn(|context| {
             for (place, (_, feed)) in self.0.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Notifies watchers and observers, and schedules the overviews.
+//! Notifies watchers and observers, and schedules overviews.
 
 use super::journal_writer::SaveReport;
 use super::requests::Response;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const MAX_OVERVIEW_AGE: Duration = Duration::from_secs(1);
-/// Minimum time between overviews: each scans all trades.
+/// Minimum time between overviews, because each overview scans all trades.
 const MIN_OVERVIEW_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(super) struct Watchers {

@@ -1,4 +1,4 @@
-//! An unconfirmed difference between wallet and ledger, and what may explain it.
+//! An unconfirmed difference between wallet and ledger, and its possible explanations.
 
 use super::{InFlightMoney, MAX_LAG, Reading, WalletAudit, magnitude};
 use crate::resolver::{choice_sums, subset_sums};
@@ -6,24 +6,24 @@ use candlewick_sdk::{Millis, Money};
 
 #[derive(Clone, Debug)]
 pub(super) struct Suspect {
-    /// Wallet minus ledger for each reading, and whether all amounts in flight were known.
+    /// Wallet minus ledger at each reading, and whether all amounts in flight were known.
     raws: Vec<(Money, bool)>,
     pub(super) difference: Money,
-    /// Largest difference that all readings allow; a shortage beyond the confirmed one.
+    /// Upper bound that all readings set on the difference. Below `confirmed` it proves a new shortage.
     pub(super) certain: Money,
-    /// Differences that all readings allow; empty if there are too many.
+    /// Differences compatible with all readings; empty if there are too many.
     candidates: Vec<Money>,
     pub(super) first: Millis,
     pub(super) last: Millis,
     pub(super) caused_at: Option<Millis>,
     pub(super) is_of_wallet: bool,
-    /// Whether a reading showed more than our trades could have moved by then.
+    /// Whether a reading differed by more than our trades could have moved before it.
     pub(super) is_from_outside: bool,
 }
 
 impl Suspect {
-    /// Returns the most plausible candidate: an exact amount that two readings showed with all amounts in
-    /// flight known, else the one nearest to the confirmed difference.
+    /// Returns the most plausible candidate. Prefers an amount that two readings showed exactly while all
+    /// amounts in flight were known, then the candidate nearest to the confirmed difference.
     pub(super) fn amount(&self, confirmed: Money) -> Money {
         let is_repeated = |amount| self.raws.iter().filter(|raw| **raw == (amount, true)).count() > 1;
         let rank = |candidate: &Money| (!is_repeated(*candidate), magnitude(*candidate - confirmed));
@@ -42,12 +42,12 @@ impl WalletAudit {
         let agreed = self.agreed.map_or(sent - MAX_LAG, |agreement| agreement.sent);
         let oldest = agreed - self.lag(reading.lag);
         let causes = || self.changes.iter().filter(|(_, at)| (oldest..=settled_lag).contains(at));
-        // Lag explains a difference only to the cent. Money from outside is not lag.
+        // Lag must explain the difference to the cent. Otherwise the money came from outside.
         let unshown: Vec<Money> = causes().map(|(change, _)| -*change).collect();
         let may_be_lag = subset_sums(&unshown)
             .is_some_and(|sums| sums.binary_search(&(difference - self.confirmed)).is_ok());
         let caused_at = causes().map(|(_, at)| *at).max().filter(|_| may_be_lag);
-        // Intents in doubt and unbooked returns may account for any amount.
+        // Intents in doubt and unbooked returns may explain any amount.
         let is_from_outside = reading.under_way.is_known()
             && magnitude(difference - self.confirmed) > self.unseen_change(reading);
         let is_reckonable = reading.under_way.unknown == Money::ZERO;
@@ -75,7 +75,7 @@ impl WalletAudit {
         let mut candidates = known.candidates;
         candidates.retain(|candidate| possible.contains(*candidate));
         if last == Some((raw, true)) && is_reckonable {
-            // If two readings differ by the same amount, none of it is late or in flight.
+            // Two readings with the same difference: no part of it is late or in flight.
             candidates = vec![raw];
         } else if candidates.is_empty() {
             candidates = new.candidates;
@@ -91,7 +91,7 @@ impl WalletAudit {
 #[derive(Debug)]
 pub(super) struct Explanations {
     raw: Money,
-    /// Ascending sums that may explain part of `raw`; `None` if too many, or if any amount is possible.
+    /// Amounts that may explain part of `raw`, ascending. `None` if there are too many, or any is possible.
     sums: Option<Vec<Money>>,
     least: Money,
     greatest: Money,

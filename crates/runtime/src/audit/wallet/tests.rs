@@ -1,4 +1,4 @@
-//! Readings of the wallet, in seconds and minor units.
+//! Tests of the wallet audit. Times are in seconds, amounts in minor units.
 
 use super::*;
 use WalletReading::{Agrees, Confirmed, Differs, Settled};
@@ -101,7 +101,7 @@ fn books_a_movement_on_the_second_reading() {
 
 #[test]
 fn unpaid_wins_are_a_shortage_during_frequent_trading() {
-    // 10.00 are staked every 5 s, and 18.50 come back after 3 s by the ledger only.
+    // Every 5 s, 10.00 is staked. After 3 s, the ledger (but not the wallet) gets 18.50 back.
     let mut bench = Bench::begun(100_000);
     let mut confirmed = Vec::new();
     for trade in 0..60 {
@@ -129,7 +129,7 @@ fn small_loss_is_a_shortage_and_a_large_one_a_withdrawal() {
     let mut bench = Bench::begun(100_000);
     bench.ledger(30, 99_000);
     bench.check(&[(60, 98_950, differs(0)), (71, 98_950, by_trades(-50))]);
-    // The stake of 10.00 comes back with 8.50, and 29.00 leave: more than trades moved.
+    // The stake of 10.00 comes back with 8.50. Then 29.00 leaves the wallet: more than the trades moved.
     bench.ledger(90, 100_850);
     bench.check(&[
         (120, 97_900, differs(-2_950)),
@@ -142,8 +142,8 @@ fn small_loss_is_a_shortage_and_a_large_one_a_withdrawal() {
 #[test]
 fn large_single_loss_is_a_withdrawal_despite_trading() {
     let mut bench = Bench::begun(500_000);
-    // 100.00 are staked and 185.00 come back every 4 s, and 600.00 leave after 3 s. By the first reading after that trades
-    // had moved 285.00, by the one that confirms it 1,140.00. Less is certain each time: more wins may not be shown yet.
+    // Every 4 s, 100.00 is staked and 185.00 comes back. After 3 s, 600.00 leaves. Trades had moved 285.00 by the next
+    // reading and 1,140.00 by the confirming one. Each reading proves less, because more wins may not be shown yet.
     let mut free = 500_000;
     let readings =
         [(4, differs(-41_500)), (8, differs(-41_500)), (12, differs(-41_500)), (16, from_outside(-60_000))];
@@ -180,18 +180,18 @@ fn readings_during_a_doubt_do_not_give_the_amount() {
 #[test]
 fn movement_is_the_amount_all_readings_allow() {
     let mut bench = Bench::begun(500_000);
-    // 20.00 are staked, 19.99 come back, and 100.01 leave. If the return was not shown yet, only 80.02 are missing.
+    // 20.00 is staked, 19.99 comes back, and 100.01 leaves. If the return is not shown yet, only 80.02 is missing.
     bench.ledger(20, 498_000);
     bench.ledger(21, 499_999);
     bench.check(&[(22, 489_998, differs(-8_002))]);
-    // A stake of 21.00 is not shown yet, or it is and 79.01 are missing: the first reading did not allow that.
+    // Either a stake of 21.00 is not shown yet, or 79.01 is missing. The first reading rules out the latter.
     bench.ledger(30, 497_899);
     bench.check(&[(33, 489_998, from_outside(-10_001))]);
 }
 
 #[test]
 fn outside_money_is_not_lag() {
-    // 50.00 come in ten times. 300.00 are six of them, and no sum of them is 299.99.
+    // 50.00 comes in ten times. Six of these make 300.00, but no combination makes 299.99.
     for (short, expected) in [(29_999, LAG), (30_000, Millis::from_seconds(40))] {
         let mut bench = Bench::begun(100_000);
         for second in 1..=10 {
@@ -229,7 +229,7 @@ fn late_payment_ends_the_shortage_and_counts_as_lag() {
         (120, 1_018, differs(-18)),
         (131, 1_018, by_trades(18)),
     ]);
-    // 41 s after the change the wallet did not show it.
+    // The wallet did not show the change 41 s later, so the lag is twice that.
     assert_eq!(bench.audit.lag(LAG), Millis::from_seconds(82));
     bench.ledger(200, 1_036);
     bench.check(&[(260, 1_018, Agrees), (283, 1_018, differs(0)), (294, 1_018, by_trades(-18))]);
@@ -255,18 +255,18 @@ fn returns_of_open_trades_are_no_surplus() {
         (60, 99_000, Agrees),
         (120, 100_000, Agrees),
         (180, 100_850, Agrees),
-        // A return consists of more than the profit.
+        // A return contains the stake as well as the profit.
         (240, 99_850, differs(0)),
         (251, 100_850, Agrees),
         (300, 98_999, differs(0)),
         (311, 98_999, by_trades(-1)),
     ]);
-    // A trade of 20.00 in doubt may have returned up to three times its stake.
+    // A trade in doubt with a stake of 20.00 may have returned up to three times that.
     bench.under_way.unknown = minor(6_000);
     bench.check(&[(360, 106_849, Agrees), (420, 106_850, differs(-1)), (480, 98_000, differs(-1))]);
 }
 
-/// 4.00 of a stake of 10.00 are paid by a bonus wallet that held 50.00.
+/// A bonus wallet that held 50.00 pays 4.00 of a stake of 10.00.
 fn paid_by_bonus() -> Bench {
     let mut bench = Bench { bonus: Some(minor(5_000)), ..Bench::default() };
     bench.ledger(0, 100_000);
@@ -283,7 +283,7 @@ fn bonus_payment_of_a_stake_is_no_surplus() {
     bench.ledger(150, 99_850);
     bench.bonus = Some(minor(4_600 + 340));
     bench.check(&[(180, 99_400 + 510, Agrees)]);
-    // 4.00 more without the bonus wallet are a surplus.
+    // 4.00 more in the wallet, without a change in the bonus wallet, is a surplus.
     bench.ledger(300, 99_850);
     bench.check(&[(320, 99_910 + 400, differs(0)), (331, 99_910 + 400, from_outside(400))]);
 }

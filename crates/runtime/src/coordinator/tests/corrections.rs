@@ -132,7 +132,7 @@ fn changed_payout_or_profit_halts() {
         });
         assert!(payouts.all(|payout| payout.parts() == 850_000));
     }
-    // The list is also compared with it while the trade is open.
+    // The list is also compared with the record while the trade is open.
     let record = |ms: i64| if ms < 121_000 { paying(running(), 85) } else { ended(Outcome::Won, 850) };
     let listed = |ms: i64| Some(paying(record(ms), if ms < 121_000 { 60 } else { 85 }));
     let seen = seen(LAG, paying(running(), 85), record, listed);

@@ -57,8 +57,8 @@ fn open_for_long() -> TradeReport {
 const TOLD_AS_OPEN: &str = "unknown trade 01JU on ETHUSDT with 5.00 is open on the demo wallet: does another \
                             program trade this wallet?";
 
-/// 10.00 of 1000.00 are staked at 80 %: 990.00 are free, 1000.00 are there while the stake is still in the wallet, and 1008.00 when the
-/// trade is won before that is known. 985.00 none of that explains.
+/// Of 1,000.00, 10.00 is staked at 80 %, so the ledger has 990.00 free. The wallet may show 1,000.00
+/// (the stake has not left yet) or 1,008.00 (the trade is won, but not booked yet). Nothing explains 985.00.
 #[test]
 fn unexplained_money_starts_a_search() {
     let mut bench = begun();
@@ -100,7 +100,7 @@ fn searches_once_per_difference() {
             assert!(!bench.coordinator.troubles(bench.now).join("; ").contains("another program"));
         }
     }
-    // A list that was not whole; a whole one, and the deposit is booked; one cent more; a shortage; the cent again.
+    // An incomplete list; a complete one, and the deposit is booked; one cent more; a shortage; the cent again.
     assert_eq!(looks, [61, 94, 204, 248, 259]);
 }
 

@@ -94,7 +94,7 @@ fn reports_a_rule_that_blocks_all_bots_once() {
         });
     let blocked: Vec<_> = blocked.collect();
     let state = bench.state();
-    // 5.00 may be lost and 10.00 are staked.
+    // A loss of up to 5.00 is allowed, but 10.00 is staked.
     assert!(state.all_blocked && state.blocked[0].text.contains("(5.00 left)"), "{:?}", state.blocked);
     assert_eq!((state.blocked.len(), blocked), (1, vec![state.blocked]));
 }

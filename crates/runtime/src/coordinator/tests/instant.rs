@@ -1,4 +1,4 @@
-//! On a virtual clock, with an order latency of 0: what is of one instant reaches the Session in the order of a backtest.
+//! On a virtual clock without order latency, simultaneous events are handled in backtest order.
 
 use super::*;
 use crate::control::SignalOutcome;

@@ -4,7 +4,7 @@ use crate::control::Resolution;
 use candlewick_engine::IntentState;
 use candlewick_sdk::{Outcome, Payout};
 
-/// When the list is whole again and has all that is over by then, in ms after the start.
+/// Lag of the venue's list, in ms.
 const LAG_MS: u32 = 5_000;
 
 fn bench(missing_trade_s: u32) -> Bench {

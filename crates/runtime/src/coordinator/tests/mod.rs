@@ -1,4 +1,4 @@
-//! A coordinator driven by hand: inputs at moments, and the commands that follow.
+//! A coordinator driven manually: inputs at given times, and the resulting commands.
 
 mod corrections;
 mod foreign_trades;
@@ -50,7 +50,7 @@ fn session(risk: RiskSettings) -> Session {
     delayed_session(risk, Box::new(Buys), 0)
 }
 
-/// One bot that stakes 10.00 of 1,000.00 on BTCUSDT for a minute.
+/// A session with one bot that stakes 10.00 of 1,000.00 on BTCUSDT for a minute.
 fn delayed_session(risk: RiskSettings, strategy: Box<dyn Strategy>, entry_delay_s: i64) -> Session {
     let bot = serde_json::json!({
         "name": "bot", "symbol": "BTCUSDT", "interval": "1m", "strategy": "buys", "close_type": "01:00",
@@ -83,7 +83,7 @@ pub(super) fn approved(number: u64) -> Approved {
     for minute in 1..=number {
         let at = START + Millis::MINUTE * minute as i64;
         if minute > 1 {
-            // The one before is over: one unanswered open per symbol.
+            // Ends the previous intent, because only one unanswered open per symbol is allowed.
             let kind = EventKind::NotSent { intent: IntentId::new(minute - 1) };
             session.handle(&Event { at, received: at, kind }, &mut actions);
         }
@@ -133,7 +133,7 @@ fn no_candles() -> Answer {
     Answer::Candles(SeriesId::FIRST, Err(no_answer()))
 }
 
-/// An empty past at the start, a candle at each of `closes`, no answer otherwise.
+/// Answers with no past candles at the start, a candle at each of `closes`, and nothing otherwise.
 fn candles_at(closes: &[i64], ms: i64, now: Millis) -> Answer {
     match ms {
         0 => candles_answer(Vec::new(), now),
@@ -186,7 +186,7 @@ impl Bench {
         Self::new(parts)
     }
 
-    /// A run that begins at `START` and has its strategies warm.
+    /// Starts a run at `START` whose strategies have warmed up.
     fn start(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
         let mut bench = Self::with(change);
         bench.on(Input::Start);
@@ -348,7 +348,7 @@ fn parts_after(entries: Vec<JournalEntry>) -> CoordinatorParts {
     parts
 }
 
-/// A run that begins at `ms`, checks the list and continues a journal with these entries.
+/// Starts a run at `ms` that polls the list and continues a journal with these entries.
 fn continued(ms: i64, entries: Vec<JournalEntry>) -> Bench {
     let mut parts = parts_after(entries);
     (parts.settings.list_every_s, parts.past.began) = (300, Some(START));
@@ -387,7 +387,7 @@ fn full() -> JournalError {
 fn sends_opens_only_once_durable() {
     let mut bench = Bench::start(|_| {});
     assert_eq!(steps(&bench.signal()), ["record open 1", "make durable"]);
-    // The last moment by the rule, 5 s after the decision.
+    // The last time that the rule allows, 5 s after the decision.
     let commands = bench.at(65_000).durable();
     assert_eq!(steps(&commands), ["send 1"]);
     let leaves = bench.now;
@@ -470,7 +470,7 @@ fn limits_reports_about_a_list_full_of_oddities() {
     commands.extend(bench.answer(no_balances_after_trades()));
     let records = recorded_entries(&commands).len();
     assert!((40..100).contains(&records), "{records}");
-    // To the operator and to the journal.
+    // Reported twice: to the operator and to the journal.
     assert_eq!(mentions(&commands, "980 more listed trades have implausible times"), 2);
     assert_eq!(mentions(&commands, "980 more unknown trades are in the venue's list"), 2);
 }
@@ -531,7 +531,7 @@ fn alarms(commands: &[Command]) -> Vec<String> {
     texts(commands).filter(|(is_alarm, _)| *is_alarm).map(|(_, text)| text).collect()
 }
 
-/// The prices that strategies see, as (moment of the grid, price), when the market's prices are these ticks.
+/// Returns the prices that strategies see for these ticks, as (grid time, price).
 fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
     let symbol = order_of_tests().symbol;
     let mut bench = Bench::start(|parts| {

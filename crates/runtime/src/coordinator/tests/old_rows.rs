@@ -15,7 +15,7 @@ fn bench(remember_s: u32) -> Bench {
     aged_bench(60, remember_s, &[], &[])
 }
 
-/// A run with an intent a minute from 60 s on. Each trade is won after half a minute, except those of rejected and open intents.
+/// Builds a run with one intent per minute from 60 s on. Trades not `rejected` or `open` win after 30 s.
 fn aged_bench(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
     let mut bench = Bench::start(|parts| {
         parts.settings.remember_s = remember_s;
@@ -77,7 +77,7 @@ impl Bench {
 fn forgets_hour_old_intents_but_the_fifty_last_settled() {
     // The fifth trade settled at 330 s, the sixth at 390 s.
     let hour = [330, 331, 390, 391, 630, 631, 9_999].map(|looked| (3_600, looked + 3_600));
-    // It is twelve minutes at least, and 0 is the whole run. The third trade settled at 210 s.
+    // The retention is at least twelve minutes, and 0 means the whole run. The third trade settled at 210 s.
     let others = [(1, 931), (1, 930), (721, 931), (0, 1_000_000)];
     let expected = [4, 5, 5, 6, 9, 10, 10, 3, 2, 2, 0];
     for ((remember_s, looked), expected) in hour.into_iter().chain(others).zip(expected) {
@@ -113,8 +113,9 @@ fn doubt_retains_intents_near_it_but_no_later_ones() {
             doubts.resolver.give_up(terms.intent()).unwrap();
         }
         bench.coordinator.forget_old(at(1_000_000));
-        // Its trade may be of a time up to 1,120.999 s: half a minute, the end of that second, and two minutes in which the list lags. Twelve
-        // minutes before its sending the fourth trade is not over, and the 30th is decided less than that after the last of these moments.
+        // The trade in doubt may have opened until 1,120.999 s: 30 s, the rest of that second, and a list lag of 120 s.
+        // Intents within twelve minutes of this period are kept: from the fourth, by its end, to the 30th, by its
+        // start.
         let expected: Vec<u64> = (4..=30).chain(4_951..=5_000).collect();
         assert_eq!(bench.known(), expected, "not opened: {is_not_opened}");
         assert_eq!(bench.coordinator.doubts.retained_counts(), (77, 77));
@@ -134,7 +135,7 @@ fn forgets_only_after_a_complete_list() {
 #[test]
 fn recognizes_a_late_second_trade() {
     let mut bench = bench(1);
-    // The list keeps the second trade of the first intent back for ten minutes; that intent was over at 90 s.
+    // The list shows the duplicate trade of the first intent ten minutes late. That intent ended at 90 s.
     let own = report_of_tests("trade-1", at(60));
     bench.list(at(662), true, vec![own.clone()]);
     assert_eq!(bench.halted(), None);

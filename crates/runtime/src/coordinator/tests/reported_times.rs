@@ -67,7 +67,7 @@ fn all_times_of_an_answer_must_match_the_request() {
         (TradeReport { created_time: before(created_time, MINUTES_40), ..old() }, true, 1),
         (TradeReport { open_time: before(open_time, MINUTES_40), ..old() }, true, 1),
         (TradeReport { open_time: before(open_time, Millis::ZERO - MINUTES_40), ..old() }, true, 1),
-        // Without the venue's clock its own times must agree with each other.
+        // If the venue's clock is unknown, the reported times must agree with each other.
         (TradeReport { request_time: before(request_time, seconds(240)), ..running() }, false, 1),
         (TradeReport { request_time: before(request_time, seconds(9)), ..running() }, false, 0),
         (earlier(running(), seconds(3)), true, 0),
@@ -82,8 +82,8 @@ fn all_times_of_an_answer_must_match_the_request() {
 
 #[test]
 fn frozen_request_time_alarms_and_the_other_times_count() {
-    // A time of an hour ago cannot be ours. One of 6 s ago may be, as far as is known of the clocks, but no two orders that
-    // were sent so far apart were requested in one millisecond.
+    // A request time an hour ago cannot be ours. A time 6 s ago may be, given the clock uncertainty. But two orders
+    // sent that far apart cannot have the same request time.
     let expected = "requestTime is frozen: trade #1 (01JT) repeats that of trade #9";
     for (age, pause, alarms) in [(HOUR, HOUR, 1), (SECONDS_6, SECONDS_6, 1), (SECONDS_6, Millis::SECOND, 0)] {
         let mut bench = Bench::start(|_| {});

@@ -1,4 +1,4 @@
-//! Reports of a trade that cannot be right: what is believed of them, and what stops the run.
+//! Implausible trade reports: which fields are used, and which reports halt the run.
 
 use super::*;
 use crate::control::Resolution;
@@ -8,7 +8,7 @@ use candlewick_engine::IntentState;
 use candlewick_sdk::{Direction, Outcome, Payout};
 
 pub(super) const INTENT: IntentId = IntentId::new(1);
-/// When the answer to the open comes, in ms after the start of the run.
+/// Arrival time of the answer to the open, in ms after the start of the run.
 pub(super) const OPENED: i64 = 60_000;
 pub(super) const CLOSE: Millis = Millis::new(START.get() + 120_999);
 
@@ -17,12 +17,12 @@ pub(super) type Change = fn(&mut TradeReport);
 #[derive(Debug)]
 pub(super) struct Seen {
     pub(super) state: IntentState,
-    /// The profit that was booked, in minor units, and when, in ms after the start.
+    /// Booked profit in minor units, and the booking time in ms after the start.
     pub(super) booked: Option<(i64, i64)>,
     pub(super) asked: Vec<i64>,
     pub(super) halted: Option<String>,
     pub(super) warnings: Vec<String>,
-    /// The most that was at stake, and the free balance at the end, in minor units.
+    /// Maximum open stakes, and the free balance at the end, in minor units.
     pub(super) money: (i64, i64),
     pub(super) entries: Vec<JournalEntry>,
 }
@@ -45,12 +45,12 @@ pub(super) fn over() -> TradeReport {
     TradeReport { progress: Progress::Over(Outcome::Won), profit: Some(Decimal::from(8)), ..running() }
 }
 
-/// A run of five minutes with one open, answered with this report; the trade's records are these at each moment.
+/// Plays five minutes with one open, answered with `opened`. `record` gives the trade's later records.
 pub(super) fn trade(opened: &TradeReport, record: impl Fn(i64) -> TradeReport) -> Seen {
     play(&mut Bench::start(|_| {}), OPENED, venue(opened.clone(), record, |_| None))
 }
 
-/// The trade in the venue's reply, record and list; `None` is unknown.
+/// Answers as a venue with one trade in its reply, record and list. `None` means an unknown trade.
 pub(super) fn venue(
     opened: TradeReport,
     record: impl Fn(i64) -> TradeReport,
@@ -86,7 +86,7 @@ pub(super) enum Asked {
     List,
 }
 
-/// Five minutes from a moment on, with one candle at [`OPENED`].
+/// Plays five minutes from `from` on, with one candle at [`OPENED`].
 pub(super) fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Millis) -> Answer) -> Seen {
     let (mut booked, mut asked, mut warnings) = (None, Vec::new(), Vec::new());
     let (mut at_stake, mut entries) = (0, Vec::new());
@@ -186,7 +186,7 @@ fn impossible_payout_halts_and_is_ignored() {
     for (percent, is_believed) in [(200, true), (201, false)] {
         let payout = Payout::from_percent(percent.into()).ok();
         let opened = TradeReport { payout, ..running() };
-        // 200 % of 10.00; where no payout is known, any profit of a win is possible.
+        // The profit is 200 % of 10.00. If no payout is known, a win may have any profit.
         let seen = trade(&opened, |_| TradeReport { profit: Some(Decimal::from(20)), ..over() });
         assert_eq!(seen.halted.is_none(), is_believed, "{seen:?}");
         let row_payout = events_in(&seen.entries).find_map(|event| match event.kind {
@@ -245,7 +245,7 @@ fn real_money_trade_of_a_lost_demo_order_halts() {
     let part = "REAL MONEY: 10.00 was staked on the real account: trade 01JT may be trade #1";
     assert!(seen.halted.as_ref().is_some_and(|halted| halted.starts_with(part)), "{:?}", seen.halted);
     assert_eq!(seen.warnings_about(part), 1, "{:?}", seen.warnings);
-    // Also when it appears after the doubt has ended.
+    // The same applies if the trade appears after the doubt has ended.
     let mut bench = Bench::in_doubt();
     let (resolution, reason) = (Resolution::NotOpened, "no list has it".to_owned());
     bench.at(70_000).order(ControlOrder::Resolve { intent: INTENT, resolution, reason });
@@ -340,7 +340,7 @@ fn finished_second_trade_is_never_adopted() {
     assert!(is_taken(adopt(&mut bench, "01JU")));
 }
 
-/// The list is read, and then the wallet, which holds so much in minor units.
+/// Reads the list, and then the wallet, which contains `free` in minor units.
 fn look_at(bench: &mut Bench, trades: Vec<TradeReport>, free: i64) -> Vec<Command> {
     let balances = Reply::at(demo_balances(Decimal::new(free, 2)), bench.now);
     bench.look_with(list_answer(trades, bench.now), Answer::BalancesAfterTrades(Ok(balances)))
@@ -354,7 +354,7 @@ fn second_trade_is_at_stake_and_halts_or_alarms() {
         let said = "trade #1 was ordered once, but the venue has a second one, 01JU";
         assert_eq!(seen.halted.as_deref(), is_halted.then_some(said));
         assert!(seen.warnings_about(said) > 0, "{:?}", seen.warnings);
-        // 10.00 each at stake; one wins 8.00, the other loses.
+        // Each trade stakes 10.00. One wins 8.00, the other loses.
         assert_eq!((seen.booked, seen.money), (Some((800, 125_000)), (2_000, 99_800)));
     }
 }
@@ -372,7 +372,7 @@ fn many_second_trades_are_all_at_stake_and_some_are_named() {
     };
     let (commands, at_stake) = look(&Progress::Running);
     assert_eq!(free - at_stake, 30_000);
-    // To the operator and to the journal.
+    // Reported twice: to the operator and to the journal.
     assert_eq!(mentions(&commands, "has a second one, 01K"), 2 * 20);
     assert_eq!(mentions(&commands, "10 more unknown trades are in the venue's list"), 2);
     let (_, lost) = look(&Progress::Over(Outcome::Lost));

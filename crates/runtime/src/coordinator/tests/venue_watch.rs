@@ -3,7 +3,7 @@ use crate::Notice;
 use crate::control::{MarketState, Phase, SlowestCandle, StreamState, VenueApi};
 use candlewick_broker::Identity;
 
-/// Returns the warnings, then the troubles in the status.
+/// Passes an input and returns the resulting warnings, and the problems in the run's status.
 fn seen(bench: &mut Bench, input: Input) -> (Vec<String>, Vec<String>) {
     (warnings(&bench.step(input)), bench.state().troubles)
 }

@@ -9,7 +9,7 @@ const CLOSED: i64 = 120_999;
 const LISTED: i64 = 121_000;
 /// Wallet lag: above a minute plus the list lag, below a minute plus twice the list lag.
 const WALLET_LAG: i64 = 200_000;
-/// When a stranger's money comes, which the wallet shows at once.
+/// Time and amount of a deposit from outside, which the wallet shows immediately.
 const STRANGER: (i64, i64) = (130_000, 3_333);
 
 fn shown(ms: i64) -> i64 {

@@ -3,7 +3,7 @@ use super::*;
 use candlewick_broker::{Funding, WalletName};
 use candlewick_sdk::{Money, Payout};
 
-/// Reads the wallet every ten seconds; it holds the 1,000.00 of the ledger at first.
+/// Starts a run that reads the wallet every ten seconds. At first, wallet and ledger are 1,000.00.
 fn begun() -> Bench {
     begun_with(demo(100_000, "w1"))
 }
@@ -57,7 +57,7 @@ fn start_compares_the_wallet_with_the_ledger() {
     assert_eq!(bench.coordinator.session.ledger().difference(), Money::from_minor(-5_550));
     let (events, _) = read(&mut bench, 11, demo(94_450, "w1"));
     assert_eq!(events, [deposit(-5_550), difference(0)]);
-    // Without readings nothing is compared: a paper wallet does not move.
+    // Without readings, nothing is compared. A paper wallet does not change.
     let bench = Bench::start(|_| {});
     assert_eq!(bench.coordinator.session.ledger().difference(), Money::ZERO);
 }
@@ -120,7 +120,7 @@ fn journals_payments_of_bonus_wallets() {
     assert_eq!(past.wallet.bonus, bench.coordinator.audits.wallet.bonus);
 }
 
-/// Our trade of one minute at 85 % is opened at 60 s with this funding.
+/// Opens our one-minute trade with a payout of 85 % at 60 s, with this funding.
 fn open(bench: &mut Bench, funding: Funding) -> Vec<Command> {
     bench.signal();
     let now = bench.at(60_100).now;
@@ -149,7 +149,7 @@ fn halting_deposit_does_not_offset_a_shortage() {
 #[test]
 fn large_deposit_near_a_shortage_is_booked_on_resume() {
     let mut bench = begun();
-    // A shortage of 5.00 is known; 203.00 come in, more than a fifth of the equity, but 198.00 more than the trades explain.
+    // A shortage of 5.00 is known. 203.00 comes in, more than a fifth of the equity, so 198.00 is unexplained.
     bench.coordinator.audits.wallet.confirmed = Money::from_minor(-500);
     assert_eq!(read(&mut bench, 11, demo(99_500, "w1")).0, [difference(-500)]);
     read(&mut bench, 22, demo(119_800, "w1"));
@@ -171,7 +171,7 @@ fn released_stake_explains_no_surplus() {
     bench.at(60_500).answer(lost_open(IntentId::new(1)));
     bench.coordinator.not_opened(IntentId::new(1), START + Millis::from_seconds(90), bench.now);
     bench.step(Input::Time);
-    // The stake of 10.00 and a win of another trade may be in it, until the event at 120 s releases the stake.
+    // The wallet may contain the stake of 10.00 and another trade's win, until the event at 120 s releases the stake.
     for second in [71, 120, 131] {
         assert_eq!(read(&mut bench, second, demo(101_850, "w1")).0, [], "after {second} s");
     }

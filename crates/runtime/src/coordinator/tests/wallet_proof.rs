@@ -6,8 +6,8 @@ use candlewick_broker::Progress;
 use candlewick_engine::IntentState;
 use candlewick_sdk::Outcome;
 
-/// The first open is answered. Of the second, a minute later, the answer gets lost, and whole lists that mean something lack its trade
-/// from 211 s and 221 s on.
+/// The first open is answered. The answer to the second, a minute later, is lost. Complete lists at
+/// 211 s and 221 s prove that the second order has no trade.
 const FIRST: IntentId = IntentId::new(1);
 const SECOND: IntentId = IntentId::new(2);
 const SECOND_CLOSES: i64 = 180_999;
@@ -92,7 +92,7 @@ impl Venue {
     }
 }
 
-/// A LOST that earns gives 20.00 back: the wallet is as if no stake had been taken for the second.
+/// A trade that is LOST but returns 20.00 hides the stake that the second order has taken.
 #[test]
 fn wrong_payments_do_not_pass_for_an_untaken_stake() {
     for back in [[2_000, 0], [0, 2_000]] {

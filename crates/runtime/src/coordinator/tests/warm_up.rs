@@ -18,14 +18,14 @@ impl Strategy for Longer {
     }
 }
 
-/// The candles of these minutes before `START`, but for those of a minute in each five that are missing while `is_missing` says so.
+/// Returns the candles in these minutes before `START`, except those that `is_missing` excludes.
 fn before(minutes: Range<i64>, is_missing: impl Fn(i64) -> bool) -> Candles {
     let closes =
         minutes.rev().filter(|minute| !is_missing(*minute)).map(|minute| START - Millis::MINUTE * minute);
     Candles { candles: closes.map(candle).collect(), ..Candles::default() }
 }
 
-/// Returns the numbers of candles shown and of answers. Each window is three times as long as the previous one.
+/// Returns the numbers of candles shown and of answers. Each window is three times as long as the last.
 fn shown(is_missing: impl Fn(i64) -> bool) -> (usize, usize) {
     let session = delayed_session(RiskSettings::default(), Box::new(Longer(["5m".parse().unwrap()])), 0);
     let mut warm_up = WarmUp::new(&session, &RuntimeSettings::default(), START);
@@ -41,10 +41,10 @@ fn shown(is_missing: impl Fn(i64) -> bool) -> (usize, usize) {
 
 #[test]
 fn start_requests_enough_candles_despite_gaps() {
-    // START is a whole number of 5m, so the longer candles before it end 0, 5, 10 and so on minutes before.
+    // START is a multiple of 5 minutes, so the longer candles before it end 0, 5, 10 and so on minutes earlier.
     assert_eq!(START.floor_to(Millis::MINUTE * 5), START);
     assert_eq!(shown(|_| false), (19, 1));
-    // The second longer candle before the start is not made: the first, third and fourth are shown, 20 minutes less one.
+    // The second longer candle before the start is incomplete. The first, third and fourth are shown: 20 min minus one.
     assert_eq!(shown(|minute| minute == 7), (19, 2));
     assert_eq!(shown(|minute| minute == 7 || minute == 16), (23, 2));
     assert_eq!(shown(|minute| minute % 5 == 2), (410, 4));

@@ -1,4 +1,4 @@
-//! Test venue whose trade list lags, shuffles, repeats and shifts, with a run of the resolver.
+//! Test venue whose trade list lags, shuffles, repeats and shifts, and a resolver run against it.
 
 use super::testing;
 use crate::resolver::{ClaimedTrades, Doubt, LagMeter, Resolution, Resolver, ResolverContext, WalletView};

@@ -9,8 +9,8 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
 
-/// The order is sent at 100 s and the request ends at 110 s. The deadline is 140.999 s + 120 s, and
-/// the operator is asked 120 s later.
+/// The order is sent at 100 s, and the request ends at 110 s. The deadline is 140.999 s + 120 s. The
+/// operator is asked 120 s later.
 struct Scenario {
     resolver: Resolver,
     claimed: ClaimedTrades,
@@ -158,7 +158,7 @@ fn contradicting_wallet_keeps_the_doubt() {
     }
 }
 
-/// By the rules a trade of 10.00 returns nothing, 10.00 or the payout of a win.
+/// According to the rules, a trade with a stake of 10.00 returns nothing, 10.00, or stake and payout.
 /// A faulty venue returns 20.00, as if neither stake had been taken.
 #[test]
 fn wallet_proves_nothing_during_unknown_payments() {
@@ -187,7 +187,7 @@ fn waits_for_a_late_list() {
 
 #[test]
 fn trade_of_a_doubt_or_a_rejection_is_not_adopted() {
-    // The second intent was rejected at once.
+    // The second intent was rejected immediately.
     let either = "1? a may be of [IntentId(2)]";
     let at = |id: &str, ms: i64| report(id, Millis::new(ms));
     let (one, two) = ([at("a", 101_500)], [at("a", 100_500), at("b", 101_500)]);

@@ -163,7 +163,7 @@ fn requests_matter_from_a_minute_before_the_first_doubt() {
 
 #[test]
 fn doubt_is_near_by_symbol_and_time() {
-    // Sent at 100 s, ended at 110 s; its trade may be of a time up to 260.999 s.
+    // The request is sent at 100 s and ends at 110 s. Its trade may have opened until 260.999 s.
     let resolver = Scenario::new(&[doubt(1)]).resolver;
     let [own, other] = ["BTCUSDT", "ETHUSDT"].map(|symbol| symbol.parse().unwrap());
     for (symbols, from, until, expected) in [
