@@ -37,7 +37,7 @@ pub(super) struct Pages {
     reached_end: bool,
     unreadable: usize,
     repeats: usize,
-    pages_without_new: u64,
+    without_new: u64,
     length: Option<(LengthField, u64)>,
     keeps_length: bool,
     /// Distinct trades in order of arrival. `places` maps their ids to indices.
@@ -85,7 +85,7 @@ impl Pages {
         for trade in page.data {
             self.add_trade(read(trade));
         }
-        self.pages_without_new = if self.trades.len() > seen_before { 0 } else { self.pages_without_new + 1 };
+        self.without_new = if self.trades.len() > seen_before { 0 } else { self.without_new + 1 };
         if self.has_seen_all() {
             self.reached_end = true;
             return;
@@ -119,7 +119,7 @@ impl Pages {
             Some(format!("the trade list is longer than broker.list_bytes_limit = {bytes} bytes"))
         } else if self.read >= pages {
             Some(format!("the trade list has more than {pages} pages"))
-        } else if self.pages_without_new >= MAX_PAGES_WITHOUT_NEW {
+        } else if self.without_new >= MAX_PAGES_WITHOUT_NEW {
             Some(format!("{MAX_PAGES_WITHOUT_NEW} pages of the trade list contained no new trade"))
         } else {
             None
