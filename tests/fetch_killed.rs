@@ -45,7 +45,7 @@ fn sum(series: &[Value], key: &str) -> u64 {
 
 /// Kills runs on one catalog, and returns the number of stored candles after each kill.
 ///
-/// BatchedStrategy they make fewer requests than a `whole` run; the last one always stores part of a series.
+/// Together they make fewer requests than a `whole` run; the last one always stores part of a series.
 fn kill_and_restart(fixture: &Fixture, relay: &Relay, whole: u64, mut seed: u64) -> Vec<u64> {
     let most = whole / (KILLS + 1);
     let mut stored = Vec::new();

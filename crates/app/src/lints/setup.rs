@@ -89,7 +89,9 @@ pub(super) fn doubtful_time_zones(input: &LintInput<'_>) -> Vec<String> {
         let strategy = (bot.strategy.as_str(), &bot.params);
         let mut texts = quoted_texts(input.registry, strategy).unwrap_or_default();
         collect_zones(&bot.params, &mut texts);
-        texts.iter().for_each(|text| add(zone_note(text), &format!("bot \"{}\"", bot.name)));
+        for text in &texts {
+            add(zone_note(text), &format!("bot \"{}\"", bot.name));
+        }
     }
     let lines = list_zones(input.loaded).into_iter().filter(|(zone, _)| *zone != config.signals.timezone);
     for (zone, lines) in lines {

@@ -189,7 +189,7 @@ fn log_outcome(source: &str, id: &str, answered: Option<Result<ControlAnswer, on
         }
         Some(Ok(_) | Err(_)) => tracing::warn!("signal {id} ({source}): the run has ended"),
         None => {
-            tracing::warn!("signal {id} ({source}): the run did not answer in time; the signal is dropped")
+            tracing::warn!("signal {id} ({source}): the run did not answer in time; the signal is dropped");
         }
     }
 }
