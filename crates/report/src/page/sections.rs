@@ -129,7 +129,7 @@ fn breakdown_table(breakdown: &Breakdown, scale: MoneyScale) -> String {
     let largest = returns.map(f64::abs).fold(1e-9, f64::max);
     let mut text = format!(
         "<figure><h3>By {by}</h3><div class=\"wide\"><table class=\"stacks\" data-by=\"{by}\"><thead><tr><th scope=\"col\">{by}</th>\
-         <th scope=\"col\">trades</th><th scope=\"col\">win rate</th><th scope=\"col\">expectancy</th>\
+         <th scope=\"col\">trades</th><th scope=\"col\">win rate</th><th scope=\"col\">return</th>\
          <th scope=\"col\" class=\"bar\" aria-hidden=\"true\"></th><th scope=\"col\">pnl</th><th scope=\"col\">shrunk</th>\
          <th scope=\"col\">break-even</th></tr></thead><tbody>"
     );
@@ -147,7 +147,7 @@ fn cell_row(cell: &Cell, largest: f64, scale: MoneyScale) -> String {
     let mut text = format!("<tr{class}><th scope=\"row\">{}{mark}</th>", escaped(&cell.label));
     text.push_str(&number("trades", cell.trades.to_string()));
     text.push_str(&number("win rate", or_dash(cell.win_rate, percent)));
-    text.push_str(&number("expectancy", or_dash(cell.return_per_unit, signed_percent)));
+    text.push_str(&number("return", or_dash(cell.return_per_unit, signed_percent)));
     text.push_str(&bar_cell(cell.return_per_unit.unwrap_or_default(), largest));
     text.push_str(&number("pnl", signed_money(cell.pnl, scale)));
     text.push_str(&number("shrunk", or_dash(cell.shrunk_return, signed_percent)));
