@@ -134,8 +134,13 @@ fn no_run_continues_an_edited_journal() {
     let header = "UPDATE entries SET body = replace(body, '\"trading\":\"demo\"', '\"trading\":\"real\"') WHERE seq = 1";
     let settled = "UPDATE entries SET body = replace(body, '\"profit\":', '\"profit\":9') WHERE seq = \
                    (SELECT MIN(seq) FROM entries WHERE body LIKE '%\"event\":\"settled\"%')";
-    let restore = || std::fs::copy(folder.path("kept.db"), folder.path("run.db")).unwrap();
-    std::fs::copy(folder.path("run.db"), folder.path("kept.db")).unwrap();
+    let restore = || {
+        for name in ["run.db-wal", "run.db-shm"] {
+            drop(std::fs::remove_file(folder.path(name)));
+        }
+        std::fs::copy(folder.path("kept.db"), folder.path("run.db")).unwrap();
+    };
+    assert_eq!(folder.run(&["journal", "backup", "kept.db", "--journal", "run.db"]).code, 0);
     for (sql, entry) in [(header, "entry 1:"), (settled, "entry ")] {
         restore();
         edit(&folder.path("run.db"), sql);

@@ -296,7 +296,7 @@ fn names_the_setting_that_requires_all_trades() {
         (true, same, ("amount", 2), "bot \"bot-2\" has a changed stake"),
         (false, same, ("levels", 2), "bot \"bot-2\" has a changed stake"),
         (false, same, ("delay", 4), "bot \"bot-4\" has a changed entry_delay_s"),
-        (false, ("delay", 4), ("remove", 4), "bot \"bot-4\" was removed, and its pending trades"),
+        (false, ("delay", 4), ("remove", 4), "bot \"bot-4\" was removed, but its pending trades"),
     ] {
         let why = why(finds_out, first, second);
         assert!(why.len() == 1 && why.iter().all(|why| why.starts_with(expected)), "{second:?}: {why:?}");

@@ -188,11 +188,12 @@ fn read_hours(hours: &Value) -> Option<(&str, &str)> {
 
 impl Volatility {
     fn rule(&self) -> Option<Value> {
+        // The texts are part of the hash in the bot's version, so they never change.
         let mut parameters = json!({ "period": spec(self.period, 1, "Candles in the average true range.") });
         let mut conditions = Vec::new();
         for (name, bound, sign, about) in [
-            ("lowest", self.min, ">=", "Minimum average true range, as a fraction of the close."),
-            ("highest", self.max, "<=", "Maximum average true range, as a fraction of the close."),
+            ("lowest", self.min, ">=", "Least average true range, as a fraction of the close."),
+            ("highest", self.max, "<=", "Largest average true range, as a fraction of the close."),
         ] {
             if let Some(bound) = bound {
                 conditions.push(format!("atr(period) / close {sign} {name}"));

@@ -278,7 +278,7 @@ mod tests {
         check_refused("period=2..9:0.5", "the step of a whole number cannot be 0.5");
         check_refused("period=2..9:0", "a step above 0");
         check_refused("period=2..9:slow", "a step above 0, log, or log/N");
-        check_refused("period=2..9:log/1", "2 or more");
+        check_refused("period=2..9:log/1", "at least 2");
         check_refused("level=0..9:log", "a log range must start above 0");
         check_refused("period=2,,3", "missing between the commas");
         check_refused("period=2,3,2", "2 is given twice");

@@ -272,8 +272,8 @@ fn skipped_heading_also_skips_the_lines_that_depend_on_it() {
             traders_bots(),
             "no year given, but line 1 has",
         ),
-        ("M15 VIP\nEURUSD;10:00;CALL\n", traders_bots(), "no expiry, but line 1 has one"),
-        ("GBPJPY\n10:00 CALL\n", one.to_vec(), "neither a symbol nor a bot, but line 1"),
+        ("M15 VIP\nEURUSD;10:00;CALL\n", traders_bots(), "no expiry given, but line 1 has one"),
+        ("GBPJPY\n10:00 CALL\n", one.to_vec(), "neither a symbol nor a bot, but line 1 may"),
     ] {
         let (lines, _) = super::entry::read_lines(text, &bots, skipping).unwrap();
         let LineOutcome::Unknown(refused) = &lines[1].taken else { panic!("{text}: {:?}", lines[1].taken) };
