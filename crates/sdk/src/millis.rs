@@ -1,4 +1,4 @@
-//! Points in time and spans in whole milliseconds, UTC, without a clock.
+//! Timestamps (UTC) and durations in whole milliseconds.
 
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Rules on the age of signals and candles and on clock skew, and the lateness of a signal.
+//! Limits on signal age, candle age and clock skew; computes how late a signal is.
 
 use super::{Limits, Proposal, RiskSettings, Rule, Ruling, View, refuse_if};
 use crate::Origin;

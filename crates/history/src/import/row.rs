@@ -65,7 +65,7 @@ pub(crate) enum DecimalCount {
     Differ,
 }
 
-/// Maximum number of significant decimals. If there are more, they are padding.
+/// Maximum number of significant decimals. Further digits are treated as padding.
 const MOST_DECIMALS: usize = 5;
 
 impl DecimalCount {

@@ -400,7 +400,7 @@ fn is_standard_mode() -> bool {
 static CURRENT_CANDLE: AtomicUsize = AtomicUsize::new(0);
 static TOTAL_CANDLES: AtomicU64 = AtomicU64::new(0);
 
-/// Position of the checks that run in this process.
+/// Progress of the checks that run in this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     /// Index of the last candle fed, within its run.
