@@ -136,7 +136,7 @@ fn finds_each_phrase_and_accepts_its_replacement() {
         ("/// Of how many lines; none where of none yet.", 2),
         ("/// What is asked of the market, and when.", 1),
         ("/// Schedules market requests.", 0),
-        ("fn of(rows: &[Row]) -> Self {", 1),
+        ("fn of<T>(rows: &[T]) -> Self {", 1),
         ("fn offer(rows: &[Row]) -> Self {", 0),
         ("an open trade stands in the way", 1),
         ("nobody is told", 2),

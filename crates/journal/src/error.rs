@@ -23,7 +23,7 @@ pub(crate) fn broken(url: &JournalUrl, seq: u64, reason: &str) -> JournalError {
 pub enum JournalError {
     #[error("{} already exists: choose another name, or move the file away", path.display())]
     JournalExists { path: PathBuf },
-    #[error("there is no journal at {url}: check the URL, or run a bot to create it")]
+    #[error("no journal found at {url}: check the URL, or run a bot to create it")]
     NotFound { url: String },
     #[error("{url} is on a PostgreSQL server: copy it with pg_dump --format=custom --file=FILE {url}")]
     OnServer { url: String },

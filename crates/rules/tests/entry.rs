@@ -100,7 +100,7 @@ fn checks_parameters_of_a_bot_against_range_and_rule() {
     for (params, named) in [
         (json!({ "fast": 1 }), "fast = 1 is outside 2 to 50"),
         (json!({ "fast": 2.5 }), "fast = 2.5: use a whole number"),
-        (json!({ "fsat": 3 }), "there is no parameter fsat"),
+        (json!({ "fsat": 3 }), "unknown parameter fsat"),
         (
             json!({ "fast": 30, "slow": 20 }),
             "column 8: buy: macd: fast period 30 is not below slow period 20\n  macd(fast",

@@ -137,7 +137,7 @@ pub(crate) fn complete(values: &Value, described: &[Parameter]) -> Result<Value,
     if let Some(unknown) = given.keys().find(|key| described.iter().all(|parameter| parameter.name != **key))
     {
         let known: Vec<&str> = described.iter().map(|parameter| parameter.name.as_str()).collect();
-        return Err(format!("there is no parameter {unknown}; known are: {}", known.join(", ")));
+        return Err(format!("unknown parameter {unknown}; known are: {}", known.join(", ")));
     }
     let value_of = |parameter: &Parameter| {
         let value = given.get(&parameter.name).unwrap_or(&parameter.default);

@@ -23,7 +23,7 @@ pub enum ClockChange {
     Earlier,
     /// If a repeated hour occurs once, it is the one after clocks are set back.
     Later,
-    /// Of two adjacent rows with the same time, the first is before clocks are set back.
+    /// If two adjacent rows have the same time, the first is the one before clocks are set back.
     Pairs,
     /// Rows with an ambiguous or skipped time are omitted and counted.
     Skip,

@@ -52,7 +52,7 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
     let EdgeLine { judged_trades, account_for, account_against, .. } = page.edge;
     match &page.analysis.metrics.win_rate {
-        None => sentences.push("No trade was won or lost, so there is no evidence on an edge.".to_owned()),
+        None => sentences.push("No trade was won or lost, so nothing is known about an edge.".to_owned()),
         Some(rates) => {
             let mut sentence = format!("The win rate is {}.", percent(rates.rate));
             if let (Some(needed), Some(above)) = (rates.break_even, rates.above_break_even) {

@@ -16,6 +16,7 @@ use std::io;
 /// Share of trades cancelled because of data gaps, above which an edge is withheld.
 const MAX_CANCELLED: f64 = 0.01;
 
+// Documents and pages store these labels, so their texts stay; [`caveat_text`] rewords them.
 const ASSUMED_PAYOUT: &str = "on assumed payout";
 const HYPOTHESIS: &str = "hypothesis";
 const UNCOUNTED: &str = "variants not counted";

@@ -253,11 +253,7 @@ impl PlannedPart {
             let known = registry.find(&written.strategy);
             let known = known.ok_or_else(|| {
                 let names = registry.entries().iter().map(|entry| entry.name.as_str());
-                wrong(format!(
-                    "there is no strategy {}; {}",
-                    written.strategy,
-                    suggest(&written.strategy, names)
-                ))
+                wrong(format!("unknown strategy {}; {}", written.strategy, suggest(&written.strategy, names)))
             })?;
             known.for_params(&own).map(std::borrow::Cow::into_owned)
         };
@@ -267,7 +263,7 @@ impl PlannedPart {
         }
         if let Some(unknown) = unknown_key(&own, &entry) {
             let known: Vec<&str> = entry.parameters.iter().map(|known| known.name.as_str()).collect();
-            return Err(wrong(format!("there is no parameter {unknown}; known are: {}", known.join(", "))));
+            return Err(wrong(format!("unknown parameter {unknown}; known are: {}", known.join(", "))));
         }
         let weight = written.weight.unwrap_or(1.0);
         if !(weight > 0.0 && weight.is_finite()) {

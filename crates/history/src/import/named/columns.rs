@@ -128,8 +128,11 @@ impl Columns {
         }
         if !missing.is_empty() {
             let shown: Vec<String> = cells.iter().take(16).map(|cell| excerpt(cell.as_bytes())).collect();
-            let seen =
-                format!("there is no column for {} among \"{}\"", missing.join(", "), shown.join("\", \""));
+            let seen = format!(
+                "the table has no column for {} among \"{}\"",
+                missing.join(", "),
+                shown.join("\", \"")
+            );
             return Err(unclear(seen, &suggestion(&roles, &names, sample)));
         }
         if !doubles.is_empty() {
@@ -148,7 +151,7 @@ impl Columns {
     ) -> Result<Self, Problem> {
         let place = |role: Role| roles.iter().position(|given| *given == Some(role));
         let needed = |role: Role| {
-            place(role).ok_or_else(|| Problem::File(format!("there is no column for {}", role.as_str())))
+            place(role).ok_or_else(|| Problem::File(format!("the table has no column for {}", role.as_str())))
         };
         let time = match place(Role::Date) {
             Some(date) => (date, Some(needed(Role::Clock)?)),

@@ -57,7 +57,7 @@ fn open_for_long() -> TradeReport {
 const TOLD_AS_OPEN: &str = "unknown trade 01JU on ETHUSDT with 5.00 is open on the demo wallet: does another \
                             program trade this wallet?";
 
-/// Of 1,000.00, 10.00 is staked at 80 %, so the ledger has 990.00 free. The wallet may show 1,000.00
+/// The balance is 1,000.00, and 10.00 is staked at 80 %: the ledger has 990.00 free. The wallet may show 1,000.00
 /// (the stake has not left yet) or 1,008.00 (the trade is won, but not booked yet). Nothing explains 985.00.
 #[test]
 fn unexplained_money_starts_a_search() {
