@@ -304,11 +304,11 @@ impl TradeList {
 impl fmt::Display for TradeList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let header =
-            ["intent", "bot", "symbol", "", "amount", "decided", "open", "close", "state", "result", "pnl"];
+            ["trade", "bot", "symbol", "", "amount", "decided", "open", "close", "state", "result", "pnl"];
         let text = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         let row = |line: &TradeLine| {
             [
-                line.intent_id.to_string(),
+                format!("#{}", line.intent_id),
                 line.bot.clone(),
                 line.symbol.to_string(),
                 line.direction.to_string(),
@@ -322,6 +322,6 @@ impl fmt::Display for TradeList {
             ]
         };
         let rows = table_text(header, self.0.iter().map(row));
-        write!(f, "{rows}\n\n{}", counted(self.0.len(), "intent", "intents"))
+        write!(f, "{rows}\n\n{}", counted(self.0.len(), "trade", "trades"))
     }
 }

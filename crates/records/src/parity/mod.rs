@@ -230,7 +230,7 @@ fn differing_table(differing: &[Differing]) -> String {
         let names: Vec<&str> = causes.iter().map(|cause| cause.as_str()).collect();
         let result = recorded.result.map_or(recorded.state, Outcome::as_str);
         [
-            recorded.intent_id.to_string(),
+            format!("#{}", recorded.intent_id),
             recorded.bot.clone(),
             utc(recorded.decision_time),
             decide_to_open_ms.map_or("-".to_owned(), |delay| delay.to_string()),
@@ -239,7 +239,7 @@ fn differing_table(differing: &[Differing]) -> String {
             names.join(", "),
         ]
     };
-    let header = ["intent", "bot", "decided", "to open, ms", "recorded", "simulated", "cause"];
+    let header = ["trade", "bot", "decided", "to open, ms", "recorded", "simulated", "cause"];
     table_text(header, differing.iter().map(row))
 }
 
