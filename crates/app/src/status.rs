@@ -18,7 +18,7 @@ use candlewick_runtime::control::{
     ApiState, Blockage, ControlAnswer, ControlOrder, MarketState, Phase, RunState, SignalTally, send_order,
 };
 use candlewick_runtime::{ClockEstimate, OldTrade};
-use candlewick_sdk::{Millis, Money, visible};
+use candlewick_sdk::{Millis, Money, group_thousands, visible};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -189,7 +189,7 @@ impl Status {
     }
 
     fn money(&self, amount: f64) -> String {
-        format!("{amount:.*}", self.decimals)
+        group_thousands(&format!("{amount:.*}", self.decimals))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
     BotSettings, EngineError, IfRefused, RiskSettings, SessionSettings, StakeSettings, TradeBook, TradeRecord,
 };
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{Money, MoneyScale, Payout};
+use candlewick_sdk::{Money, MoneyScale, Payout, group_thousands};
 
 /// Returns a notice for each bot that probes unknown payouts at the minimum stake.
 /// Only bots with a rule that depends on the payout do this.
@@ -88,7 +88,7 @@ fn needs_payout(bot: &BotSettings, risk: &RiskSettings) -> bool {
 }
 
 fn money(settings: &SessionSettings, amount: Decimal) -> String {
-    format!("{amount:.*}", settings.money_scale.decimals() as usize)
+    group_thousands(&format!("{amount:.*}", settings.money_scale.decimals() as usize))
 }
 
 /// Describes each stake that may exceed `max_stake` at the payouts of the symbols.

@@ -1,7 +1,7 @@
 //! Formatting of times and counts.
 
 use candlewick_engine::Halt;
-use candlewick_sdk::{Millis, visible};
+use candlewick_sdk::{Millis, group_thousands, visible};
 use chrono::{DateTime, SecondsFormat};
 
 pub fn utc(at: Millis) -> String {
@@ -40,7 +40,7 @@ pub fn delta(from: Millis, to: Millis) -> String {
 
 pub fn counted(count: impl TryInto<u64>, one: &str, several: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
-    format!("{count} {}", if count == 1 { one } else { several })
+    format!("{} {}", group_thousands(&count.to_string()), if count == 1 { one } else { several })
 }
 
 #[cfg(test)]

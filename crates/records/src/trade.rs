@@ -8,7 +8,7 @@ use crate::run::{BETWEEN_RUNS, RecordedRun};
 use crate::table::table_text;
 use candlewick_engine::{IntentRow, IntentState, JournalDecoder, Recorded, TradeBook};
 use candlewick_journal::{JournalError, LineKind, Reader, StoredLine};
-use candlewick_sdk::{Direction, Millis, MoneyScale, Outcome, Payout, Symbol, format_price};
+use candlewick_sdk::{Direction, Millis, MoneyScale, Outcome, Payout, Symbol, format_price, group_thousands};
 use serde::{Deserialize, Serialize};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -136,7 +136,7 @@ impl TradeLine {
     }
 
     pub fn stake_text(&self) -> String {
-        format!("{:.*}", self.scale.decimals() as usize, self.amount)
+        group_thousands(&format!("{:.*}", self.scale.decimals() as usize, self.amount))
     }
 
     pub fn ordered_text(&self) -> Option<String> {
@@ -146,7 +146,7 @@ impl TradeLine {
     }
 
     pub fn pnl_text(&self) -> Option<String> {
-        self.pnl.map(|pnl| format!("{pnl:+.*}", self.scale.decimals() as usize))
+        self.pnl.map(|pnl| group_thousands(&format!("{pnl:+.*}", self.scale.decimals() as usize)))
     }
 }
 

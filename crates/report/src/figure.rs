@@ -2,7 +2,7 @@
 
 use crate::analysis::EquityPoint;
 use candlewick_records::time_text;
-use candlewick_sdk::{Millis, MoneyScale, Payout};
+use candlewick_sdk::{Millis, MoneyScale, Payout, group_thousands};
 use serde_json::Value;
 use std::fmt::Display;
 
@@ -24,7 +24,7 @@ pub(crate) fn prefixed_lines(before: &str, all: impl IntoIterator<Item = impl Di
 }
 
 pub(crate) fn signed_money(amount: f64, scale: MoneyScale) -> String {
-    format!("{amount:+.*}", scale.decimals() as usize)
+    group_thousands(&format!("{amount:+.*}", scale.decimals() as usize))
 }
 
 pub(crate) fn minute(at: Millis) -> String {

@@ -139,7 +139,7 @@ pub use suggestion::{
     rejected_value, suggest,
 };
 pub use symbol::{CURRENCIES, OTC_SUFFIXES, Symbol, SymbolError, TradingWeek};
-pub use text::{Text, from_csv_cell, is_hidden, to_csv_cell, visible};
+pub use text::{Text, from_csv_cell, group_thousands, is_hidden, to_csv_cell, visible};
 
 // Re-exported so that a strategy crate needs no other dependency; `parameters!` refers to them.
 pub use {rust_decimal, schemars, serde, serde_json};

@@ -1,5 +1,6 @@
 //! Exact money: integer minor units internally, decimals at the boundaries.
 
+use crate::text::group_thousands;
 use rust_decimal::{Decimal, RoundingStrategy};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -99,9 +100,9 @@ impl MoneyScale {
         money.0 as f64 / 10_f64.powi(self.0.cast_signed())
     }
 
-    /// Formats an amount with all decimals: `12.50`.
+    /// Formats an amount for people, with all decimals and thousands separators: `12,345.60`.
     pub fn format(self, money: Money) -> String {
-        self.to_decimal(money).to_string()
+        group_thousands(&self.to_decimal(money).to_string())
     }
 }
 

@@ -119,6 +119,27 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Separates the thousands of a decimal number with commas.
+///
+/// ```
+/// use candlewick_sdk::group_thousands;
+///
+/// assert_eq!(group_thousands("-1234567.8901"), "-1,234,567.8901");
+/// assert_eq!(group_thousands("+999"), "+999");
+/// ```
+pub fn group_thousands(number: &str) -> String {
+    let end = number.find('.').unwrap_or(number.len());
+    let mut text = String::with_capacity(number.len() + end / 3);
+    for (at, letter) in number.char_indices() {
+        let follows_digit = at > 0 && number.as_bytes()[at - 1].is_ascii_digit();
+        if at < end && (end - at) % 3 == 0 && follows_digit {
+            text.push(',');
+        }
+        text.push(letter);
+    }
+    text
+}
+
 /// Returns the text as a safe CSV cell.
 ///
 /// Invisible characters are escaped. Text that a spreadsheet would evaluate (`=`, `+`, `-`, `@`) is prefixed with

@@ -160,11 +160,11 @@ fn small_window_shows_money_trades_and_settlements() {
     let rows = draw_rows(&view, &Ui::default(), SMALL);
     has_row(&rows, &["TRADING", "demo", "last contact 3 s ago", "12:00:00 UTC"]);
     // Peak 10,008.00 minus equity 9,990.00 is 18.00, which is 0.18 %.
-    has_row(&rows, &["balance 9980.00", "open stakes 10.00", "today -10.00", "drawdown 18.00 (0.2 %)"]);
+    has_row(&rows, &["balance 9,980.00", "open stakes 10.00", "today -10.00", "drawdown 18.00 (0.2 %)"]);
     has_row(&rows, &["#3", "btc-rsi", "BTCUSDT", "BUY", "10.00", "97000.5 → 97020", "12:01:05 in 1:05"]);
     has_row(&rows, &["#2", "97000.5 → 97010.25", "lost -10.00"]);
     has_row(&rows, &["#1", "won +8.00"]);
-    has_row(&rows, &["Equity 9990.00 (-10.00 in this run)"]);
+    has_row(&rows, &["Equity 9,990.00 (-10.00 in this run)"]);
     has_row(&rows, &["q quit", "h halt", "? help"]);
 }
 
@@ -377,7 +377,7 @@ fn draws_any_window_size_and_no_colours_if_disabled() {
             draw_rows(&view, &ui, size);
         }
     }
-    shows(&draw_rows(&view, &Ui::default(), (39, 7)), &["TRADING 9980.00 40 open", "too small"]);
+    shows(&draw_rows(&view, &Ui::default(), (39, 7)), &["TRADING 9,980.00 40 open", "too small"]);
     let colours = |palette| {
         let terminal = terminal(&view, &Ui::default(), LARGE, palette);
         let cells = terminal.backend().buffer().content().iter();

@@ -15,7 +15,7 @@ use candlewick_journal::JournalUrl;
 use candlewick_records::{counted, time_text};
 use candlewick_sandbox::{FaultProfile, NamedSpeed, SandboxSpeed};
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{CloseType, Millis, Money, MoneyScale, Registry, visible};
+use candlewick_sdk::{CloseType, Millis, Money, MoneyScale, Registry, group_thousands, visible};
 use std::iter;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -311,7 +311,7 @@ fn count_label(most: u32, one: &str, several: &str) -> Option<String> {
 }
 
 fn money_label(most: Decimal, label: &str) -> Option<String> {
-    (!most.is_zero()).then(|| format!("{label} {most}"))
+    (!most.is_zero()).then(|| format!("{label} {}", group_thousands(&most.to_string())))
 }
 
 fn percent_label(most: f64, label: &str) -> Option<String> {

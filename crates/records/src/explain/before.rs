@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(after(&ladder, &twice), "level 3 of 3 (4.40, times 2 after a loss)");
         assert_eq!(after(&ladder, &[(won, 374)]), "level 1 of 3 (4.40, times 2 after a loss)");
         let share = json!({ "kind": "share", "percent": 1.0 });
-        assert_eq!(after(&share, &[(lost, -10_000)]), "1 % of 9900.00 free");
+        assert_eq!(after(&share, &[(lost, -10_000)]), "1 % of 9,900.00 free");
         let soros = json!({ "kind": "soros", "amount": 10.0, "wins": 2 });
         assert_eq!(after(&soros, &[(won, 850)]), "10.00 plus 8.50 profit of previous wins (up to 2)");
         assert_eq!(after(&json!({ "kind": "fixed", "amount": 10.0 }), &[]), "the bot's fixed amount");

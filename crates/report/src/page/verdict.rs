@@ -7,6 +7,7 @@ use crate::markup::escaped;
 use crate::run::EdgeLine;
 use candlewick_backtest::metric::WinRates;
 use candlewick_records::threshold_text;
+use candlewick_sdk::group_thousands;
 use std::fmt::Write as _;
 
 pub(super) fn section(page: &RunPage<'_>) -> String {
@@ -150,7 +151,10 @@ fn tiles(page: &RunPage<'_>) -> String {
             "expectancy, % of stake",
             or_dash(expectancy.as_ref(), |found| signed_percent(found.return_per_unit)),
         ),
-        ("max drawdown", or_dash(drawdown.as_ref(), |found| format!("{:.decimals$}", found.amount))),
+        (
+            "max drawdown",
+            or_dash(drawdown.as_ref(), |found| group_thousands(&format!("{:.decimals$}", found.amount))),
+        ),
         (
             "max drawdown, % of peak",
             or_dash(drawdown_by_percent.as_ref(), |found| format!("{:.2} %", found.percent)),

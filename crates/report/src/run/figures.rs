@@ -11,7 +11,7 @@ use crate::figure::{
 use crate::page::{DataTable, RunPage};
 use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
 use candlewick_records::{DelayLine, Spread, table_text};
-use candlewick_sdk::{CandleSeries, Millis, Money};
+use candlewick_sdk::{CandleSeries, Millis, Money, group_thousands};
 use candlewick_simulator::SimulationSettings;
 use serde_json::{Map, Value, json};
 use std::fmt;
@@ -179,7 +179,7 @@ impl RunReport {
     }
 
     fn money(&self, amount: f64) -> String {
-        format!("{amount:.*}", self.scale.decimals() as usize)
+        group_thousands(&format!("{amount:.*}", self.scale.decimals() as usize))
     }
 }
 

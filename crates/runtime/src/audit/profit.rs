@@ -105,7 +105,7 @@ mod tests {
             (Outcome::Won, 1_850, Some(85), Some((true, "give 8.50 (is it the gross amount?)"))),
             (Outcome::Won, 600, Some(85), Some((true, "profit 6.00; stake 10.00"))),
             (Outcome::Won, 600, None, None),
-            (Outcome::Won, 100_000, None, Some((true, "was WON with +1000.00 on a stake of 10.00"))),
+            (Outcome::Won, 100_000, None, Some((true, "was WON with +1,000.00 on a stake of 10.00"))),
             (Outcome::Lost, -1_000, None, None),
             (Outcome::Lost, -1_500, None, Some((true, "profit -15.00; stake and payout give -10.00"))),
             (Outcome::Lost, -500, Some(85), Some((true, "profit -5.00; stake and payout give -10.00"))),

@@ -4,7 +4,7 @@ use super::{Finding, FindingKind, Severity, VerdictBasis};
 use crate::analysis::{Cell, SensitivityPoint, apart};
 use candlewick_backtest::metric::{Expectancy, WinRates};
 use candlewick_engine::{BotSettings, IntentRow};
-use candlewick_sdk::{MoneyScale, Outcome};
+use candlewick_sdk::{MoneyScale, Outcome, group_thousands};
 use candlewick_statistics::{WinRate, clopper_pearson_interval, runs_test};
 use std::collections::BTreeMap;
 
@@ -201,7 +201,7 @@ impl StakedResult {
             return None;
         }
         let percent = self.return_per_unit * 100.0;
-        let profit = format!("{:+.*}", self.decimals as usize, self.profit);
+        let profit = group_thousands(&format!("{:+.*}", self.decimals as usize, self.profit));
         if self.return_per_unit < 0.0 && self.profit > 0.0 {
             Some(FindingKind::LadderHidesLosses.serious(format!(
                 "{} losses: the account made {profit}, but the mean return of a trade is {percent:+.2} % of its stake. A losing \
@@ -395,7 +395,7 @@ mod tests {
             let kind = found.as_ref().map(|finding| finding.kind);
             assert_eq!(kind, expected, "{return_per_unit} of {decided}, {profit}");
             let text = found.filter(|_| kind == Some(StakesLoseMoney)).map(|finding| finding.text);
-            assert!(text.is_none_or(|text| text.contains("52594.00") && text.contains("+8.12 %")));
+            assert!(text.is_none_or(|text| text.contains("52,594.00") && text.contains("+8.12 %")));
         }
     }
 }

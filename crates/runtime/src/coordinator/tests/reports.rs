@@ -281,7 +281,7 @@ fn reports_oddities_once_while_halted() {
     let payout = Payout::from_percent(Decimal::from(900)).ok();
     let absurd = TradeReport { profit: Some(Decimal::from(100_000)), ..over() };
     let records: [(&dyn Fn(i64) -> TradeReport, &str); 2] = [
-        (&|_| absurd.clone(), "trade #1 was WON with +100000.00 on a stake of 10.00"),
+        (&|_| absurd.clone(), "trade #1 was WON with +100,000.00 on a stake of 10.00"),
         (
             &|ms| TradeReport { payout, ..if ms < 150_000 { running() } else { over() } },
             "trade #1 (01JT) has a payout of 900 %",

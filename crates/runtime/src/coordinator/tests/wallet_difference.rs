@@ -69,7 +69,7 @@ fn large_movement_halts_and_is_booked_on_resume() {
         read(&mut bench, second, demo(minor, "w1"));
     }
     let halted = bench.halted().unwrap_or_default();
-    assert!(halted.starts_with("the demo wallet holds 122456.00 more than the trades explain"), "{halted}");
+    assert!(halted.starts_with("the demo wallet holds 122,456.00 more than the trades explain"), "{halted}");
     assert_eq!(bench.free(), 100_000, "the ledger is not based on it");
     assert_eq!(read(&mut bench, 31, demo(12_345_600, "w1")), (vec![], vec![]));
     bench.order(ControlOrder::Resume);
