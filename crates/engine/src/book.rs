@@ -1,4 +1,4 @@
-//! The trade book: a fold of events and actions into one row per intent.
+//! The trade book, which folds events and actions into one row per intent (approved signal).
 
 use crate::reasons::{ReasonKey, Reasons};
 use crate::refusal_count::RefusalCount;
@@ -12,30 +12,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::num::NonZeroU32;
 
-/// State of an intent, as reports show it.
+/// State of an intent (approved signal), as shown in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntentState {
-    /// The request was sent and the reply is pending.
+    /// The order was sent, and the venue's reply is pending.
     InFlight,
-    /// The reply was lost. Only a lookup at the venue can tell the result.
+    /// The reply was lost. Only a lookup at the venue can tell whether a trade exists.
     InDoubt,
     /// The trade is open.
     Open,
     /// The trade is settled.
     Settled,
-    /// The venue rejected the intent.
+    /// The venue rejected the order.
     Rejected,
-    /// The request was never sent.
+    /// The order was never sent.
     NotSent,
     /// The reply was lost, and the venue has no trade for the intent.
     NotOpened,
 }
 
 impl IntentState {
-    /// Returns the name for output.
-    /// `InFlight` and `InDoubt` share a name: a reader of the journal cannot tell whether a reply is pending
-    /// or lost.
+    /// Returns the name of the state for output.
+    /// `InFlight` and `InDoubt` share a name, because a journal does not show whether a reply is pending or lost.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InFlight | Self::InDoubt => "in_doubt",
@@ -48,15 +47,14 @@ impl IntentState {
     }
 }
 
-/// Update numbers and payouts of an intent, in the order in which a Session received the updates.
-/// Update numbers are 1-based within the book; 0 means that the update did not happen. They define the order of updates
-/// that share a time.
+/// The numbers of the updates to an intent, which define their order, and the payouts that these updates stated.
+/// Updates are numbered from 1 within a book. The number 0 means that the update did not happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventSequence {
     pub(crate) decided: u32,
     pub(crate) answered: u32,
-    /// Number of the update that excluded the intent from the evidence: rejected, not sent, not found,
-    /// opened on other terms, or settled by an operator.
+    /// Number of the update that excluded the intent from the evidence: a rejection, a failed send, a lookup without a
+    /// trade, changed terms, or a settlement by an operator.
     pub(crate) left_out: u32,
     pub(crate) settled: u32,
     pub(crate) answered_payout: Option<Payout>,
@@ -82,8 +80,8 @@ impl EventSequence {
         }
     }
 
-    /// Builds a sequence from recorded values.
-    /// `numbers` are those of decision, reply, failure and settlement, 0 if missing. `payouts` are those of reply and
+    /// Builds a sequence from recorded update numbers and payouts.
+    /// The numbers are in the order of [`Self::numbers`], 0 if missing. The payouts are those of the reply and the
     /// settlement.
     pub const fn recorded(
         [decided, answered, left_out, settled]: [u32; 4],
@@ -92,27 +90,27 @@ impl EventSequence {
         Self { decided, answered, left_out, settled, answered_payout, settled_payout }
     }
 
-    /// Returns the payout that the reply stated.
+    /// Returns the payout stated in the venue's reply.
     pub const fn answered_payout(self) -> Option<Payout> {
         self.answered_payout
     }
 
-    /// Returns the update numbers of decision, reply, failure and settlement.
+    /// Returns the update numbers of the decision, the reply, the exclusion and the settlement, 0 if missing.
     pub const fn numbers(self) -> [u32; 4] {
         [self.decided, self.answered, self.left_out, self.settled]
     }
 }
 
-/// The order behind a trade that the venue opened on other terms.
+/// The original order of a trade that the venue opened on different terms.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Departure {
-    /// Ordered terms.
+    /// Terms of the order.
     pub ordered: OrderTerms,
-    /// Symbol that the venue traded, if it differs from the order.
+    /// Symbol that the venue traded, `None` if it is the ordered symbol.
     pub symbol: Option<VenueSymbol>,
 }
 
-/// A result that was booked first and turned out to be wrong.
+/// The first result of a trade whose result was corrected later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CorrectedResult {
     /// Outcome that was booked first.
@@ -123,12 +121,12 @@ pub struct CorrectedResult {
     pub corrected_at: Millis,
 }
 
-/// An intent and its results.
-/// To keep rows small, the book stores the rarely used [reason](TradeBook::reason) and [venue id](TradeBook::venue_id).
+/// An intent with the state and the result of its trade.
+/// The book stores the rarely used [reason](TradeBook::reason) and [venue id](TradeBook::venue_id) outside the row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntentRow {
     /// Approved terms of the order.
-    /// If the venue accepted other terms, direction and stake are the venue's; see [`TradeBook::departure`].
+    /// If the venue accepted different terms, direction and stake are those of the venue. See [`TradeBook::departure`].
     pub approved: OrderTerms,
     /// State of the intent.
     pub state: IntentState,
@@ -138,7 +136,7 @@ pub struct IntentRow {
     pub open_time: Option<Millis>,
     /// Open price.
     pub open_price: Option<f64>,
-    /// Close time of the trade, past or future.
+    /// Actual or scheduled close time of the trade.
     pub close_time: Option<Millis>,
     /// Close price.
     pub close_price: Option<f64>,
@@ -159,9 +157,8 @@ pub struct IntentRow {
     pub(crate) venue_id: Option<NonZeroU32>,
 }
 
-/// All intents in order, and the number of refusals by rule name.
-/// Accepts and ignores the same updates as the Session: only the first reply counts, and a finished intent never
-/// changes.
+/// All intents in order, with their results, and the number of refusals by rule.
+/// The book applies the same updates as the Session: only the first reply counts, and a finished intent never changes.
 #[derive(Clone, Debug, Default)]
 pub struct TradeBook {
     pub(crate) rows: Vec<IntentRow>,
@@ -171,7 +168,7 @@ pub struct TradeBook {
     pub(crate) no_price: u64,
     pub(crate) rejected: u64,
     pub(crate) not_sent: u64,
-    /// First intent whose refusals count, `None` for all.
+    /// First intent whose refusals are counted, `None` to count the refusals of all intents.
     pub(crate) counted_from: Option<IntentId>,
     pub(crate) departures: BTreeMap<IntentId, Departure>,
     pub(crate) settled_by_person: BTreeSet<IntentId>,
@@ -210,7 +207,7 @@ impl IntentRow {
         }
     }
 
-    /// Returns whether the intent was rejected by the venue or not sent.
+    /// Returns whether the venue rejected the order or the order was never sent.
     pub const fn is_refused(&self) -> bool {
         matches!(self.state, IntentState::Rejected | IntentState::NotSent)
     }
@@ -308,7 +305,7 @@ impl TradeBook {
         }
     }
 
-    /// Records an entry of an earlier run.
+    /// Records a journal entry of an earlier run.
     pub fn recall(&mut self, recorded: &Recorded) {
         match recorded {
             Recorded::Event(event) => self.record_event(event),
@@ -317,8 +314,8 @@ impl TradeBook {
         }
     }
 
-    /// Appends the intents and refusals of a later run, for figures over several runs.
-    /// The intents are renumbered to follow the last one of this book.
+    /// Appends the intents and refusals of a later run, to compute figures over several runs.
+    /// The appended intents are renumbered to follow the last intent of this book.
     pub fn append(&mut self, later: &Self) {
         let next = self.rows.last().map_or(1, |row| row.approved.intent().number() + 1);
         let news = self.news;
@@ -343,7 +340,7 @@ impl TradeBook {
         self.rows.get(self.position(intent)?)
     }
 
-    /// Returns the reason for the decision of an intent of this book.
+    /// Returns the reason for the signal behind a row of this book.
     pub fn reason(&self, row: &IntentRow) -> Reason {
         self.reasons.at(row.reason)
     }
@@ -353,13 +350,13 @@ impl TradeBook {
         self.news
     }
 
-    /// Returns the venue's trade id of an intent of this book.
+    /// Returns the venue's id of the trade in a row of this book, `None` if unknown.
     pub fn venue_id(&self, row: &IntentRow) -> Option<VenueId> {
         self.venue_ids.get(row.venue_id?.get() as usize - 1).copied()
     }
 
-    /// Returns the number of refusals by name, for names that occurred.
-    /// Names are rules of the engine, or `NoPrice`, `Rejected` and `NotSent` for refusals by the venue.
+    /// Returns the number of refusals by name, without names that did not occur.
+    /// A name is that of a [`Rule`], or `NoPrice`, `Rejected` or `NotSent` for approved orders that failed.
     pub fn refused(&self) -> BTreeMap<&'static str, u64> {
         let venue = [("NoPrice", self.no_price), ("Rejected", self.rejected), ("NotSent", self.not_sent)];
         self.refused.all().chain(venue).filter(|(_, count)| *count > 0).collect()
@@ -428,16 +425,16 @@ impl TradeBook {
         }
     }
 
-    /// Puts a rejected or unsent intent in doubt again.
-    /// It still counts as a rejection and stays excluded from the evidence.
+    /// Marks a rejected or unsent intent as in doubt again.
+    /// The intent still counts as a rejection and stays excluded from the evidence.
     fn record_reinstated(&mut self, intent: IntentId) {
         if let Some(row) = self.row_mut(intent).filter(|row| row.is_refused()) {
             (row.state, row.answered_at) = (IntentState::InDoubt, None);
         }
     }
 
-    /// Ends an intent without a trade and returns whether its refusal counts.
-    /// Ignores open trades, which the venue has already accepted.
+    /// Ends an intent that has no trade, and returns whether its refusal is counted.
+    /// Open trades are ignored, because the venue has already accepted them.
     fn end(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
         let unanswered =
             |row: &&mut IntentRow| matches!(row.state, IntentState::InFlight | IntentState::InDoubt);
@@ -455,7 +452,7 @@ impl TradeBook {
         self.rows.get_mut(position)
     }
 
-    /// Intent numbers have no gaps, so the index of a row follows from its number unless rows were dropped.
+    /// Returns the index of a row. The index follows from the intent number unless rows were dropped.
     fn position(&self, intent: IntentId) -> Option<usize> {
         let first = self.rows.first()?.approved.intent().number();
         let place = usize::try_from(intent.number().checked_sub(first)?).ok()?;
@@ -468,7 +465,7 @@ impl TradeBook {
         self.rows.binary_search_by_key(&intent, |row| row.approved.intent()).ok()
     }
 
-    /// Returns the original order of an intent if the venue accepted other terms.
+    /// Returns the original order of an intent, `None` if the venue accepted the order unchanged.
     /// The row of the intent has the terms that the venue accepted.
     pub fn departure(&self, intent: IntentId) -> Option<&Departure> {
         self.departures.get(&intent)
@@ -485,12 +482,12 @@ impl TradeBook {
         self.departures.entry(intent).or_insert(departure).symbol = taken.symbol;
     }
 
-    /// Returns whether the operator, not the venue, reported the result.
+    /// Returns whether the operator reported the result instead of the venue.
     pub fn is_settled_by_operator(&self, intent: IntentId) -> bool {
         self.settled_by_person.contains(&intent)
     }
 
-    /// Returns the result booked before a correction, `None` if it was never corrected.
+    /// Returns the first result of a trade, `None` if the result was never corrected.
     pub fn correction(&self, intent: IntentId) -> Option<CorrectedResult> {
         self.corrections.get(&intent).copied()
     }

@@ -8,12 +8,12 @@ use candlewick_sdk::{
     Settlement, Signal, Strategy,
 };
 
-/// Fields are ordered by access.
-/// Those needed for a signal are adjacent, because many bots do not all fit into the L1 cache.
+/// A bot with its strategy, stake and verdict. The fields are ordered by access.
+/// Fields needed for a signal are adjacent, because not all bots fit into the L1 cache.
 #[repr(C)]
 pub(crate) struct Bot {
     pub(crate) stake: Stake,
-    /// Next entry without a signal, `None` unless the ladder continues with the next candle.
+    /// State of a ladder that continues with the next candle without a signal, `None` for all other stakes.
     pub(crate) reentry: Option<Box<Reentry>>,
     pub(crate) expiry: Expiry,
     pub(crate) interval: Millis,
@@ -57,12 +57,12 @@ impl Bot {
     }
 
     /// Returns whether a stake outside its bounds restarts the ladder at once.
-    /// A ladder that continues with the next candle is given up later, when that candle has passed.
+    /// A ladder that continues with the next candle restarts only after that candle has passed.
     pub(crate) fn restarts_ladder(&self) -> bool {
         self.if_refused == IfRefused::Reset && self.reentry.is_none()
     }
 
-    /// Returns how many of the last `candles` the warm-up needs, `None` if there are not enough.
+    /// Returns how many of the last `candles` the warm-up needs, `None` if there are too few candles.
     pub(crate) fn history(&self, candles: &[Candle]) -> Option<usize> {
         self.longer.history(self.strategy.warmup(), candles)
     }
@@ -85,8 +85,8 @@ impl Bot {
         shown
     }
 
-    /// Passes candles to the strategy until it has given `most` answers, and returns the number of candles
-    /// passed. Answers during [warm-up](Self::is_warm) do not count.
+    /// Passes candles to the strategy until it has given `max_answers` answers after [warm-up](Self::is_warm).
+    /// Returns the number of candles passed.
     #[inline]
     pub(crate) fn on_candles_ahead(
         &mut self,
@@ -121,9 +121,9 @@ impl Bot {
         suppressed + self.strategy.on_candles(rest, rest.len(), &mut signal).suppressed
     }
 
-    /// Passes the candles after a trade to the warm strategy.
-    /// Suppresses signals on the first `suppress` candles, then passes the settlement. Returns the number of candles up
-    /// to the next signal and the number of suppressed signals.
+    /// Passes the candles after a trade to a strategy whose warm-up is over.
+    /// Signals on the first `suppress` candles are suppressed, and the settlement follows these candles. Returns the
+    /// number of candles up to the next signal and the number of suppressed signals.
     #[inline]
     pub(crate) fn on_candles_after(
         &mut self,
@@ -164,7 +164,7 @@ impl Bot {
         if self.has_missed_level(at) { self.stake.first(context) } else { self.stake.next(context) }
     }
 
-    /// Returns whether the bot's stakes rely on an edge that has since been lost.
+    /// Returns whether the stakes are based on an edge that the bot has lost.
     /// The lower bound of the win rate covers all trades, so it can stay above break-even long after an edge is lost.
     #[inline]
     pub(crate) fn has_lost_edge(&self) -> bool {
@@ -216,7 +216,7 @@ impl Bot {
         }
     }
 
-    /// Passes a single candle, because longer candles are interleaved with the bot's own.
+    /// Passes a single candle, because longer candles must be interleaved with the bot's own candles.
     fn on_candle_with_longer(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         *signal = None;
         let Some(candle) = candles.first() else { return 0 };

@@ -1,4 +1,4 @@
-//! Confidence sequences of edge and win rate. Trades count in the order in which they became known.
+//! Confidence sequences for edge and win rate, updated in the order in which trades became known.
 
 use crate::judge::{UNSEEN_PAYOUT_FRACTION, UpdateKind, in_order};
 use crate::{IntentId, IntentRow, JudgedTrade, to_trade_outcome};
@@ -6,19 +6,20 @@ use candlewick_sdk::{Outcome, Payout};
 use candlewick_statistics::{ConfidenceSequence, OpenTrade};
 use std::collections::BTreeMap;
 
-/// The part of an intent's row that the edge sequence needs.
-/// It takes a few bytes, so many can be stored without the full rows.
+/// The fields of an intent's row that the edge sequence needs.
+/// Many of these small rows can be stored without the full rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeRow {
     intent: IntentId,
-    /// Update numbers of decision and end in the book. The end is 0 if the intent has not ended.
+    /// Book's update number of the decision.
     decided: u32,
+    /// Book's update number of the end, 0 while the intent is unfinished.
     ended: u32,
     outcome: Option<Outcome>,
     payout: Option<Payout>,
 }
 
-/// A confidence sequence that follows a book event by event, without the rows of finished trades.
+/// A confidence sequence that is updated with each event and does not need the rows of finished trades.
 #[derive(Clone, Debug, Default)]
 pub struct RunningEdge {
     sequence: ConfidenceSequence,
@@ -34,7 +35,7 @@ enum Step {
 }
 
 impl EdgeRow {
-    /// Extracts the values from a row.
+    /// Extracts the needed fields from the row of an intent.
     pub fn from_row(row: &IntentRow) -> Self {
         let JudgedTrade { payout, ended, .. } = JudgedTrade::from_row(row);
         Self {
@@ -46,7 +47,7 @@ impl EdgeRow {
         }
     }
 
-    /// Returns the update number of the decision in the book.
+    /// Returns the book's update number of the decision.
     pub const fn decided(&self) -> u32 {
         self.decided
     }
@@ -56,22 +57,22 @@ impl EdgeRow {
         self.payout
     }
 
-    /// Returns the update number of the last change of the intent.
+    /// Returns the book's update number of the latest change to the intent.
     pub const fn last(&self) -> u32 {
         if self.ended > self.decided { self.ended } else { self.decided }
     }
 }
 
 impl RunningEdge {
-    /// Builds the sequence from all updates of these intents of a book.
+    /// Builds the sequence from all updates to the intents in `rows`.
     pub fn after(rows: &[EdgeRow]) -> Self {
         let mut running = Self::default();
         running.take(rows, (0, u32::MAX));
         running
     }
 
-    /// Adds the updates numbered `[from, before)` of these intents.
-    /// All previously added updates must have smaller numbers.
+    /// Adds the updates to the intents in `rows` whose numbers are in `[from, before)`.
+    /// All updates added earlier must have smaller numbers.
     pub fn take(&mut self, rows: &[EdgeRow], (from, before): (u32, u32)) {
         let is_asked = |number: u32| number > 0 && from <= number && number < before;
         let decisions = rows.iter().map(|row| (row.decided, UpdateKind::Decided, row));
@@ -92,7 +93,7 @@ impl RunningEdge {
         self.take_step(Step::Decided(intent));
     }
 
-    /// Records an update of an intent. The book must have recorded the update first.
+    /// Records an update to an intent. The book must have recorded the update first.
     pub fn on_update(&mut self, row: &IntentRow) {
         if row.sequence.ended() > 0 {
             self.on_end(&EdgeRow::from_row(row));
@@ -123,7 +124,7 @@ impl RunningEdge {
         }
     }
 
-    /// Replaces the outcome of a settled trade, as if the corrected one had come first.
+    /// Replaces the outcome of a settled trade, as if `right` had been reported at first.
     pub fn correct(&mut self, intent: IntentId, right: Outcome) {
         let mut steps = std::mem::take(&mut self.steps);
         for step in &mut steps {
@@ -146,13 +147,13 @@ impl RunningEdge {
     }
 }
 
-/// Builds the sequence of intents in the order in which the Session saw their updates.
-/// The order is that of [`judge`](crate::judge).
+/// Builds the confidence sequence from the rows of a book.
+/// The updates count in the order in which the Session received them, as in [`judge`](crate::judge).
 pub fn edge_sequence<'a>(rows: impl IntoIterator<Item = &'a IntentRow>) -> ConfidenceSequence {
     trades_edge_sequence(&rows.into_iter().map(JudgedTrade::from_row).collect::<Vec<_>>())
 }
 
-/// Builds the sequence of trades from any source. The order is that of [`judge_trades`](crate::judge_trades).
+/// Builds the confidence sequence from trades of any source, ordered as in [`judge_trades`](crate::judge_trades).
 pub fn trades_edge_sequence(trades: &[JudgedTrade]) -> ConfidenceSequence {
     let mut sequence = ConfidenceSequence::new();
     let mut open: Vec<_> = trades.iter().map(|_| None).collect();

@@ -1,8 +1,8 @@
-//! Canonical bytes of journal entries, designed for cheap hashing.
+//! Canonical byte encoding of journal entries, designed for cheap hashing.
 //!
-//! Entries consist of tags, little-endian numbers, and enums by variant order. Each reason text is written only once.
-//! The fields common to all trades form a single piece, because appending a piece costs at least as much as its bytes.
-//! Any change to this encoding changes every `journal_hash`, so the header's `format` must change too.
+//! An entry consists of a tag, little-endian numbers, and enums encoded by variant order. Each reason text is written
+//! only once. The fields common to all trades form one fixed-size buffer, because each append costs as much as its
+//! bytes. Any change to this encoding changes every `journal_hash`, so the header's `format` must change too.
 
 use crate::reasons::ReasonShapes;
 use crate::{
@@ -300,7 +300,7 @@ impl<const N: usize> Piece<N> {
         Self { bytes: [0; N], length: 0 }
     }
 
-    /// Offsets are known at compile time, so the compiler removes the bounds check.
+    /// Appends a field. After inlining, the offset is a constant, so the compiler removes the bounds check.
     #[allow(clippy::inline_always, reason = "a call would copy the piece for each of its fields")]
     #[inline(always)]
     fn put<const M: usize>(&mut self, field: [u8; M]) -> &mut Self {
@@ -320,7 +320,7 @@ fn time_bytes(time: Millis) -> [u8; 8] {
     time.get().to_le_bytes()
 }
 
-/// Encodes `None` as zeros. A flag bit distinguishes it from a time of zero.
+/// Encodes `None` as zeros. A separate flag bit distinguishes `None` from a time of zero.
 #[inline]
 fn optional_time_bytes(time: Option<Millis>) -> [u8; 8] {
     time.map_or([0; 8], time_bytes)

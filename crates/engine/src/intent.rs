@@ -21,14 +21,14 @@ pub(crate) struct Intent {
     pub(crate) direction: Direction,
     pub(crate) stake: Money,
     pub(crate) decision_time: Millis,
-    /// Close time according to the expiry, counted from the decision.
+    /// Expected close time, computed from the decision time and the expiry.
     pub(crate) nominal_close: Millis,
     pub(crate) stage: Stage,
     pub(crate) payout_known: bool,
 }
 
-/// All unfinished intents in order.
-/// There are few of them, so most lookups are linear scans. Only the counts needed at every signal are cached.
+/// The unfinished intents of a Session.
+/// Lookups are linear scans, because few intents are unfinished. Only the counts needed at every signal are cached.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Intents {
     pub(crate) unfinished: Vec<Intent>,
@@ -53,7 +53,7 @@ pub(crate) struct ReinstatedIntent {
     pub(crate) released: Money,
 }
 
-/// Time after the decision for which a trade of the intent may still be found.
+/// Maximum time after a decision at which a missing trade may still appear.
 const LATE_TRADE_WINDOW: Millis = Millis::DAY;
 
 impl Intent {
@@ -124,7 +124,7 @@ impl Intents {
         Some(before)
     }
 
-    /// Marks an intent as in doubt. Open trades stay open, since they have already been accepted.
+    /// Marks an intent as in doubt. Open trades stay open, because the venue has already accepted them.
     pub(crate) fn doubt(&mut self, id: IntentId) {
         let unanswered = |intent: &&mut Intent| intent.id == id && intent.stage == Stage::InFlight;
         if let Some(intent) = self.unfinished.iter_mut().find(unanswered) {
@@ -135,8 +135,8 @@ impl Intents {
         }
     }
 
-    /// Removes an intent without a trade.
-    /// Returns `None` if it is unknown or finished, or if it is an open trade, which stays until it settles.
+    /// Removes an intent that did not become a trade.
+    /// Returns `None` for unknown or finished intents, and for open trades, which stay until they settle.
     pub(crate) fn refuse(&mut self, id: IntentId) -> Option<Intent> {
         self.take(|intent| intent.id == id && intent.stage != Stage::Open)
     }
@@ -145,7 +145,7 @@ impl Intents {
         self.take(|intent| intent.id == id)
     }
 
-    /// Gives up an intent in doubt. Its symbol is no longer blocked, but its stake stays reserved.
+    /// Gives up an intent in doubt. The stake stays reserved, but the symbol is no longer blocked.
     pub(crate) fn give_up(&mut self, id: IntentId, reserved_until: Millis) -> Option<Intent> {
         let intent = self.take(|intent| intent.id == id && intent.stage == Stage::InDoubt)?;
         self.unopened.push(UnopenedIntent { intent, reserved_until, is_reserved: true });
@@ -284,7 +284,7 @@ impl Intents {
         self.counts[place].add(intent);
     }
 
-    /// Extends the counts, because an earlier run may have traded symbols that no bot trades now.
+    /// Extends the counts to symbols that only an earlier run has traded.
     #[cold]
     fn make_room(&mut self, symbols: usize) {
         self.counts.resize(symbols, IntentCounts::NONE);
@@ -304,7 +304,7 @@ impl Intents {
 pub(crate) struct IntentCounts {
     by_direction: [u32; 2],
     by_stage: [u32; 3],
-    /// Latest nominal close of any intent so far. `Millis::MAX` (unknown) after a restore.
+    /// Latest nominal close of all intents so far, `Millis::MAX` (unknown) after a restore.
     #[serde(skip, default = "end_of_time")]
     latest_close: Millis,
 }
@@ -331,7 +331,7 @@ impl IntentCounts {
         self.by_stage[stage as usize]
     }
 
-    /// Returns `false` only if no intent has its nominal close at this time. `true` is not certain.
+    /// Returns whether an intent may have its nominal close at `moment`. Only `false` is certain.
     #[inline]
     pub(crate) fn may_close_at(&self, moment: Millis) -> bool {
         moment <= self.latest_close

@@ -1,8 +1,8 @@
-//! Decoding of journal entries of earlier runs.
+//! Decoding of journal entries from earlier runs.
 //!
-//! A restart folds the entries into a new Session ([`Session::recall`](crate::Session::recall)). This restores ledger,
-//! limits, ladders and doubts; strategies start fresh and see no entries. A replay feeds the events of one run to a
-//! Session and compares its actions with the recorded ones.
+//! A restart applies the entries to a new Session ([`Session::recall`](crate::Session::recall)). This restores the
+//! ledger, limits, ladders and intents in doubt. Strategies start fresh and see no entries. A replay feeds the events
+//! of one run to a Session and compares the resulting actions with the recorded actions.
 
 use crate::{Approved, BotId, Event, EventKind, Header, IntentId, Renumbering, Session, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, ReasonTemplate, Symbol};
@@ -12,36 +12,36 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A decoded entry.
+/// A decoded journal entry.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recorded {
     /// An event that the Session handled.
     Event(Event),
     /// A trade that the Session approved.
     Open(Approved),
-    /// A rejected signal, which changed nothing.
+    /// A rejected signal. It carries no data, because rejections change no state.
     Refuse,
     /// Start of a new day.
     DayOpened {
         /// Start of the day.
         start: Millis,
     },
-    /// A verdict. Not decoded, because it is recomputed from the trades.
+    /// A verdict. It carries no data, because verdicts are recomputed from the trades.
     Verdict,
 }
 
-/// Errors when decoding an entry.
+/// Errors when decoding a journal entry.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
     /// The entry is not in this program's format.
     #[error("this is not an entry of a journal")]
     InvalidEntry(#[from] serde_json::Error),
-    /// The header does not name its bots.
+    /// The header of the run does not name the bots.
     #[error("the header of a run does not say which bots it had")]
     NoBots,
 }
 
-/// Decoder for the entries of one run. It maps the bots and symbols of the run to those of the Session.
+/// A decoder for the journal entries of one run, which maps recorded bots and symbols to those of the Session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct JournalDecoder {
     bots: Vec<BotId>,
@@ -70,7 +70,7 @@ enum RecordedAction {
     Verdict {},
 }
 
-/// Reason as recorded in a journal, with `null` for non-finite numbers.
+/// A reason in a journal. Non-finite numbers are recorded as `null`.
 struct RecordedReason {
     words: ReasonWords,
     numbers: Vec<f64>,
@@ -90,9 +90,9 @@ impl JournalDecoder {
         Self { bots, symbols, templates: BTreeMap::new() }
     }
 
-    /// Creates a decoder for the run with this header and begins the run in the Session.
-    /// See [`Session::begin_run`]. Removed bots get numbers after the Session's own, because their trades still count
-    /// in the ledger and in their verdicts. Fails with [`DecodeError::NoBots`] if the header does not name its bots.
+    /// Creates a decoder for the run with this header and calls [`Session::begin_run`].
+    /// Removed bots get numbers after those of the Session's own bots, because their trades still count in the ledger
+    /// and in verdicts. Fails with [`DecodeError::NoBots`] if the header does not name the bots.
     pub fn for_run(header: &Header, session: &mut Session) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]
         struct Bot {
@@ -113,7 +113,7 @@ impl JournalDecoder {
         Ok(Self { bots, symbols, templates: BTreeMap::new() })
     }
 
-    /// Returns the decoder for a Session with different numbers.
+    /// Returns the decoder for a Session that numbers bots and symbols differently.
     #[must_use]
     pub fn with_numbers(&self, numbers: &Renumbering) -> Self {
         Self {

@@ -1,9 +1,9 @@
-//! The deterministic Session: events in, actions out.
+//! The deterministic trading engine: a [`Session`] turns events into actions.
 //!
-//! [`Session::handle`] contains all trading logic. It turns [`Event`]s into [`Action`]s, and never reads the clock, a
-//! price or the wallet. It does no I/O. Backtests, live runs and paper runs are drivers of this function, and a journal
-//! is the list of its events. Only an [`Approved`] trade can be opened, and only the risk rules ([`Rule`]) can approve
-//! a trade.
+//! [`Session::handle`] contains all trading logic. It turns [`Event`]s into [`Action`]s without any I/O, and never
+//! reads the clock, a price or the wallet. Backtests, paper runs and live runs are drivers of this function, and a
+//! journal is the list of its events. Only an [`Approved`] trade can be opened, and only the risk rules ([`Rule`]) can
+//! approve a trade.
 #![warn(missing_docs)]
 
 mod action;

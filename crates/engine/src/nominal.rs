@@ -1,8 +1,8 @@
-//! Nominal close time of an expiry, counted from the order time without latency.
+//! Nominal close time of a trade, computed from its expiry and order time without latency.
 
 use candlewick_sdk::{ExpirationType, Expiry, Millis};
 
-/// A `CANDLE_CLOSE` of 60 s or more closes with the next candle if at most this is left of its own.
+/// A `CANDLE_CLOSE` trade of 60 s or more moves to the next candle if its own candle closes within this time.
 const CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(crate) fn nominal_close(expiry: Expiry, at: Millis) -> Millis {

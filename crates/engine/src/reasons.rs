@@ -1,4 +1,4 @@
-//! Compact storage of reasons: strategies have few texts, and each trade has its own numbers.
+//! Compact storage of trade reasons. Each different text is stored once, and each trade stores only its numbers.
 
 use candlewick_sdk::Reason;
 
@@ -10,12 +10,12 @@ pub(crate) struct Reasons {
     numbers: Vec<f64>,
 }
 
-/// First reason with each distinct text. The numbers in it are meaningless.
+/// The different reason texts, each stored as the first reason with this text. The numbers in these reasons are unused.
 #[derive(Clone, Debug)]
 pub(crate) struct ReasonShapes {
     shapes: Vec<Reason>,
-    /// Cache of the latest reasons and their shapes, keyed by the address of the text.
-    /// The sequence of shapes is unpredictable, so a linear search would mispredict every second branch.
+    /// Cache of recent reasons and their index in `shapes`, keyed by the address of the text.
+    /// Reasons alternate unpredictably, so a linear search would mispredict every second branch.
     latest: Vec<(Reason, u32)>,
 }
 
@@ -86,7 +86,7 @@ impl ReasonShapes {
     }
 }
 
-/// Hashes the address, so that texts close together in memory get different slots.
+/// Hashes the address of the text, so that texts at nearby addresses get different slots.
 #[inline]
 fn slot_index(reason: &Reason) -> usize {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;

@@ -1,9 +1,9 @@
-//! Refusals by rule, in total and since the last trade.
+//! Number of refusals by rule, in total and since the last trade.
 
 use crate::{Control, IntentId, Rule, TradeBook};
 use std::collections::BTreeMap;
 
-/// Number of rules, and so the length of the totals, in the oldest readable snapshots.
+/// Number of rules, and thus of totals, in the oldest readable snapshots.
 const FIRST_RULES: usize = 35;
 
 type Counts = [u64; Rule::ALL.len()];
@@ -13,12 +13,12 @@ pub(crate) struct RefusalCount {
     all: Counts,
     recent: Counts,
     since: Option<IntentId>,
-    /// Refusals while the program itself suspends opens.
-    /// They do not count as recent, because a run that stops on request also suspends opens without a halt.
+    /// Number of refusals while the program itself suspends trading, `None` while trading is not suspended.
+    /// These refusals are not recent ones, because a run that stops on request also suspends trading without a halt.
     suspended: Option<u64>,
 }
 
-/// Written by hand, because `Default` does not cover arrays of this length.
+/// Implemented manually, because `Default` does not cover arrays of this length.
 impl Default for RefusalCount {
     fn default() -> Self {
         let none = [0; Rule::ALL.len()];
@@ -39,8 +39,8 @@ impl RefusalCount {
         }
     }
 
-    /// Records a suspension or its end.
-    /// If opens are suspended again while already suspended, the earlier suspension counts as a halt.
+    /// Records the start or the end of a suspension.
+    /// If a suspension starts during another suspension, the refusals of the earlier one count as those of a halt.
     pub(crate) fn record_control(&mut self, control: Control) {
         match control {
             Control::Suspend => {
@@ -52,8 +52,8 @@ impl RefusalCount {
         }
     }
 
-    /// Adds the counts of a later run with renumbered intents. `its_last` is the number of its last intent
-    /// within that run, `last` the number of the last intent of both runs together.
+    /// Adds the counts of a later run whose intents are renumbered.
+    /// `later_last` is the last intent of this run in its own numbering, `last` the last intent of both runs together.
     pub(crate) fn append(&mut self, later: &Self, its_last: Option<IntentId>, last: Option<IntentId>) {
         let sums = self.all.iter_mut().zip(later.all);
         sums.for_each(|(count, more)| *count += more);
@@ -68,7 +68,7 @@ impl RefusalCount {
         self.suspended = later.suspended;
     }
 
-    /// Returns the totals by rule number, without trailing zeros after the first [`FIRST_RULES`].
+    /// Returns the total refusals by rule number, without trailing zeros after the first [`FIRST_RULES`] totals.
     pub(crate) fn totals(&self) -> Vec<u64> {
         let later = &self.all[FIRST_RULES..];
         let used = later.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);

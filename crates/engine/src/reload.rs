@@ -10,11 +10,11 @@ use std::fmt::{self, Display};
 const MAX_LISTED: usize = 12;
 const MAX_CHARS: usize = 100;
 
-/// The trigger of a reload.
+/// The trigger of a settings reload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReloadedBy {
-    /// `candlewick reload`.
+    /// The command `candlewick reload`.
     Command,
     /// The signal SIGHUP.
     Signal,
@@ -46,7 +46,7 @@ impl Display for SettingChange {
     }
 }
 
-/// A reload of the settings.
+/// A reload of the settings during a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reloaded {
     /// Venue time from which the settings apply.
@@ -55,12 +55,12 @@ pub struct Reloaded {
     pub by: ReloadedBy,
     /// The blake3 hash of the new settings, in hexadecimal.
     pub hash: String,
-    /// Changes as `key old -> new`, shortened if there are many.
+    /// Changed settings as `key old -> new`. A long list is truncated.
     pub changes: Vec<String>,
 }
 
 /// The journal note of a reload, with the new settings.
-/// It precedes the event [`Control::Reload`](crate::Control::Reload).
+/// The note precedes the event [`Control::Reload`](crate::Control::Reload).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReloadNote {
     /// Time, trigger and changes.
@@ -72,7 +72,7 @@ pub struct ReloadNote {
 }
 
 impl ReloadNote {
-    /// Creates a note for settings that replace `before`, an object with `risk` and `runtime`.
+    /// Creates the note for new settings that replace `before`, a JSON object with the keys `risk` and `runtime`.
     pub fn new(
         (at, by): (Millis, ReloadedBy),
         risk: RiskSettings,
@@ -90,7 +90,7 @@ impl ReloadNote {
         Ok(Self { reloaded: Reloaded { at, by, hash, changes }, risk, runtime })
     }
 
-    /// Parses a note, `None` if it is not about a reload.
+    /// Parses a journal note, `None` if the note is not about a reload.
     pub fn parse(body: &str) -> Result<Option<Self>, serde_json::Error> {
         // Skip notes about other topics.
         if !body.contains("\"reloaded\"") {
@@ -101,7 +101,7 @@ impl ReloadNote {
     }
 }
 
-/// Returns the settings that differ, in the order of their keys.
+/// Returns the settings that differ between two JSON objects, ordered by key.
 /// Lists of named tables (`bots`) are compared by name, other lists as a whole.
 pub fn changes_between(from: &Value, to: &Value) -> Vec<SettingChange> {
     let mut changes = Vec::new();
@@ -131,14 +131,14 @@ fn compare(key: String, from: &Value, to: &Value, changes: &mut Vec<SettingChang
     }
 }
 
-/// Indexes a list of tables by name, `None` if it is empty or a name is missing or repeated.
+/// Indexes a list of tables by name, `None` if the list is empty or a name is missing or repeated.
 fn by_name(list: &[Value]) -> Option<serde_json::Map<String, Value>> {
     let named = list.iter().map(|item| Some((item.get("name")?.as_str()?.to_owned(), item.clone())));
     let named: serde_json::Map<String, Value> = named.collect::<Option<_>>()?;
     (named.len() == list.len() && !list.is_empty()).then_some(named)
 }
 
-/// Compares by value, because amounts are strings in JSON and 100 equals 100.0.
+/// Returns whether two settings have the same value. Amounts are strings in JSON, and 100 equals 100.0.
 fn is_same(from: &Value, to: &Value) -> bool {
     let amount = |value: &Value| match value {
         Value::String(text) => text.parse::<Decimal>().ok(),

@@ -13,7 +13,7 @@ use std::fmt;
 
 /// A window of trading hours: `{ days = ["mon", "tue"], from = "22:00", to = "06:00", timezone = "Europe/London" }`.
 ///
-/// A window whose end is not after its start crosses midnight and belongs to the day it starts on.
+/// A window that ends at or before its start time crosses midnight and belongs to the day on which it starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hours {
@@ -52,8 +52,8 @@ pub enum Weekday {
     Sun,
 }
 
-/// A validated window of hours.
-/// Rules, strategy filters and the `[risk].hours` setting share it, so they agree on which times are inside.
+/// A validated window of trading hours.
+/// Rules, strategy filters and the `[risk].hours` setting share this type, so they agree on which times are inside.
 #[derive(Clone, Debug)]
 pub struct Window {
     days: Vec<Weekday>,
@@ -62,7 +62,7 @@ pub struct Window {
     timezone: Tz,
 }
 
-/// The start of a day, for daily limits or a gate.
+/// The local time at which a day starts, for daily limits and trade gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DayStart {
     time: NaiveTime,
@@ -74,7 +74,7 @@ fn default_timezone() -> String {
 }
 
 impl Window {
-    /// Validates hours. `key` is the setting that contains them, for error messages.
+    /// Validates a window of trading hours. Error messages name the setting `key`.
     pub fn new(hours: &Hours, key: &str) -> Result<Self, EngineError> {
         Ok(Self {
             days: hours.days.clone(),
@@ -101,7 +101,7 @@ impl Window {
     }
 
     /// Returns the next start of the window after `at`.
-    /// If a clock change skips a start, it moves to the first moment after the skipped time.
+    /// If a clock change skips the start, the result is the first moment after the skipped time.
     pub fn next_start(&self, at: Millis) -> Option<Millis> {
         let start = DayStart { time: self.from, timezone: self.timezone };
         let today = DateTime::from_timestamp_millis(at.get())?.with_timezone(&self.timezone).date_naive();
@@ -118,7 +118,7 @@ pub struct LocalClock {
 }
 
 impl LocalClock {
-    /// Creates the clock of an IANA time zone. `key` is the setting that names it, for error messages.
+    /// Creates the clock of an IANA time zone. Error messages name the setting `key`.
     pub fn new(timezone: &str, key: &str) -> Result<Self, EngineError> {
         Ok(Self { timezone: parse_timezone(timezone, key)? })
     }
@@ -166,7 +166,8 @@ impl DayStart {
         }
     }
 
-    /// Returns the start of a day, or the first moment after it if a clock change skips it.
+    /// Returns the start of `day`. If a clock change skips the start, the result is the first moment after the skipped
+    /// time.
     fn start_of(self, day: NaiveDate) -> Option<Millis> {
         let mut local = day.and_time(self.time);
         for _ in 0..25 {

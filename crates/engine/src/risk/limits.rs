@@ -1,4 +1,4 @@
-//! The validated `[risk]` section in the engine's units.
+//! The validated settings of the `[risk]` section, in the engine's units.
 
 use super::bot_limits::BotLimits;
 use super::hours::{DayStart, Window};
@@ -22,7 +22,7 @@ pub(crate) struct Limits {
     pub(super) daily_profit_target: AmountOrPercent,
     pub(crate) session: SessionLimits,
     pub(super) max_drawdown: f64,
-    /// Number of halvings that bring a peak below its allowed fall.
+    /// Number of halvings that reduce any peak to its allowed drawdown or less.
     drawdown_halvings: u32,
     pub(super) max_loss_streak: u32,
     pub(super) cooldown_after_loss: Millis,
@@ -34,9 +34,9 @@ pub(crate) struct Limits {
     min_payout: Option<Payout>,
     named_payouts: BTreeMap<Symbol, Option<Payout>>,
     payouts: Vec<Option<Payout>>,
-    /// Symbols of which only the one with the best payout is traded, followed by their numbers in the
-    /// Session. The numbers are empty if the Session trades only one of them.
+    /// Symbols of which only the symbol with the best payout is traded.
     best_payout_names: Vec<Symbol>,
+    /// Ids of `best_payout_names`, empty if the Session trades fewer than two of these symbols.
     pub(super) best_payout_of: Vec<SymbolId>,
     pub(super) payout_max_age: Millis,
     pub(super) stale_after_intervals: i64,
@@ -171,9 +171,8 @@ impl Limits {
         caps.into_iter().filter(|cap| *cap > 0).min()
     }
 
-    /// Returns the maximum number of open trades, at least 1.
-    /// Without a cap it is 1. Only earlier runs can lack one, because [`check_stakes`](crate::check_stakes) requires it
-    /// for new runs.
+    /// Returns the maximum number of open trades, 1 if no cap is set.
+    /// Only earlier runs can lack a cap, because [`check_stakes`](crate::check_stakes) requires a cap for new runs.
     pub(crate) fn max_concurrent(&self, symbols: usize) -> u32 {
         let per_symbol = self.max_open_trades_per_symbol.saturating_mul(symbols.max(1));
         let caps = [self.max_open_trades, per_symbol].into_iter().filter(|cap| *cap > 0);

@@ -7,7 +7,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{Money, MoneyScale};
 
-/// An amount and a percentage. Zero disables each.
+/// A limit given as an amount, a percentage or both. Zero disables either.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AmountOrPercent {
     amount: Money,
@@ -30,7 +30,7 @@ impl AmountOrPercent {
         self.amount.is_positive().then_some(self.amount)
     }
 
-    /// Returns the percentage of an equity, rounded down to the smallest unit, or `None` if it is not set.
+    /// Returns the set percentage of `equity`, rounded down to the smallest unit, `None` if no percentage is set.
     pub(crate) fn share_of(&self, equity: Money) -> Option<Money> {
         let part = || i128::from(equity.max(Money::ZERO).minor()) * i128::from(self.parts) / WHOLE;
         (self.parts > 0).then(|| Money::from_minor(i64::try_from(part()).unwrap_or(i64::MAX)))

@@ -20,8 +20,8 @@ pub(super) fn check_opposite_open(proposal: &Proposal, view: View<'_>) -> Ruling
     refuse_if(!view.limits.allow_opposite && opposite > 0)
 }
 
-/// Close times are nominal: counted from the decision and the bot's entry delay.
-/// The venue's close times differ by its latency.
+/// Refuses a trade that would close at the same time as a trade in the same direction on the same symbol.
+/// Close times are nominal, because the venue's close times differ by its latency.
 #[inline]
 pub(super) fn check_duplicate_open(proposal: &Proposal, view: View<'_>) -> Ruling {
     let Proposal { direction, nominal_close, .. } = *proposal;
