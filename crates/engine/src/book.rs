@@ -66,16 +66,16 @@ impl EventSequence {
         if self.left_out > 0 { self.left_out } else { self.settled }
     }
 
-    pub(crate) const fn after(self, news: u32) -> Self {
-        const fn moved(place: u32, by: u32) -> u32 {
-            if place == 0 { 0 } else { place + by }
+    pub(crate) const fn shifted_by(self, updates: u32) -> Self {
+        const fn shift(number: u32, by: u32) -> u32 {
+            if number == 0 { 0 } else { number + by }
         }
         let Self { decided, answered, left_out, settled, .. } = self;
         Self {
-            decided: moved(decided, news),
-            answered: moved(answered, news),
-            left_out: moved(left_out, news),
-            settled: moved(settled, news),
+            decided: shift(decided, updates),
+            answered: shift(answered, updates),
+            left_out: shift(left_out, updates),
+            settled: shift(settled, updates),
             ..self
         }
     }
@@ -103,7 +103,7 @@ impl EventSequence {
 
 /// The original order of a trade that the venue opened on different terms.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Departure {
+pub struct OriginalOrder {
     /// Terms of the order.
     pub ordered: OrderTerms,
     /// Symbol that the venue traded, `None` if it is the ordered symbol.
@@ -170,15 +170,15 @@ pub struct TradeBook {
     pub(crate) not_sent: u64,
     /// First intent whose refusals are counted, `None` to count the refusals of all intents.
     pub(crate) counted_from: Option<IntentId>,
-    pub(crate) departures: BTreeMap<IntentId, Departure>,
-    pub(crate) settled_by_person: BTreeSet<IntentId>,
+    pub(crate) original_orders: BTreeMap<IntentId, OriginalOrder>,
+    pub(crate) settled_by_operator: BTreeSet<IntentId>,
     pub(crate) corrections: BTreeMap<IntentId, CorrectedResult>,
-    pub(crate) news: u32,
+    pub(crate) update_count: u32,
 }
 
 impl IntentRow {
     #[inline]
-    pub(crate) fn decided(approved: OrderTerms) -> Self {
+    pub(crate) fn from_terms(approved: OrderTerms) -> Self {
         Self {
             approved,
             state: IntentState::InFlight,
@@ -245,23 +245,23 @@ impl TradeBook {
             EventKind::Adopted(opened) => self.record_opened(opened, event.at),
             EventKind::Reinstated(terms) => self.record_reinstated(terms.intent()),
             EventKind::NotOpened { intent, .. } => {
-                let place = self.news + 1;
+                let number = self.update_count + 1;
                 if let Some(row) = self.row_mut(*intent)
                     && row.state == IntentState::InDoubt
                 {
                     row.state = IntentState::NotOpened;
-                    row.sequence.left_out = place;
-                    self.news = place;
+                    row.sequence.left_out = number;
+                    self.update_count = number;
                 }
             }
             EventKind::Settled(settled) => self.record_settled(settled, event.at),
             EventKind::SettledByPerson { intent, outcome, profit } => {
-                let place = self.news + 1;
+                let number = self.update_count + 1;
                 if let Some(row) = self.row_mut(*intent).filter(|row| !row.is_over()) {
                     if row.sequence.left_out == 0 {
-                        row.sequence.left_out = place;
+                        row.sequence.left_out = number;
                     }
-                    self.settled_by_person.insert(*intent);
+                    self.settled_by_operator.insert(*intent);
                 }
                 self.record_settled(&Settled::by_operator(*intent, *outcome, *profit), event.at);
             }
@@ -270,7 +270,7 @@ impl TradeBook {
             }
             EventKind::Rejected { intent, rejection } => self.record_rejected(*intent, rejection, event.at),
             EventKind::NotSent { intent } => {
-                if self.end(*intent, IntentState::NotSent, event.at) {
+                if self.end_without_trade(*intent, IntentState::NotSent, event.at) {
                     self.not_sent += 1;
                 }
             }
@@ -296,12 +296,12 @@ impl TradeBook {
 
     #[inline]
     fn record_open(&mut self, approved: &Approved) {
-        self.news += 1;
+        self.update_count += 1;
         let reason = self.reasons.put(approved.reason());
         // Constructed in place: copying a row right after writing it field by field stalls.
-        self.rows.extend(iter::once_with(|| IntentRow::decided(*approved.terms())));
+        self.rows.extend(iter::once_with(|| IntentRow::from_terms(*approved.terms())));
         if let Some(row) = self.rows.last_mut() {
-            (row.reason, row.sequence.decided) = (reason, self.news);
+            (row.reason, row.sequence.decided) = (reason, self.update_count);
         }
     }
 
@@ -318,12 +318,12 @@ impl TradeBook {
     /// The appended intents are renumbered to follow the last intent of this book.
     pub fn append(&mut self, later: &Self) {
         let next = self.rows.last().map_or(1, |row| row.approved.intent().number() + 1);
-        let news = self.news;
+        let updates = self.update_count;
         for (intent, row) in (next..).map(IntentId::new).zip(&later.rows) {
-            let (approved, sequence) = (row.approved.renumbered(intent), row.sequence.after(news));
+            let (approved, sequence) = (row.approved.renumbered(intent), row.sequence.shifted_by(updates));
             self.copy_row(later, row.approved.intent(), IntentRow { approved, sequence, ..*row });
         }
-        self.news += later.news;
+        self.update_count += later.update_count;
         self.refused.append(&later.refused, later.last_intent(), self.last_intent());
         self.no_price += later.no_price;
         self.rejected += later.rejected;
@@ -346,8 +346,8 @@ impl TradeBook {
     }
 
     /// Returns the number of updates so far, which is also the number of the latest update.
-    pub const fn news(&self) -> u32 {
-        self.news
+    pub const fn update_count(&self) -> u32 {
+        self.update_count
     }
 
     /// Returns the venue's id of the trade in a row of this book, `None` if unknown.
@@ -359,7 +359,7 @@ impl TradeBook {
     /// A name is that of a [`Rule`], or `NoPrice`, `Rejected` or `NotSent` for approved orders that failed.
     pub fn refused(&self) -> BTreeMap<&'static str, u64> {
         let venue = [("NoPrice", self.no_price), ("Rejected", self.rejected), ("NotSent", self.not_sent)];
-        self.refused.all().chain(venue).filter(|(_, count)| *count > 0).collect()
+        self.refused.counts().chain(venue).filter(|(_, count)| *count > 0).collect()
     }
 
     pub(crate) fn last_intent(&self) -> Option<IntentId> {
@@ -367,13 +367,13 @@ impl TradeBook {
     }
 
     fn record_opened(&mut self, opened: &Opened, at: Millis) {
-        let place = self.news + 1;
+        let number = self.update_count + 1;
         if self.row(opened.intent).is_none_or(IntentRow::is_over) {
             return;
         }
         let known = self.row(opened.intent).and_then(|row| self.venue_id(row));
-        let news = opened.venue_id.filter(|id| Some(*id) != known);
-        let venue_id = news.and_then(|id| self.put_venue_id(id));
+        let new_id = opened.venue_id.filter(|id| Some(*id) != known);
+        let venue_id = new_id.and_then(|id| self.push_venue_id(id));
         let Some(row) = self.row_mut(opened.intent) else { return };
         if row.state != IntentState::Open {
             row.state = IntentState::Open;
@@ -381,7 +381,7 @@ impl TradeBook {
         }
         // The first reply may omit the payout.
         if row.sequence.answered_payout.is_none() && opened.payout.is_some() {
-            row.sequence.answered = place;
+            row.sequence.answered = number;
             row.sequence.answered_payout = opened.payout;
         }
         row.venue_id = venue_id.or(row.venue_id);
@@ -390,16 +390,16 @@ impl TradeBook {
         row.close_time = opened.close_time.or(row.close_time);
         row.payout = opened.payout.or(row.payout);
         if let Some(taken) = &opened.taken {
-            self.record_taken(opened.intent, taken, place);
+            self.record_venue_terms(opened.intent, taken, number);
         }
-        self.news = place;
+        self.update_count = number;
     }
 
     fn record_settled(&mut self, settled: &Settled, at: Millis) {
-        let place = self.news + 1;
+        let number = self.update_count + 1;
         let Some(row) = self.row_mut(settled.intent).filter(|row| !row.is_over()) else { return };
         row.state = IntentState::Settled;
-        row.sequence.settled = place;
+        row.sequence.settled = number;
         row.sequence.settled_payout = settled.payout;
         row.outcome = Some(settled.outcome);
         row.profit = settled.profit;
@@ -409,16 +409,16 @@ impl TradeBook {
         row.close_price = settled.close_price;
         row.payout = settled.payout.or(row.payout);
         row.settled_at = Some(at);
-        self.news = place;
+        self.update_count = number;
     }
 
     fn record_rejected(&mut self, intent: IntentId, rejection: &Rejection, at: Millis) {
-        if !self.end(intent, IntentState::Rejected, at) {
+        if !self.end_without_trade(intent, IntentState::Rejected, at) {
             return;
         }
         match rejection {
             Rejection::NoPrice => self.no_price += 1,
-            rejection if rejection.is_for_balance() => {
+            rejection if rejection.is_insufficient_balance() => {
                 self.refused.record(Rule::InsufficientBalance, self.last_intent());
             }
             _ => self.rejected += 1,
@@ -435,15 +435,15 @@ impl TradeBook {
 
     /// Ends an intent that has no trade, and returns whether its refusal is counted.
     /// Open trades are ignored, because the venue has already accepted them.
-    fn end(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
+    fn end_without_trade(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
         let unanswered =
             |row: &&mut IntentRow| matches!(row.state, IntentState::InFlight | IntentState::InDoubt);
-        let place = self.news + 1;
+        let number = self.update_count + 1;
         let Some(row) = self.row_mut(intent).filter(unanswered) else { return false };
         row.state = state;
         row.answered_at = Some(at);
-        row.sequence.left_out = place;
-        self.news = place;
+        row.sequence.left_out = number;
+        self.update_count = number;
         Some(intent) >= self.counted_from
     }
 
@@ -455,9 +455,9 @@ impl TradeBook {
     /// Returns the index of a row. The index follows from the intent number unless rows were dropped.
     fn position(&self, intent: IntentId) -> Option<usize> {
         let first = self.rows.first()?.approved.intent().number();
-        let place = usize::try_from(intent.number().checked_sub(first)?).ok()?;
-        let is_there = self.rows.get(place).is_some_and(|row| row.approved.intent() == intent);
-        if is_there { Some(place) } else { self.find_row(intent) }
+        let index = usize::try_from(intent.number().checked_sub(first)?).ok()?;
+        let is_at_index = self.rows.get(index).is_some_and(|row| row.approved.intent() == intent);
+        if is_at_index { Some(index) } else { self.find_row(intent) }
     }
 
     #[cold]
@@ -467,24 +467,24 @@ impl TradeBook {
 
     /// Returns the original order of an intent, `None` if the venue accepted the order unchanged.
     /// The row of the intent has the terms that the venue accepted.
-    pub fn departure(&self, intent: IntentId) -> Option<&Departure> {
-        self.departures.get(&intent)
+    pub fn departure(&self, intent: IntentId) -> Option<&OriginalOrder> {
+        self.original_orders.get(&intent)
     }
 
-    fn record_taken(&mut self, intent: IntentId, taken: &VenueTerms, place: u32) {
+    fn record_venue_terms(&mut self, intent: IntentId, taken: &VenueTerms, number: u32) {
         let Some(row) = self.row_mut(intent) else { return };
         let before = row.approved;
         if taken.is_another_bet(before.direction()) && row.sequence.left_out == 0 {
-            row.sequence.left_out = place;
+            row.sequence.left_out = number;
         }
         row.approved = before.with_venue_terms(taken);
-        let departure = Departure { ordered: before, symbol: taken.symbol };
-        self.departures.entry(intent).or_insert(departure).symbol = taken.symbol;
+        let original = OriginalOrder { ordered: before, symbol: taken.symbol };
+        self.original_orders.entry(intent).or_insert(original).symbol = taken.symbol;
     }
 
     /// Returns whether the operator reported the result instead of the venue.
     pub fn is_settled_by_operator(&self, intent: IntentId) -> bool {
-        self.settled_by_person.contains(&intent)
+        self.settled_by_operator.contains(&intent)
     }
 
     /// Returns the first result of a trade, `None` if the result was never corrected.
@@ -496,9 +496,9 @@ impl TradeBook {
         let Some(row) = self.row_mut(intent).filter(|row| row.state == IntentState::Settled) else { return };
         let booked = (row.outcome.unwrap_or(outcome), row.profit);
         (row.outcome, row.profit) = (Some(outcome), profit);
-        let is_left_out_by_person = row.sequence.left_out == row.sequence.settled;
-        if self.settled_by_person.remove(&intent)
-            && is_left_out_by_person
+        let is_excluded_by_operator = row.sequence.left_out == row.sequence.settled;
+        if self.settled_by_operator.remove(&intent)
+            && is_excluded_by_operator
             && let Some(row) = self.row_mut(intent)
         {
             // A result from the venue is evidence, unlike one reported by an operator.

@@ -72,17 +72,17 @@ impl Bot {
     #[inline]
     pub(crate) fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         let enters_again = self.is_reentry_due();
-        let shown = if self.longer.is_empty() && !enters_again {
+        let fed = if self.longer.is_empty() && !enters_again {
             self.strategy.on_candles(candles, self.cold.saturating_sub(1), signal).count
         } else {
             self.on_candle_with_longer(candles, signal)
         };
-        self.keep_close(&candles[..shown]);
-        self.cold = self.cold.saturating_sub(shown);
+        self.update_last_close(&candles[..fed]);
+        self.cold = self.cold.saturating_sub(fed);
         if enters_again {
-            self.enter_again(signal);
+            self.apply_reentry(signal);
         }
-        shown
+        fed
     }
 
     /// Passes candles to the strategy until it has given `max_answers` answers after [warm-up](Self::is_warm).
@@ -91,20 +91,20 @@ impl Bot {
     pub(crate) fn on_candles_ahead(
         &mut self,
         candles: &[Candle],
-        most: usize,
+        max_answers: usize,
         answers: &mut CandleAnswers,
     ) -> usize {
         if self.is_warm() && self.longer.is_empty() && self.reentry.is_none() {
-            let shown = self.strategy.on_candles_ahead(candles, most, answers);
-            self.keep_close(&candles[..shown]);
-            return shown;
+            let fed = self.strategy.on_candles_ahead(candles, max_answers, answers);
+            self.update_last_close(&candles[..fed]);
+            return fed;
         }
         let mut signal = None;
-        let shown = self.on_candles(candles, &mut signal);
+        let fed = self.on_candles(candles, &mut signal);
         if let (Some(signal), true) = (signal, self.is_warm()) {
             answers.push(CandleAnswer { candle_time: self.last_close - self.interval, signal });
         }
-        shown
+        fed
     }
 
     /// Passes candles to the strategy and suppresses its signals.
@@ -113,11 +113,11 @@ impl Bot {
         let (mut rest, mut suppressed) = (candles, 0);
         let mut signal = None;
         while !rest.is_empty() && (!self.is_warm() || !self.longer.is_empty() || self.is_reentry_due()) {
-            let shown = self.on_candles(rest, &mut signal);
+            let fed = self.on_candles(rest, &mut signal);
             suppressed += u64::from(signal.is_some() && self.is_warm());
-            rest = &rest[shown..];
+            rest = &rest[fed..];
         }
-        self.keep_close(rest);
+        self.update_last_close(rest);
         suppressed + self.strategy.on_candles(rest, rest.len(), &mut signal).suppressed
     }
 
@@ -133,7 +133,7 @@ impl Bot {
     ) -> (usize, u64) {
         if !self.waits_for_settlements() && self.longer.is_empty() {
             let FedCandles { count, suppressed } = self.strategy.on_candles(candles, suppress, signal);
-            self.keep_close(&candles[..count]);
+            self.update_last_close(&candles[..count]);
             return (count, suppressed);
         }
         let (first, rest) = candles.split_at(suppress.min(candles.len()));
@@ -148,7 +148,7 @@ impl Bot {
     }
 
     #[cold]
-    fn enter_again(&mut self, signal: &mut Option<Signal>) {
+    fn apply_reentry(&mut self, signal: &mut Option<Signal>) {
         if let Some(entry) =
             self.reentry.as_mut().and_then(|due| due.on_close(self.last_close, self.interval))
         {
@@ -189,7 +189,7 @@ impl Bot {
     }
 
     pub(crate) fn on_not_accepted(&mut self, intent: IntentId) {
-        let waits = self.reentry.as_ref().is_some_and(|reentry| reentry.waits());
+        let waits = self.reentry.as_ref().is_some_and(|reentry| reentry.is_waiting());
         if self.if_refused == IfRefused::Reset && !waits {
             self.stake.give_up_ladder(intent);
         }
@@ -210,8 +210,8 @@ impl Bot {
     }
 
     #[inline]
-    fn keep_close(&mut self, shown: &[Candle]) {
-        if let Some(last) = shown.last() {
+    fn update_last_close(&mut self, fed: &[Candle]) {
+        if let Some(last) = fed.last() {
             self.last_close = last.time() + self.interval;
         }
     }

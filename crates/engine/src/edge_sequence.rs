@@ -1,6 +1,6 @@
 //! Confidence sequences for edge and win rate, updated in the order in which trades became known.
 
-use crate::judge::{UNSEEN_PAYOUT_FRACTION, UpdateKind, in_order};
+use crate::judge::{UNSEEN_PAYOUT_FRACTION, UpdateKind, build_timeline};
 use crate::{IntentId, IntentRow, JudgedTrade, to_trade_outcome};
 use candlewick_sdk::{Outcome, Payout};
 use candlewick_statistics::{ConfidenceSequence, OpenTrade};
@@ -24,11 +24,11 @@ pub struct EdgeRow {
 pub struct RunningEdge {
     sequence: ConfidenceSequence,
     open: BTreeMap<IntentId, OpenTrade>,
-    steps: Vec<Step>,
+    steps: Vec<SequenceStep>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum SequenceStep {
     Decided(IntentId),
     /// End of a trade, with the payout as a fraction of the stake.
     Ended(IntentId, Outcome, f64),
@@ -74,10 +74,10 @@ impl RunningEdge {
     /// Adds the updates to the intents in `rows` whose numbers are in `[from, before)`.
     /// All updates added earlier must have smaller numbers.
     pub fn take(&mut self, rows: &[EdgeRow], (from, before): (u32, u32)) {
-        let is_asked = |number: u32| number > 0 && from <= number && number < before;
+        let is_in_range = |number: u32| number > 0 && from <= number && number < before;
         let decisions = rows.iter().map(|row| (row.decided, UpdateKind::Decided, row));
         let ends = rows.iter().map(|row| (row.ended, UpdateKind::Ended, row));
-        let mut news: Vec<_> = decisions.chain(ends).filter(|(number, ..)| is_asked(*number)).collect();
+        let mut news: Vec<_> = decisions.chain(ends).filter(|(number, ..)| is_in_range(*number)).collect();
         news.sort_unstable_by_key(|(number, news, _)| (*number, *news));
         for (_, news, row) in news {
             match news {
@@ -90,7 +90,7 @@ impl RunningEdge {
 
     /// Records the decision of an intent.
     pub fn on_decided(&mut self, intent: IntentId) {
-        self.take_step(Step::Decided(intent));
+        self.record_step(SequenceStep::Decided(intent));
     }
 
     /// Records an update to an intent. The book must have recorded the update first.
@@ -102,23 +102,23 @@ impl RunningEdge {
 
     fn on_end(&mut self, row: &EdgeRow) {
         let Some(outcome) = row.outcome.filter(|_| self.open.contains_key(&row.intent)) else { return };
-        let pays = row.payout.map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
-        self.take_step(Step::Ended(row.intent, outcome, pays));
+        let payout_fraction = row.payout.map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
+        self.record_step(SequenceStep::Ended(row.intent, outcome, payout_fraction));
     }
 
-    fn take_step(&mut self, step: Step) {
+    fn record_step(&mut self, step: SequenceStep) {
         self.apply(step);
         self.steps.push(step);
     }
 
-    fn apply(&mut self, step: Step) {
+    fn apply(&mut self, step: SequenceStep) {
         match step {
-            Step::Decided(intent) => {
+            SequenceStep::Decided(intent) => {
                 self.open.insert(intent, self.sequence.on_open());
             }
-            Step::Ended(intent, outcome, pays) => {
+            SequenceStep::Ended(intent, outcome, payout_fraction) => {
                 if let Some(open) = self.open.remove(&intent) {
-                    self.sequence.on_settled(open, to_trade_outcome(outcome), pays);
+                    self.sequence.on_settled(open, to_trade_outcome(outcome), payout_fraction);
                 }
             }
         }
@@ -128,7 +128,7 @@ impl RunningEdge {
     pub fn correct(&mut self, intent: IntentId, right: Outcome) {
         let mut steps = std::mem::take(&mut self.steps);
         for step in &mut steps {
-            if let Step::Ended(ended, outcome, _) = step
+            if let SequenceStep::Ended(ended, outcome, _) = step
                 && *ended == intent
             {
                 *outcome = right;
@@ -157,7 +157,7 @@ pub fn edge_sequence<'a>(rows: impl IntoIterator<Item = &'a IntentRow>) -> Confi
 pub fn trades_edge_sequence(trades: &[JudgedTrade]) -> ConfidenceSequence {
     let mut sequence = ConfidenceSequence::new();
     let mut open: Vec<_> = trades.iter().map(|_| None).collect();
-    for (_, _, news, place) in in_order(trades) {
+    for (_, _, news, place) in build_timeline(trades) {
         match news {
             UpdateKind::Decided => open[place] = Some(sequence.on_open()),
             UpdateKind::Answered => {}
@@ -165,8 +165,8 @@ pub fn trades_edge_sequence(trades: &[JudgedTrade]) -> ConfidenceSequence {
                 let JudgedTrade { payout, ended, sequence: order, .. } = trades[place];
                 let payout = order.and_then(|order| order.settled_payout).or(payout);
                 if let (Some(trade), Some((_, outcome))) = (open[place].take(), ended) {
-                    let pays = payout.map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
-                    sequence.on_settled(trade, to_trade_outcome(outcome), pays);
+                    let payout_fraction = payout.map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
+                    sequence.on_settled(trade, to_trade_outcome(outcome), payout_fraction);
                 }
             }
         }
@@ -228,7 +228,7 @@ mod tests {
                 running.on_decided(IntentId::new(number));
                 let outcome = if number % 4 == 0 { Outcome::Lost } else { Outcome::Won };
                 let outcome = if number == 3 { third } else { outcome };
-                running.take_step(Step::Ended(IntentId::new(number), outcome, 0.85));
+                running.record_step(SequenceStep::Ended(IntentId::new(number), outcome, 0.85));
             }
             running
         };

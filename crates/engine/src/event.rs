@@ -262,7 +262,7 @@ pub enum Rejection {
 
 impl Rejection {
     /// Returns whether the venue rejected the order because the wallet does not cover the stake.
-    pub const fn is_for_balance(&self) -> bool {
+    pub const fn is_insufficient_balance(&self) -> bool {
         matches!(
             self,
             Self::InsufficientBalance | Self::Refused { reason: RefusalReason::InsufficientBalance, .. }

@@ -1,6 +1,6 @@
 //! Numeric ids of a Session, their names, and the mapping to the ids of another Session.
 
-use crate::{Departure, IntentRow, OrderTerms};
+use crate::{IntentRow, OrderTerms, OriginalOrder};
 use candlewick_sdk::Symbol;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -133,7 +133,7 @@ impl OrderTerms {
     }
 }
 
-impl Departure {
+impl OriginalOrder {
     pub(crate) fn with_numbers(self, numbers: &Renumbering) -> Self {
         Self { ordered: self.ordered.with_numbers(numbers), ..self }
     }

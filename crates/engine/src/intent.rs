@@ -88,7 +88,7 @@ impl Intents {
     #[inline]
     pub(crate) fn push(&mut self, intent: Intent) {
         self.next = intent.id.next();
-        self.count(&intent);
+        self.add_to_counts(&intent);
         self.unfinished.extend(iter::once_with(|| intent));
     }
 
@@ -138,16 +138,16 @@ impl Intents {
     /// Removes an intent that did not become a trade.
     /// Returns `None` for unknown or finished intents, and for open trades, which stay until they settle.
     pub(crate) fn refuse(&mut self, id: IntentId) -> Option<Intent> {
-        self.take(|intent| intent.id == id && intent.stage != Stage::Open)
+        self.remove_where(|intent| intent.id == id && intent.stage != Stage::Open)
     }
 
     pub(crate) fn settle(&mut self, id: IntentId) -> Option<Intent> {
-        self.take(|intent| intent.id == id)
+        self.remove_where(|intent| intent.id == id)
     }
 
     /// Gives up an intent in doubt. The stake stays reserved, but the symbol is no longer blocked.
     pub(crate) fn give_up(&mut self, id: IntentId, reserved_until: Millis) -> Option<Intent> {
-        let intent = self.take(|intent| intent.id == id && intent.stage == Stage::InDoubt)?;
+        let intent = self.remove_where(|intent| intent.id == id && intent.stage == Stage::InDoubt)?;
         self.unopened.push(UnopenedIntent { intent, reserved_until, is_reserved: true });
         Some(intent)
     }
@@ -156,7 +156,7 @@ impl Intents {
         let unopened = self.unopened.iter().map(|unopened| &unopened.intent);
         let first = self.unfinished.iter().chain(unopened).find(|intent| intent.id == id);
         if let Some(second) = first.map(|first| Intent { stage: Stage::Open, ..*first }) {
-            self.count(&second);
+            self.add_to_counts(&second);
             self.seconds.push(second);
         }
     }
@@ -175,7 +175,7 @@ impl Intents {
         self.unfinished.len() + self.seconds.len()
     }
 
-    pub(crate) fn max_per_symbol(&self) -> usize {
+    pub(crate) fn max_count_on_symbol(&self) -> usize {
         self.counts.iter().map(|counts| counts.all() as usize).max().unwrap_or_default()
     }
 
@@ -201,7 +201,7 @@ impl Intents {
             return false;
         }
         let intent = Intent { stage: Stage::InDoubt, ..intent };
-        self.count(&intent);
+        self.add_to_counts(&intent);
         self.unfinished.push(intent);
         true
     }
@@ -209,7 +209,7 @@ impl Intents {
     pub(crate) fn reinstate(&mut self, id: IntentId) -> Option<ReinstatedIntent> {
         let position = self.unopened.iter().position(|unopened| unopened.intent.id == id)?;
         let UnopenedIntent { intent, is_reserved, .. } = self.unopened.remove(position);
-        self.count(&intent);
+        self.add_to_counts(&intent);
         self.unfinished.push(intent);
         let released = if is_reserved { Money::ZERO } else { intent.stake };
         Some(ReinstatedIntent { bot: intent.bot, decision_time: intent.decision_time, released })
@@ -266,8 +266,8 @@ impl Intents {
         released
     }
 
-    fn take(&mut self, is_it: impl Fn(&Intent) -> bool) -> Option<Intent> {
-        let position = self.unfinished.iter().position(is_it)?;
+    fn remove_where(&mut self, matches: impl Fn(&Intent) -> bool) -> Option<Intent> {
+        let position = self.unfinished.iter().position(matches)?;
         let list = &mut self.unfinished;
         // Fast path: usually it is the last intent, and `remove` is a function call.
         let intent = if position + 1 == list.len() { list.pop()? } else { list.remove(position) };
@@ -278,7 +278,7 @@ impl Intents {
     }
 
     #[inline]
-    fn count(&mut self, intent: &Intent) {
+    fn add_to_counts(&mut self, intent: &Intent) {
         let place = intent.symbol.index();
         self.make_room_for(intent.symbol);
         self.counts[place].add(intent);
@@ -305,11 +305,11 @@ pub(crate) struct IntentCounts {
     by_direction: [u32; 2],
     by_stage: [u32; 3],
     /// Latest nominal close of all intents so far, `Millis::MAX` (unknown) after a restore.
-    #[serde(skip, default = "end_of_time")]
+    #[serde(skip, default = "unknown_close")]
     latest_close: Millis,
 }
 
-const fn end_of_time() -> Millis {
+const fn unknown_close() -> Millis {
     Millis::MAX
 }
 

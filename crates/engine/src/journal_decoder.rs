@@ -47,7 +47,7 @@ pub struct JournalDecoder {
     bots: Vec<BotId>,
     symbols: Vec<SymbolId>,
     #[serde(skip)]
-    templates: BTreeMap<ReasonWords, ReasonTemplate>,
+    templates: BTreeMap<ReasonWording, ReasonTemplate>,
 }
 
 #[derive(Deserialize)]
@@ -72,12 +72,12 @@ enum RecordedAction {
 
 /// A reason in a journal. Non-finite numbers are recorded as `null`.
 struct RecordedReason {
-    words: ReasonWords,
+    words: ReasonWording,
     numbers: Vec<f64>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct ReasonWords {
+struct ReasonWording {
     text: String,
     names: Vec<String>,
 }
@@ -95,12 +95,12 @@ impl JournalDecoder {
     /// and in verdicts. Fails with [`DecodeError::NoBots`] if the header does not name the bots.
     pub fn for_run(header: &Header, session: &mut Session) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]
-        struct Bot {
+        struct NamedBot {
             name: String,
             symbol: Symbol,
         }
         let named = header.settings.pointer("/session/bots").cloned().unwrap_or(Value::Null);
-        let named: Vec<Bot> = serde_json::from_value(named).map_err(|_| DecodeError::NoBots)?;
+        let named: Vec<NamedBot> = serde_json::from_value(named).map_err(|_| DecodeError::NoBots)?;
         let bots = named.iter().map(|bot| session.remember_bot(&bot.name)).collect();
         let mut own: Vec<Symbol> = Vec::new();
         for bot in named {
@@ -127,9 +127,9 @@ impl JournalDecoder {
     pub fn read_event(&self, body: &str) -> Result<Recorded, DecodeError> {
         let mut event: Event = serde_json::from_str(body)?;
         match &mut event.kind {
-            EventKind::OutsideSignal(signal) => signal.bot = self.bot(signal.bot),
+            EventKind::OutsideSignal(signal) => signal.bot = self.map_bot(signal.bot),
             EventKind::Reinstated(terms) => {
-                *terms = terms.with_bot(self.bot(terms.bot()), self.symbol(terms.symbol()));
+                *terms = terms.with_bot(self.map_bot(terms.bot()), self.map_symbol(terms.symbol()));
             }
             _ => {}
         }
@@ -145,7 +145,7 @@ impl JournalDecoder {
             RecordedAction::Open { intent, bot, symbol, direction, expiry, stake, decision_time, reason } => {
                 Recorded::Open(Approved::recorded(
                     intent,
-                    (self.bot(bot), self.symbol(symbol)),
+                    (self.map_bot(bot), self.map_symbol(symbol)),
                     (direction, expiry, stake),
                     decision_time,
                     self.read_reason(reason),
@@ -154,11 +154,11 @@ impl JournalDecoder {
         })
     }
 
-    fn bot(&self, recorded: BotId) -> BotId {
+    fn map_bot(&self, recorded: BotId) -> BotId {
         self.bots.get(recorded.index()).copied().unwrap_or(BotId::RETIRED)
     }
 
-    fn symbol(&self, recorded: SymbolId) -> SymbolId {
+    fn map_symbol(&self, recorded: SymbolId) -> SymbolId {
         self.symbols.get(recorded.index()).copied().unwrap_or(SymbolId::RETIRED)
     }
 
@@ -175,10 +175,10 @@ impl JournalDecoder {
         let (names, values) =
             numbers.into_iter().map(|(name, value)| (name, value.unwrap_or(f64::NAN))).unzip();
         let values: Vec<f64> = values;
-        self.build_reason(ReasonWords { text, names }, &values)
+        self.build_reason(ReasonWording { text, names }, &values)
     }
 
-    fn build_reason(&mut self, words: ReasonWords, numbers: &[f64]) -> Reason {
+    fn build_reason(&mut self, words: ReasonWording, numbers: &[f64]) -> Reason {
         if let Some(template) = self.templates.get(&words) {
             return template.with_numbers(numbers);
         }
@@ -191,9 +191,9 @@ impl JournalDecoder {
 
 impl<'de> Deserialize<'de> for RecordedReason {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
+        struct ReasonVisitor;
 
-        impl<'de> Visitor<'de> for InOrder {
+        impl<'de> Visitor<'de> for ReasonVisitor {
             type Value = RecordedReason;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -201,7 +201,7 @@ impl<'de> Deserialize<'de> for RecordedReason {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RecordedReason, A::Error> {
-                let (mut words, mut numbers) = (ReasonWords::default(), Vec::new());
+                let (mut words, mut numbers) = (ReasonWording::default(), Vec::new());
                 while let Some(name) = map.next_key::<String>()? {
                     if name == "text" && words.text.is_empty() {
                         words.text = map.next_value()?;
@@ -214,6 +214,6 @@ impl<'de> Deserialize<'de> for RecordedReason {
             }
         }
 
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_map(ReasonVisitor)
     }
 }

@@ -108,13 +108,13 @@ impl Judge {
         if let Ok(stake) = self.test.on_open(payout_fraction) {
             self.open.extend(iter::once_with(|| PlacedBet { intent, symbol, stake, payout_fraction }));
             if self.test.is_final() {
-                self.watch(intent, at);
+                self.watch_trade(intent, at);
             }
         }
     }
 
     #[cold]
-    fn watch(&mut self, intent: IntentId, at: Millis) {
+    fn watch_trade(&mut self, intent: IntentId, at: Millis) {
         if self.watch.is_none() && self.test.verdict() == Verdict::EdgeShown {
             self.watch = EdgeWatch::new(self.test.plan(), self.watch_trades).map(Box::new);
         }
@@ -128,10 +128,10 @@ impl Judge {
         if let Some(open) = self.open.iter_mut().find(|open| open.intent == intent) {
             open.payout_fraction = payout.to_fraction();
         }
-        self.see(symbol, payout);
+        self.record_payout(symbol, payout);
     }
 
-    fn see(&mut self, symbol: SymbolId, payout: Payout) {
+    fn record_payout(&mut self, symbol: SymbolId, payout: Payout) {
         match self.payouts.iter_mut().find(|(known, _)| *known == symbol) {
             Some((_, seen)) => *seen = payout,
             None => self.payouts.push((symbol, payout)),
@@ -157,7 +157,7 @@ impl Judge {
             watch.on_settled(intent, to_trade_outcome(outcome), pays);
         }
         if let (None, Some(payout)) = (self.last_payout(symbol), payout) {
-            self.see(symbol, payout);
+            self.record_payout(symbol, payout);
         }
     }
 
@@ -230,7 +230,7 @@ pub fn judge_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> EdgeTe
 /// Computes the verdict like [`judge_trades`], but returns the whole [`Judge`].
 pub fn evaluate_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Judge {
     let mut judge = Judge::new(test);
-    for (_, _, news, place) in in_order(trades) {
+    for (_, _, news, place) in build_timeline(trades) {
         judge.apply(news, place, &trades[place]);
     }
     judge
@@ -258,7 +258,7 @@ impl JudgedTrade {
 }
 
 /// Returns the updates to all trades in order. Joining three nearly sorted lists makes the sort fast.
-pub(crate) fn in_order(trades: &[JudgedTrade]) -> Vec<TimelineEntry> {
+pub(crate) fn build_timeline(trades: &[JudgedTrade]) -> Vec<TimelineEntry> {
     let mut known = Vec::with_capacity(trades.len() * 3);
     let trades = || trades.iter().enumerate();
     known.extend(trades().map(|(place, trade)| {
@@ -302,7 +302,7 @@ pub struct EdgeDetection {
 impl EdgeDetection {
     /// Finds the trade at which a new `test` shows an edge, `None` if no edge is shown.
     pub fn find(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Option<Self> {
-        let known = in_order(trades);
+        let known = build_timeline(trades);
         let mut judge = Judge::new(test);
         let is_shown = |(_, _, news, place): &(_, _, UpdateKind, usize)| {
             judge.apply(*news, *place, &trades[*place]);

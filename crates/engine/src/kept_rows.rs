@@ -2,7 +2,7 @@
 
 use crate::refusal_count::RefusalCount;
 use crate::{
-    CorrectedResult, Departure, IntentId, IntentRow, JournalDecoder, Renumbering, TradeBook, VenueId,
+    CorrectedResult, IntentId, IntentRow, JournalDecoder, OriginalOrder, Renumbering, TradeBook, VenueId,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -15,7 +15,7 @@ pub struct StoredRow {
     /// Numbers of the reason, `None` for non-finite values.
     numbers: Vec<(String, Option<f64>)>,
     venue_id: Option<VenueId>,
-    ordered: Option<Departure>,
+    ordered: Option<OriginalOrder>,
     by_person: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     corrected: Option<CorrectedResult>,
@@ -88,14 +88,14 @@ impl TradeBook {
         let StoredRow { row, text, numbers, venue_id, ordered, by_person, corrected } = kept;
         let intent = row.approved.intent();
         let reason = self.reasons.put(&decoder.build_reason_from_parts(text, numbers));
-        let venue_id = venue_id.and_then(|id| self.put_venue_id(id));
+        let venue_id = venue_id.and_then(|id| self.push_venue_id(id));
         let row = IntentRow { reason, venue_id, ..row };
-        self.departures.extend(ordered.map(|ordered| (intent, ordered)));
+        self.original_orders.extend(ordered.map(|ordered| (intent, ordered)));
         if by_person {
-            self.settled_by_person.insert(intent);
+            self.settled_by_operator.insert(intent);
         } else {
             // A corrected row may replace one that an operator had settled.
-            self.settled_by_person.remove(&intent);
+            self.settled_by_operator.remove(&intent);
         }
         self.corrections.extend(corrected.map(|corrected| (intent, corrected)));
         if let Some(known) = self.row_mut(intent) {
@@ -114,7 +114,7 @@ impl TradeBook {
             no_price: self.no_price,
             rejected: self.rejected,
             not_sent: self.not_sent,
-            news: self.news,
+            news: self.update_count,
         }
     }
 
@@ -123,11 +123,11 @@ impl TradeBook {
         let BookTotals { refused, no_price, rejected, not_sent, news } = totals;
         let Some(refused) = RefusalCount::from_totals(refused) else { return false };
         (self.refused, self.no_price, self.rejected, self.not_sent) = (refused, no_price, rejected, not_sent);
-        self.news = news;
+        self.update_count = news;
         true
     }
 
-    pub(crate) fn put_venue_id(&mut self, id: VenueId) -> Option<NonZeroU32> {
+    pub(crate) fn push_venue_id(&mut self, id: VenueId) -> Option<NonZeroU32> {
         self.venue_ids.push(id);
         u32::try_from(self.venue_ids.len()).ok().and_then(NonZeroU32::new)
     }
@@ -185,15 +185,15 @@ impl TradeBook {
     }
 
     /// Appends a row of another book, in which the intent has the id `original`.
-    pub(crate) fn copy_row(&mut self, book: &Self, there: IntentId, row: IntentRow) {
+    pub(crate) fn copy_row(&mut self, book: &Self, original: IntentId, row: IntentRow) {
         let intent = row.approved.intent();
         let reason = self.reasons.put(&book.reason(&row));
-        let venue_id = book.venue_id(&row).and_then(|id| self.put_venue_id(id));
-        self.departures.extend(book.departure(there).map(|departure| (intent, *departure)));
-        if book.is_settled_by_operator(there) {
-            self.settled_by_person.insert(intent);
+        let venue_id = book.venue_id(&row).and_then(|id| self.push_venue_id(id));
+        self.original_orders.extend(book.departure(original).map(|departure| (intent, *departure)));
+        if book.is_settled_by_operator(original) {
+            self.settled_by_operator.insert(intent);
         }
-        self.corrections.extend(book.correction(there).map(|corrected| (intent, corrected)));
+        self.corrections.extend(book.correction(original).map(|corrected| (intent, corrected)));
         self.rows.push(IntentRow { reason, venue_id, ..row });
     }
 }

@@ -39,7 +39,7 @@ mod stake_notices;
 mod testing;
 
 pub use action::{Action, Judgement, Refused};
-pub use book::{CorrectedResult, Departure, EventSequence, IntentRow, IntentState, TradeBook};
+pub use book::{CorrectedResult, EventSequence, IntentRow, IntentState, OriginalOrder, TradeBook};
 pub use bot_verdict::BotVerdict;
 pub use edge_sequence::{EdgeRow, RunningEdge, edge_sequence, trades_edge_sequence};
 pub use event::{

@@ -3,7 +3,7 @@
 use candlewick_sdk::{ExpirationType, Expiry, Millis};
 
 /// A `CANDLE_CLOSE` trade of 60 s or more moves to the next candle if its own candle closes within this time.
-const CUTOFF: Millis = Millis::from_seconds(30);
+const CANDLE_CLOSE_CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(crate) fn nominal_close(expiry: Expiry, at: Millis) -> Millis {
     let duration = expiry.close_type.duration();
@@ -12,7 +12,7 @@ pub(crate) fn nominal_close(expiry: Expiry, at: Millis) -> Millis {
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => at + duration,
         ExpirationType::CandleClose => {
-            let cutoff = if duration >= Millis::MINUTE { CUTOFF } else { Millis::ZERO };
+            let cutoff = if duration >= Millis::MINUTE { CANDLE_CLOSE_CUTOFF } else { Millis::ZERO };
             let next = next_candle();
             if next - at <= cutoff { next + duration } else { next }
         }

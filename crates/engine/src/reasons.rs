@@ -19,7 +19,7 @@ pub(crate) struct ReasonShapes {
     latest: Vec<(Reason, u32)>,
 }
 
-const SLOTS: usize = 16;
+const SLOT_COUNT: usize = 16;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReasonKey {
@@ -53,7 +53,7 @@ impl Reasons {
 
 impl Default for ReasonShapes {
     fn default() -> Self {
-        Self { shapes: Vec::with_capacity(TYPICAL_SHAPES), latest: Vec::with_capacity(SLOTS) }
+        Self { shapes: Vec::with_capacity(TYPICAL_SHAPES), latest: Vec::with_capacity(SLOT_COUNT) }
     }
 }
 
@@ -79,7 +79,7 @@ impl ReasonShapes {
         });
         let place = place as u32;
         if self.latest.is_empty() {
-            self.latest.resize_with(SLOTS, || (reason.clone(), place));
+            self.latest.resize_with(SLOT_COUNT, || (reason.clone(), place));
         }
         self.latest[slot_index(reason)] = (reason.clone(), place);
         place
@@ -89,8 +89,8 @@ impl ReasonShapes {
 /// Hashes the address of the text, so that texts at nearby addresses get different slots.
 #[inline]
 fn slot_index(reason: &Reason) -> usize {
-    const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-    ((reason.wording_id() as u64).wrapping_mul(GOLDEN) >> (u64::BITS - SLOTS.ilog2())) as usize
+    const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
+    ((reason.wording_id() as u64).wrapping_mul(GOLDEN_RATIO) >> (u64::BITS - SLOT_COUNT.ilog2())) as usize
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ pub trait Recorder {
 
 /// Size of a hashed block in bytes. Aligned blocks of this size are hashed many chunks at a time.
 /// A longer block would misalign the following blocks, and misaligned blocks are hashed chunk by chunk.
-const BLOCK: usize = 64 * 1_024;
+const BLOCK_BYTES: usize = 64 * 1_024;
 
 /// A blake3 hash over the canonical bytes of all entries except candles. Candles are covered by `data_hash`.
 pub struct JournalHash {
@@ -75,15 +75,15 @@ impl JournalHash {
         Self {
             hasher: blake3::Hasher::new(),
             encoder: Encoder::default(),
-            block: Vec::with_capacity(BLOCK + 4_096),
+            block: Vec::with_capacity(BLOCK_BYTES + 4_096),
         }
     }
 
     #[inline(never)]
     fn hash_block(&mut self) {
-        while self.block.len() >= BLOCK {
-            self.hasher.update(&self.block[..BLOCK]);
-            self.block.drain(..BLOCK);
+        while self.block.len() >= BLOCK_BYTES {
+            self.hasher.update(&self.block[..BLOCK_BYTES]);
+            self.block.drain(..BLOCK_BYTES);
         }
     }
 
@@ -113,7 +113,7 @@ impl Recorder for JournalHash {
             return Ok(());
         }
         self.encoder.encode(entry, &mut self.block);
-        if self.block.len() >= BLOCK {
+        if self.block.len() >= BLOCK_BYTES {
             self.hash_block();
         }
         Ok(())
@@ -144,7 +144,7 @@ mod tests {
             let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind: *kind };
             encoder.encode(Entry::Event(&event), &mut bytes);
         }
-        assert!(bytes.len() > 2 * BLOCK);
+        assert!(bytes.len() > 2 * BLOCK_BYTES);
         assert_eq!(hash(&events), blake3::hash(&bytes).to_hex().to_string());
     }
 }

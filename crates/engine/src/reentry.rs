@@ -36,7 +36,7 @@ impl Reentry {
         self.has_passed = false;
     }
 
-    pub(crate) const fn waits(&self) -> bool {
+    pub(crate) const fn is_waiting(&self) -> bool {
         self.due.is_some()
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Periods in which no trades are opened, and the file that lists these periods.
 /// A configuration contains only the file name. A journal header also contains the contents of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "SerializedBlackouts", into = "SerializedBlackouts")]
 #[schemars(with = "String")]
 pub struct Blackouts {
     /// Name of the file with the periods.
@@ -37,21 +37,21 @@ pub struct Blackout {
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum SerializedBlackouts {
     Named(String),
     Read { file: String, hash: String, spans: Vec<Blackout> },
 }
 
-impl From<Written> for Blackouts {
-    fn from(written: Written) -> Self {
-        match written {
-            Written::Named(file) => Self { file, ..Self::default() },
-            Written::Read { file, hash, spans } => Self { file, hash, spans },
+impl From<SerializedBlackouts> for Blackouts {
+    fn from(serialized: SerializedBlackouts) -> Self {
+        match serialized {
+            SerializedBlackouts::Named(file) => Self { file, ..Self::default() },
+            SerializedBlackouts::Read { file, hash, spans } => Self { file, hash, spans },
         }
     }
 }
 
-impl From<Blackouts> for Written {
+impl From<Blackouts> for SerializedBlackouts {
     fn from(Blackouts { file, hash, spans }: Blackouts) -> Self {
         if hash.is_empty() { Self::Named(file) } else { Self::Read { file, hash, spans } }
     }

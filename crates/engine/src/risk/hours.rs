@@ -196,7 +196,7 @@ fn parse_timezone(text: &str, key: &str) -> Result<Tz, EngineError> {
     })
 }
 
-const DAYS: [(&str, Weekday); 7] = [
+const WEEKDAYS: [(&str, Weekday); 7] = [
     ("monday", Weekday::Mon),
     ("tuesday", Weekday::Tue),
     ("wednesday", Weekday::Wed),
@@ -228,12 +228,12 @@ fn parse_days(text: &str) -> Option<Vec<Weekday>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last) = (weekday_index(first)?, weekday_index(last)?);
     let count = (last + 7 - first) % 7 + 1;
-    Some(DAYS.iter().cycle().skip(first).take(count).map(|(_, day)| *day).collect())
+    Some(WEEKDAYS.iter().cycle().skip(first).take(count).map(|(_, day)| *day).collect())
 }
 
 fn weekday_index(name: &str) -> Option<usize> {
     let name = name.trim().to_ascii_lowercase();
-    DAYS.iter().position(|(full, _)| name.len() >= 3 && full.starts_with(&name))
+    WEEKDAYS.iter().position(|(full, _)| name.len() >= 3 && full.starts_with(&name))
 }
 
 #[inline]

@@ -55,7 +55,7 @@ pub(crate) fn limit_use(
     let fall = ledger.peak() - ledger.available();
     [
         count(Rule::MaxOpenTrades, intents.trades(), limits.max_open_trades),
-        count(Rule::MaxOpenTradesPerSymbol, intents.max_per_symbol(), limits.max_open_trades_per_symbol),
+        count(Rule::MaxOpenTradesPerSymbol, intents.max_count_on_symbol(), limits.max_open_trades_per_symbol),
         count(Rule::MaxTradesPerHour, hour, limits.max_trades_per_hour),
         count(Rule::MaxTradesPerDay, state.trades_today as usize, limits.max_trades_per_day as usize),
         money(Rule::DailyLossLimit, day_loss, limits.daily_loss_limit.at(ledger.day_equity())),

@@ -97,7 +97,7 @@ impl Limits {
             cooldown_scope: settings.cooldown_scope,
             pauses: settings.pauses.clone(),
             refused_by_venue_pause: seconds(settings.refused_by_venue_pause_s),
-            min_payout: payout(settings.min_payout_percent, "risk.min_payout_percent")?,
+            min_payout: parse_payout(settings.min_payout_percent, "risk.min_payout_percent")?,
             named_payouts: payouts_by_symbol(&settings.min_payout_percent_by_symbol)?,
             payouts: Vec::new(),
             best_payout_names: best_payout_names(&settings.best_payout_of)?,
@@ -265,7 +265,7 @@ fn payouts_by_symbol(
     let of = |(name, percent): (&String, &f64)| {
         let key = format!("risk.min_payout_percent_by_symbol.{name}");
         let symbol = Symbol::new(name).map_err(|error| EngineError::setting(&*key, error.to_string()))?;
-        Ok((symbol, payout(*percent, &key)?))
+        Ok((symbol, parse_payout(*percent, &key)?))
     };
     settings.iter().map(of).collect()
 }
@@ -287,7 +287,7 @@ fn best_payout_names(names: &[String]) -> Result<Vec<Symbol>, EngineError> {
     Ok(symbols)
 }
 
-fn payout(percent: f64, key: &str) -> Result<Option<Payout>, EngineError> {
+fn parse_payout(percent: f64, key: &str) -> Result<Option<Payout>, EngineError> {
     if percent == 0.0 {
         return Ok(None);
     }
