@@ -501,7 +501,7 @@ impl TradeBook {
             && is_excluded_by_operator
             && let Some(row) = self.row_mut(intent)
         {
-            // A result from the venue is evidence, unlike one reported by an operator.
+            // Unlike a result reported by an operator, a result from the venue is evidence.
             row.sequence.left_out = 0;
         }
         let first = self.corrections.get(&intent).map_or(booked, |first| (first.outcome, first.profit));

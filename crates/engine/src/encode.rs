@@ -261,7 +261,7 @@ fn encode_judgement(judgement: &Judgement, out: &mut Vec<u8>) {
     put_varint(judgement.trades, out);
     put_float(judgement.account_for, out);
     put_float(judgement.account_against, out);
-    // A single bot has the whole alpha.
+    // A single bot has the whole alpha, so its weight is omitted.
     if judgement.weight != 1.0 {
         put_float(judgement.weight, out);
     }

@@ -269,7 +269,7 @@ impl Intents {
     fn remove_where(&mut self, matches: impl Fn(&Intent) -> bool) -> Option<Intent> {
         let position = self.unfinished.iter().position(matches)?;
         let list = &mut self.unfinished;
-        // Fast path: usually it is the last intent, and `remove` is a function call.
+        // Fast path: the intent is usually the last one, and `remove` is a function call.
         let intent = if position + 1 == list.len() { list.pop()? } else { list.remove(position) };
         if let Some(counts) = self.counts.get_mut(intent.symbol.index()) {
             counts.remove(&intent);

@@ -34,10 +34,10 @@ pub enum Recorded {
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
     /// The entry is not in this program's format.
-    #[error("this is not an entry of a journal")]
+    #[error("the text is not a journal entry")]
     InvalidEntry(#[from] serde_json::Error),
     /// The header of the run does not name the bots.
-    #[error("the header of a run does not say which bots it had")]
+    #[error("the header of the run does not name its bots")]
     NoBots,
 }
 
@@ -197,7 +197,7 @@ impl<'de> Deserialize<'de> for RecordedReason {
             type Value = RecordedReason;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a reason: a text and named numbers")
+                f.write_str("a reason with a text and named numbers")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RecordedReason, A::Error> {

@@ -147,7 +147,7 @@ impl Judge {
     /// A `payout` in the settlement overrides the payout of the reply.
     pub fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
         let Some(place) = self.open.iter().position(|open| open.intent == intent) else { return };
-        // Fast path: usually it is the only one, and `remove` is a function call.
+        // Fast path: the bet is usually the only one, and `remove` is a function call.
         let is_last = place + 1 == self.open.len();
         let taken = if is_last { self.open.pop() } else { Some(self.open.remove(place)) };
         let Some(PlacedBet { symbol, stake, payout_fraction, .. }) = taken else { return };

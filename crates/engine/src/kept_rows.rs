@@ -94,7 +94,7 @@ impl TradeBook {
         if by_person {
             self.settled_by_operator.insert(intent);
         } else {
-            // A corrected row may replace one that an operator had settled.
+            // A corrected row may replace a row that an operator had settled.
             self.settled_by_operator.remove(&intent);
         }
         self.corrections.extend(corrected.map(|corrected| (intent, corrected)));

@@ -7,7 +7,7 @@ const CANDLE_CLOSE_CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(crate) fn nominal_close(expiry: Expiry, at: Millis) -> Millis {
     let duration = expiry.close_type.duration();
-    // Computed only if needed, because a division dominates the cost.
+    // Computed only if needed, because the division is expensive.
     let next_candle = || at.floor_to(duration) + duration;
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => at + duration,

@@ -65,11 +65,11 @@ impl Blackouts {
 
     pub(super) fn check(&self) -> Result<(), EngineError> {
         if !self.file.is_empty() && self.hash.is_empty() {
-            return Err(EngineError::setting("risk.blackouts", format!("{} has not been read", self.file)));
+            return Err(EngineError::setting("risk.blackouts", format!("file {} is not loaded", self.file)));
         }
         match self.spans.iter().find(|span| span.from >= span.to) {
             Some(span) => {
-                let problem = format!("a span ends at {}, not after its start at {}", span.to, span.from);
+                let problem = format!("blackout from {} to {} must end after its start", span.from, span.to);
                 Err(EngineError::setting("risk.blackouts", problem))
             }
             None => Ok(()),

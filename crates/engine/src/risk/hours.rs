@@ -41,7 +41,7 @@ impl fmt::Display for Hours {
 /// A day of the week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)] // the names say it
+#[allow(missing_docs)] // self-explanatory names
 pub enum Weekday {
     Mon,
     Tue,
@@ -145,7 +145,7 @@ impl DayStart {
     /// Returns the start of the day that contains `at`, and the start of the next day.
     pub fn day_of(self, at: Millis) -> (Millis, Millis) {
         if self.timezone == Tz::UTC {
-            // Fast path: all UTC days have the same length, and a search over many years begins many days.
+            // Fast path: all UTC days have the same length, and long backtests ask for many days.
             let time = Millis::from_seconds(i64::from(self.time.num_seconds_from_midnight()));
             let start = (at - time).floor_to(Millis::DAY) + time;
             return (start, start + Millis::DAY);
@@ -185,7 +185,7 @@ fn parse_time(text: &str, key: &str) -> Result<NaiveTime, EngineError> {
     NaiveTime::parse_from_str(text, "%H:%M").ok().filter(|time| time.second() == 0).ok_or_else(|| {
         EngineError::setting(
             key,
-            format!("\"{text}\" is not a time of day: use HH:MM, such as 09:30; a day ends at 00:00"),
+            format!("\"{text}\" is not a time of day; use HH:MM, such as 09:30, or 00:00 for midnight"),
         )
     })
 }
@@ -211,8 +211,7 @@ fn read_days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Weekday>,
     for text in Vec::<String>::deserialize(deserializer)? {
         let found = parse_days(&text).ok_or_else(|| {
             D::Error::custom(format!(
-                "days: {text:?} is not a weekday; use mon, tue, wed, thu, fri, sat, sun, such as [\"mon\", \"wed\"] or \
-                 [\"mon-fri\"]"
+                "days: {text:?} is not a weekday; use names such as [\"mon\", \"wed\"] or [\"mon-fri\"]"
             ))
         })?;
         for day in found {
@@ -371,7 +370,7 @@ mod tests {
             (json!(["mon-fri"]), Ok(vec![Mon, Tue, Wed, Thu, Fri])),
             (json!(["fri - mon", "sat"]), Ok(vec![Fri, Sat, Sun, Mon])),
             (json!(["wed-wed"]), Ok(vec![Wed])),
-            (json!(["moon"]), Err("\"moon\" is not a weekday; use mon, tue")),
+            (json!(["moon"]), Err("\"moon\" is not a weekday; use names such as [\"mon\"")),
             (json!(["m"]), Err("\"m\" is not a weekday")),
             (json!(["mon-"]), Err("\"mon-\" is not a weekday")),
         ] {

@@ -224,7 +224,7 @@ impl Limits {
 
     #[inline]
     pub(super) fn exceeds_drawdown(&self, fall: Money, peak: Money) -> bool {
-        // Fast path: shifting by whole halvings underestimates the allowed fall, which is usually enough.
+        // Fast path: whole halvings underestimate the allowed fall, but most falls are even smaller.
         let is_shallow = fall.minor() <= peak.minor() >> self.drawdown_halvings;
         let is_exact = (0..1 << 52).contains(&peak.minor());
         !(is_shallow && is_exact) && self.drawdown_below(peak).is_some_and(|most| fall > most)
@@ -281,7 +281,7 @@ fn best_payout_names(names: &[String]) -> Result<Vec<Symbol>, EngineError> {
         symbols.push(symbol);
     }
     if symbols.len() == 1 {
-        let problem = format!("{} is the only symbol; list at least two, or none", symbols[0]);
+        let problem = format!("{} is the only listed symbol; list at least two symbols or none", symbols[0]);
         return Err(EngineError::setting(KEY, problem));
     }
     Ok(symbols)
@@ -325,7 +325,7 @@ mod tests {
         for (names, expected) in [
             (&[][..], None),
             (&["EURUSD", "GBPUSD"], None),
-            (&["EURUSD"], Some("EURUSD is the only symbol; list at least two, or none")),
+            (&["EURUSD"], Some("EURUSD is the only listed symbol; list at least two symbols or none")),
             (&["A", "B", "A"], Some("A is listed twice; remove one")),
         ] {
             let best_payout_of = names.iter().map(ToString::to_string).collect();
