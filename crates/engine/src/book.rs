@@ -53,8 +53,7 @@ impl IntentState {
 pub struct EventSequence {
     pub(crate) decided: u32,
     pub(crate) answered: u32,
-    /// Number of the update that excluded the intent from the evidence: a rejection, a failed send, a lookup without a
-    /// trade, changed terms, or a settlement by an operator.
+    /// Number of the update that excluded the intent from the evidence, such as a rejection or changed terms.
     pub(crate) left_out: u32,
     pub(crate) settled: u32,
     pub(crate) answered_payout: Option<Payout>,

@@ -1,8 +1,8 @@
 //! Canonical byte encoding of journal entries, designed for cheap hashing.
 //!
 //! An entry consists of a tag, little-endian numbers, and enums encoded by variant order. Each reason text is written
-//! only once. The fields common to all trades form one fixed-size buffer, because each append costs as much as its
-//! bytes. Any change to this encoding changes every `journal_hash`, so the header's `format` must change too.
+//! only once. The fields common to all trades form one fixed-size buffer, because each append is as expensive as the
+//! bytes it copies. Any change to this encoding changes every `journal_hash`, so the header's `format` must change too.
 
 use crate::reasons::ReasonShapes;
 use crate::{
@@ -353,8 +353,7 @@ fn encode_outside_signal(signal: &OutsideSignal, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a LEB128 number: seven bits per byte, lowest first.
-/// The eighth bit is set if more bytes follow.
+/// Writes a LEB128 number: seven bits per byte, lowest first. The eighth bit is set if more bytes follow.
 #[inline]
 fn put_varint(number: u64, out: &mut Vec<u8>) {
     let mut rest = number;

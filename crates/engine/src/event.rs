@@ -335,8 +335,7 @@ pub struct VenueTerms {
 }
 
 impl VenueTerms {
-    /// Returns whether symbol or direction differ from the order.
-    /// The outcome of such a trade is not evidence about the strategy.
+    /// Returns whether symbol or direction differ from the order. Such a trade is not evidence about the strategy.
     pub(crate) fn is_another_bet(&self, direction: Direction) -> bool {
         self.symbol.is_some() || self.direction != direction
     }

@@ -233,7 +233,7 @@ impl Intents {
     #[inline]
     pub(crate) fn make_room_for(&mut self, symbol: SymbolId) {
         if symbol.index() >= self.counts.len() {
-            self.make_room(symbol.index() + 1);
+            self.extend_counts(symbol.index() + 1);
         }
     }
 
@@ -284,9 +284,8 @@ impl Intents {
         self.counts[place].add(intent);
     }
 
-    /// Extends the counts to symbols that only an earlier run has traded.
     #[cold]
-    fn make_room(&mut self, symbols: usize) {
+    fn extend_counts(&mut self, symbols: usize) {
         self.counts.resize(symbols, IntentCounts::NONE);
     }
 

@@ -338,7 +338,6 @@ impl EdgeWatch {
         }
     }
 
-    /// Records the end of a trade. Ignores trades opened before the watch began.
     fn on_settled(&mut self, intent: IntentId, outcome: TradeOutcome, payout_fraction: f64) {
         let Some(place) = self.open.iter().position(|(open, _)| *open == intent) else { return };
         let (_, stake) = self.open.swap_remove(place);

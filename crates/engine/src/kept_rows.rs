@@ -83,7 +83,7 @@ impl TradeBook {
     }
 
     /// Restores a stored row by replacing the row of the same intent or appending a new row.
-    /// Returns `false` if an appended row leaves a gap in the intent numbers.
+    /// Returns `false` if an appended row does not directly follow the last row.
     pub fn restore_row(&mut self, kept: StoredRow, decoder: &mut JournalDecoder) -> bool {
         let StoredRow { row, text, numbers, venue_id, ordered, by_person, corrected } = kept;
         let intent = row.approved.intent();

@@ -18,7 +18,6 @@ pub(crate) struct RefusalCount {
     suspended: Option<u64>,
 }
 
-/// Implemented manually, because `Default` does not cover arrays of this length.
 impl Default for RefusalCount {
     fn default() -> Self {
         let none = [0; Rule::ALL.len()];

@@ -166,8 +166,7 @@ impl DayStart {
         }
     }
 
-    /// Returns the start of `day`. If a clock change skips the start, the result is the first moment after the skipped
-    /// time.
+    /// Returns the start of `day`, or the first moment after the skipped time if a clock change skips the start.
     fn start_of(self, day: NaiveDate) -> Option<Millis> {
         let mut local = day.and_time(self.time);
         for _ in 0..25 {

@@ -10,7 +10,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Payout, Symbol};
 use std::collections::BTreeMap;
 
-/// Limits that the rules check. Zero disables a limit.
+/// The limits that the rules check. Zero disables a limit.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a setting")]
 pub(crate) struct Limits {

@@ -60,8 +60,7 @@ pub struct RunningPause {
     pub(crate) of: usize,
 }
 
-/// The counts of all pauses by scope.
-/// Counts are keyed by the pause settings, so a changed pause starts counting at zero.
+/// The counts of all pauses, keyed by the pause settings, so that a changed pause starts counting at zero.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PauseState {
     counts: Vec<PauseCount>,
