@@ -4,7 +4,7 @@ use crate::{Approved, BotId, Edge, Rule};
 use candlewick_sdk::{Direction, Millis, Money, Reason};
 use serde::Serialize;
 
-/// An instruction for the driver: execute it or record it.
+/// A decision of the Session, which its driver executes or records.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
@@ -23,8 +23,8 @@ pub enum Action {
     Verdict(Judgement),
 }
 
-/// A verdict on the edge of a bot.
-/// A shown edge may later turn out to be no longer held. All other verdicts are final.
+/// A verdict on whether a bot has an edge.
+/// A shown edge can be lost later ([`Edge::NoLongerHeld`]). All other verdicts are final.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Judgement {
     /// Judged bot.
@@ -35,13 +35,13 @@ pub struct Judgement {
     pub edge: Edge,
     /// Number of judged trades: won, lost and drawn.
     pub trades: u64,
-    /// Value of the account that bets on an edge. It starts at 1.
+    /// Value of the notional account that bets on an edge, starting at 1.
     pub account_for: f64,
-    /// Value of the account that bets against an edge. It starts at 1.
+    /// Value of the notional account that bets against an edge, starting at 1.
     pub account_against: f64,
-    /// Bot's share of alpha. An edge is shown once `account_for` reaches `1 / (alpha x weight)`.
+    /// Bot's share of the error rate alpha. An edge is shown once `account_for` reaches `1 / (alpha x weight)`.
     pub weight: f64,
-    /// Decision time from which the edge seems gone, `None` while it is still held.
+    /// Decision time since which the edge seems lost, `None` unless the verdict is [`Edge::NoLongerHeld`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Millis>,
 }

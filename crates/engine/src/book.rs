@@ -1,4 +1,4 @@
-//! The trade book: a fold of events and actions into one row per intent.
+//! The trade book, which folds events and actions into one row per intent (approved signal).
 
 use crate::reasons::{ReasonKey, Reasons};
 use crate::refusal_count::RefusalCount;
@@ -12,30 +12,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::num::NonZeroU32;
 
-/// State of an intent, as reports show it.
+/// State of an intent (approved signal), as shown in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntentState {
-    /// The request was sent and the reply is pending.
+    /// The order was sent, and the venue's reply is pending.
     InFlight,
-    /// The reply was lost. Only a lookup at the venue can tell the result.
+    /// The reply was lost. Only a lookup at the venue can tell whether a trade exists.
     InDoubt,
     /// The trade is open.
     Open,
     /// The trade is settled.
     Settled,
-    /// The venue rejected the intent.
+    /// The venue rejected the order.
     Rejected,
-    /// The request was never sent.
+    /// The order was never sent.
     NotSent,
     /// The reply was lost, and the venue has no trade for the intent.
     NotOpened,
 }
 
 impl IntentState {
-    /// Returns the name for output.
-    /// `InFlight` and `InDoubt` share a name: a reader of the journal cannot tell whether a reply is pending
-    /// or lost.
+    /// Returns the name of the state for output.
+    /// `InFlight` and `InDoubt` share a name, because a journal does not show whether a reply is pending or lost.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InFlight | Self::InDoubt => "in_doubt",
@@ -48,15 +47,13 @@ impl IntentState {
     }
 }
 
-/// Update numbers and payouts of an intent, in the order in which a Session received the updates.
-/// Update numbers are 1-based within the book; 0 means that the update did not happen. They define the order of updates
-/// that share a time.
+/// The numbers of the updates to an intent, which define their order, and the payouts that these updates stated.
+/// Updates are numbered from 1 within a book. The number 0 means that the update did not happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventSequence {
     pub(crate) decided: u32,
     pub(crate) answered: u32,
-    /// Number of the update that excluded the intent from the evidence: rejected, not sent, not found,
-    /// opened on other terms, or settled by an operator.
+    /// Number of the update that excluded the intent from the evidence, such as a rejection or changed terms.
     pub(crate) left_out: u32,
     pub(crate) settled: u32,
     pub(crate) answered_payout: Option<Payout>,
@@ -68,22 +65,22 @@ impl EventSequence {
         if self.left_out > 0 { self.left_out } else { self.settled }
     }
 
-    pub(crate) const fn after(self, news: u32) -> Self {
-        const fn moved(place: u32, by: u32) -> u32 {
-            if place == 0 { 0 } else { place + by }
+    pub(crate) const fn shifted_by(self, updates: u32) -> Self {
+        const fn shift(number: u32, by: u32) -> u32 {
+            if number == 0 { 0 } else { number + by }
         }
         let Self { decided, answered, left_out, settled, .. } = self;
         Self {
-            decided: moved(decided, news),
-            answered: moved(answered, news),
-            left_out: moved(left_out, news),
-            settled: moved(settled, news),
+            decided: shift(decided, updates),
+            answered: shift(answered, updates),
+            left_out: shift(left_out, updates),
+            settled: shift(settled, updates),
             ..self
         }
     }
 
-    /// Builds a sequence from recorded values.
-    /// `numbers` are those of decision, reply, failure and settlement, 0 if missing. `payouts` are those of reply and
+    /// Builds a sequence from recorded update numbers and payouts.
+    /// The numbers are in the order of [`Self::numbers`], 0 if missing. The payouts are those of the reply and the
     /// settlement.
     pub const fn recorded(
         [decided, answered, left_out, settled]: [u32; 4],
@@ -92,27 +89,27 @@ impl EventSequence {
         Self { decided, answered, left_out, settled, answered_payout, settled_payout }
     }
 
-    /// Returns the payout that the reply stated.
+    /// Returns the payout stated in the venue's reply.
     pub const fn answered_payout(self) -> Option<Payout> {
         self.answered_payout
     }
 
-    /// Returns the update numbers of decision, reply, failure and settlement.
+    /// Returns the update numbers of the decision, the reply, the exclusion and the settlement, 0 if missing.
     pub const fn numbers(self) -> [u32; 4] {
         [self.decided, self.answered, self.left_out, self.settled]
     }
 }
 
-/// The order behind a trade that the venue opened on other terms.
+/// The original order of a trade that the venue opened on different terms.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Departure {
-    /// Ordered terms.
+pub struct OriginalOrder {
+    /// Terms of the order.
     pub ordered: OrderTerms,
-    /// Symbol that the venue traded, if it differs from the order.
+    /// Symbol that the venue traded, `None` if it is the ordered symbol.
     pub symbol: Option<VenueSymbol>,
 }
 
-/// A result that was booked first and turned out to be wrong.
+/// The first result of a trade whose result was corrected later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CorrectedResult {
     /// Outcome that was booked first.
@@ -123,12 +120,12 @@ pub struct CorrectedResult {
     pub corrected_at: Millis,
 }
 
-/// An intent and its results.
-/// To keep rows small, the book stores the rarely used [reason](TradeBook::reason) and [venue id](TradeBook::venue_id).
+/// An intent with the state and the result of its trade.
+/// The book stores the rarely used [reason](TradeBook::reason) and [venue id](TradeBook::venue_id) outside the row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntentRow {
     /// Approved terms of the order.
-    /// If the venue accepted other terms, direction and stake are the venue's; see [`TradeBook::departure`].
+    /// If the venue accepted different terms, direction and stake are those of the venue. See [`TradeBook::departure`].
     pub approved: OrderTerms,
     /// State of the intent.
     pub state: IntentState,
@@ -138,7 +135,7 @@ pub struct IntentRow {
     pub open_time: Option<Millis>,
     /// Open price.
     pub open_price: Option<f64>,
-    /// Close time of the trade, past or future.
+    /// Actual or scheduled close time of the trade.
     pub close_time: Option<Millis>,
     /// Close price.
     pub close_price: Option<f64>,
@@ -159,9 +156,8 @@ pub struct IntentRow {
     pub(crate) venue_id: Option<NonZeroU32>,
 }
 
-/// All intents in order, and the number of refusals by rule name.
-/// Accepts and ignores the same updates as the Session: only the first reply counts, and a finished intent never
-/// changes.
+/// All intents in order, with their results, and the number of refusals by rule.
+/// The book applies the same updates as the Session: only the first reply counts, and a finished intent never changes.
 #[derive(Clone, Debug, Default)]
 pub struct TradeBook {
     pub(crate) rows: Vec<IntentRow>,
@@ -171,17 +167,17 @@ pub struct TradeBook {
     pub(crate) no_price: u64,
     pub(crate) rejected: u64,
     pub(crate) not_sent: u64,
-    /// First intent whose refusals count, `None` for all.
+    /// First intent whose refusals are counted, `None` to count the refusals of all intents.
     pub(crate) counted_from: Option<IntentId>,
-    pub(crate) departures: BTreeMap<IntentId, Departure>,
-    pub(crate) settled_by_person: BTreeSet<IntentId>,
+    pub(crate) original_orders: BTreeMap<IntentId, OriginalOrder>,
+    pub(crate) settled_by_operator: BTreeSet<IntentId>,
     pub(crate) corrections: BTreeMap<IntentId, CorrectedResult>,
-    pub(crate) news: u32,
+    pub(crate) update_count: u32,
 }
 
 impl IntentRow {
     #[inline]
-    pub(crate) fn decided(approved: OrderTerms) -> Self {
+    pub(crate) fn from_terms(approved: OrderTerms) -> Self {
         Self {
             approved,
             state: IntentState::InFlight,
@@ -210,7 +206,7 @@ impl IntentRow {
         }
     }
 
-    /// Returns whether the intent was rejected by the venue or not sent.
+    /// Returns whether the venue rejected the order or the order was never sent.
     pub const fn is_refused(&self) -> bool {
         matches!(self.state, IntentState::Rejected | IntentState::NotSent)
     }
@@ -248,23 +244,23 @@ impl TradeBook {
             EventKind::Adopted(opened) => self.record_opened(opened, event.at),
             EventKind::Reinstated(terms) => self.record_reinstated(terms.intent()),
             EventKind::NotOpened { intent, .. } => {
-                let place = self.news + 1;
+                let number = self.update_count + 1;
                 if let Some(row) = self.row_mut(*intent)
                     && row.state == IntentState::InDoubt
                 {
                     row.state = IntentState::NotOpened;
-                    row.sequence.left_out = place;
-                    self.news = place;
+                    row.sequence.left_out = number;
+                    self.update_count = number;
                 }
             }
             EventKind::Settled(settled) => self.record_settled(settled, event.at),
             EventKind::SettledByPerson { intent, outcome, profit } => {
-                let place = self.news + 1;
+                let number = self.update_count + 1;
                 if let Some(row) = self.row_mut(*intent).filter(|row| !row.is_over()) {
                     if row.sequence.left_out == 0 {
-                        row.sequence.left_out = place;
+                        row.sequence.left_out = number;
                     }
-                    self.settled_by_person.insert(*intent);
+                    self.settled_by_operator.insert(*intent);
                 }
                 self.record_settled(&Settled::by_operator(*intent, *outcome, *profit), event.at);
             }
@@ -273,7 +269,7 @@ impl TradeBook {
             }
             EventKind::Rejected { intent, rejection } => self.record_rejected(*intent, rejection, event.at),
             EventKind::NotSent { intent } => {
-                if self.end(*intent, IntentState::NotSent, event.at) {
+                if self.end_without_trade(*intent, IntentState::NotSent, event.at) {
                     self.not_sent += 1;
                 }
             }
@@ -299,16 +295,16 @@ impl TradeBook {
 
     #[inline]
     fn record_open(&mut self, approved: &Approved) {
-        self.news += 1;
+        self.update_count += 1;
         let reason = self.reasons.put(approved.reason());
         // Constructed in place: copying a row right after writing it field by field stalls.
-        self.rows.extend(iter::once_with(|| IntentRow::decided(*approved.terms())));
+        self.rows.extend(iter::once_with(|| IntentRow::from_terms(*approved.terms())));
         if let Some(row) = self.rows.last_mut() {
-            (row.reason, row.sequence.decided) = (reason, self.news);
+            (row.reason, row.sequence.decided) = (reason, self.update_count);
         }
     }
 
-    /// Records an entry of an earlier run.
+    /// Records a journal entry of an earlier run.
     pub fn recall(&mut self, recorded: &Recorded) {
         match recorded {
             Recorded::Event(event) => self.record_event(event),
@@ -317,16 +313,16 @@ impl TradeBook {
         }
     }
 
-    /// Appends the intents and refusals of a later run, for figures over several runs.
-    /// The intents are renumbered to follow the last one of this book.
+    /// Appends the intents and refusals of a later run, to compute figures over several runs.
+    /// The appended intents are renumbered to follow the last intent of this book.
     pub fn append(&mut self, later: &Self) {
         let next = self.rows.last().map_or(1, |row| row.approved.intent().number() + 1);
-        let news = self.news;
+        let updates = self.update_count;
         for (intent, row) in (next..).map(IntentId::new).zip(&later.rows) {
-            let (approved, sequence) = (row.approved.renumbered(intent), row.sequence.after(news));
+            let (approved, sequence) = (row.approved.renumbered(intent), row.sequence.shifted_by(updates));
             self.copy_row(later, row.approved.intent(), IntentRow { approved, sequence, ..*row });
         }
-        self.news += later.news;
+        self.update_count += later.update_count;
         self.refused.append(&later.refused, later.last_intent(), self.last_intent());
         self.no_price += later.no_price;
         self.rejected += later.rejected;
@@ -343,26 +339,26 @@ impl TradeBook {
         self.rows.get(self.position(intent)?)
     }
 
-    /// Returns the reason for the decision of an intent of this book.
+    /// Returns the reason for the signal behind a row of this book.
     pub fn reason(&self, row: &IntentRow) -> Reason {
         self.reasons.at(row.reason)
     }
 
     /// Returns the number of updates so far, which is also the number of the latest update.
-    pub const fn news(&self) -> u32 {
-        self.news
+    pub const fn update_count(&self) -> u32 {
+        self.update_count
     }
 
-    /// Returns the venue's trade id of an intent of this book.
+    /// Returns the venue's id of the trade in a row of this book, `None` if unknown.
     pub fn venue_id(&self, row: &IntentRow) -> Option<VenueId> {
         self.venue_ids.get(row.venue_id?.get() as usize - 1).copied()
     }
 
-    /// Returns the number of refusals by name, for names that occurred.
-    /// Names are rules of the engine, or `NoPrice`, `Rejected` and `NotSent` for refusals by the venue.
+    /// Returns the number of refusals by name, without names that did not occur.
+    /// A name is that of a [`Rule`], or `NoPrice`, `Rejected` or `NotSent` for approved orders that failed.
     pub fn refused(&self) -> BTreeMap<&'static str, u64> {
         let venue = [("NoPrice", self.no_price), ("Rejected", self.rejected), ("NotSent", self.not_sent)];
-        self.refused.all().chain(venue).filter(|(_, count)| *count > 0).collect()
+        self.refused.counts().chain(venue).filter(|(_, count)| *count > 0).collect()
     }
 
     pub(crate) fn last_intent(&self) -> Option<IntentId> {
@@ -370,13 +366,13 @@ impl TradeBook {
     }
 
     fn record_opened(&mut self, opened: &Opened, at: Millis) {
-        let place = self.news + 1;
+        let number = self.update_count + 1;
         if self.row(opened.intent).is_none_or(IntentRow::is_over) {
             return;
         }
         let known = self.row(opened.intent).and_then(|row| self.venue_id(row));
-        let news = opened.venue_id.filter(|id| Some(*id) != known);
-        let venue_id = news.and_then(|id| self.put_venue_id(id));
+        let new_id = opened.venue_id.filter(|id| Some(*id) != known);
+        let venue_id = new_id.and_then(|id| self.push_venue_id(id));
         let Some(row) = self.row_mut(opened.intent) else { return };
         if row.state != IntentState::Open {
             row.state = IntentState::Open;
@@ -384,7 +380,7 @@ impl TradeBook {
         }
         // The first reply may omit the payout.
         if row.sequence.answered_payout.is_none() && opened.payout.is_some() {
-            row.sequence.answered = place;
+            row.sequence.answered = number;
             row.sequence.answered_payout = opened.payout;
         }
         row.venue_id = venue_id.or(row.venue_id);
@@ -393,16 +389,16 @@ impl TradeBook {
         row.close_time = opened.close_time.or(row.close_time);
         row.payout = opened.payout.or(row.payout);
         if let Some(taken) = &opened.taken {
-            self.record_taken(opened.intent, taken, place);
+            self.record_venue_terms(opened.intent, taken, number);
         }
-        self.news = place;
+        self.update_count = number;
     }
 
     fn record_settled(&mut self, settled: &Settled, at: Millis) {
-        let place = self.news + 1;
+        let number = self.update_count + 1;
         let Some(row) = self.row_mut(settled.intent).filter(|row| !row.is_over()) else { return };
         row.state = IntentState::Settled;
-        row.sequence.settled = place;
+        row.sequence.settled = number;
         row.sequence.settled_payout = settled.payout;
         row.outcome = Some(settled.outcome);
         row.profit = settled.profit;
@@ -412,41 +408,41 @@ impl TradeBook {
         row.close_price = settled.close_price;
         row.payout = settled.payout.or(row.payout);
         row.settled_at = Some(at);
-        self.news = place;
+        self.update_count = number;
     }
 
     fn record_rejected(&mut self, intent: IntentId, rejection: &Rejection, at: Millis) {
-        if !self.end(intent, IntentState::Rejected, at) {
+        if !self.end_without_trade(intent, IntentState::Rejected, at) {
             return;
         }
         match rejection {
             Rejection::NoPrice => self.no_price += 1,
-            rejection if rejection.is_for_balance() => {
+            rejection if rejection.is_insufficient_balance() => {
                 self.refused.record(Rule::InsufficientBalance, self.last_intent());
             }
             _ => self.rejected += 1,
         }
     }
 
-    /// Puts a rejected or unsent intent in doubt again.
-    /// It still counts as a rejection and stays excluded from the evidence.
+    /// Marks a rejected or unsent intent as in doubt again.
+    /// The intent still counts as a rejection and stays excluded from the evidence.
     fn record_reinstated(&mut self, intent: IntentId) {
         if let Some(row) = self.row_mut(intent).filter(|row| row.is_refused()) {
             (row.state, row.answered_at) = (IntentState::InDoubt, None);
         }
     }
 
-    /// Ends an intent without a trade and returns whether its refusal counts.
-    /// Ignores open trades, which the venue has already accepted.
-    fn end(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
+    /// Ends an intent that has no trade, and returns whether its refusal is counted.
+    /// Open trades are ignored, because the venue has already accepted them.
+    fn end_without_trade(&mut self, intent: IntentId, state: IntentState, at: Millis) -> bool {
         let unanswered =
             |row: &&mut IntentRow| matches!(row.state, IntentState::InFlight | IntentState::InDoubt);
-        let place = self.news + 1;
+        let number = self.update_count + 1;
         let Some(row) = self.row_mut(intent).filter(unanswered) else { return false };
         row.state = state;
         row.answered_at = Some(at);
-        row.sequence.left_out = place;
-        self.news = place;
+        row.sequence.left_out = number;
+        self.update_count = number;
         Some(intent) >= self.counted_from
     }
 
@@ -455,12 +451,12 @@ impl TradeBook {
         self.rows.get_mut(position)
     }
 
-    /// Intent numbers have no gaps, so the index of a row follows from its number unless rows were dropped.
+    /// Returns the index of a row. The index follows from the intent number unless rows were dropped.
     fn position(&self, intent: IntentId) -> Option<usize> {
         let first = self.rows.first()?.approved.intent().number();
-        let place = usize::try_from(intent.number().checked_sub(first)?).ok()?;
-        let is_there = self.rows.get(place).is_some_and(|row| row.approved.intent() == intent);
-        if is_there { Some(place) } else { self.find_row(intent) }
+        let index = usize::try_from(intent.number().checked_sub(first)?).ok()?;
+        let is_at_index = self.rows.get(index).is_some_and(|row| row.approved.intent() == intent);
+        if is_at_index { Some(index) } else { self.find_row(intent) }
     }
 
     #[cold]
@@ -468,29 +464,29 @@ impl TradeBook {
         self.rows.binary_search_by_key(&intent, |row| row.approved.intent()).ok()
     }
 
-    /// Returns the original order of an intent if the venue accepted other terms.
+    /// Returns the original order of an intent, `None` if the venue accepted the order unchanged.
     /// The row of the intent has the terms that the venue accepted.
-    pub fn departure(&self, intent: IntentId) -> Option<&Departure> {
-        self.departures.get(&intent)
+    pub fn departure(&self, intent: IntentId) -> Option<&OriginalOrder> {
+        self.original_orders.get(&intent)
     }
 
-    fn record_taken(&mut self, intent: IntentId, taken: &VenueTerms, place: u32) {
+    fn record_venue_terms(&mut self, intent: IntentId, taken: &VenueTerms, number: u32) {
         let Some(row) = self.row_mut(intent) else { return };
         let before = row.approved;
         if taken.is_another_bet(before.direction()) && row.sequence.left_out == 0 {
-            row.sequence.left_out = place;
+            row.sequence.left_out = number;
         }
         row.approved = before.with_venue_terms(taken);
-        let departure = Departure { ordered: before, symbol: taken.symbol };
-        self.departures.entry(intent).or_insert(departure).symbol = taken.symbol;
+        let original = OriginalOrder { ordered: before, symbol: taken.symbol };
+        self.original_orders.entry(intent).or_insert(original).symbol = taken.symbol;
     }
 
-    /// Returns whether the operator, not the venue, reported the result.
+    /// Returns whether the operator reported the result instead of the venue.
     pub fn is_settled_by_operator(&self, intent: IntentId) -> bool {
-        self.settled_by_person.contains(&intent)
+        self.settled_by_operator.contains(&intent)
     }
 
-    /// Returns the result booked before a correction, `None` if it was never corrected.
+    /// Returns the first result of a trade, `None` if the result was never corrected.
     pub fn correction(&self, intent: IntentId) -> Option<CorrectedResult> {
         self.corrections.get(&intent).copied()
     }
@@ -499,12 +495,12 @@ impl TradeBook {
         let Some(row) = self.row_mut(intent).filter(|row| row.state == IntentState::Settled) else { return };
         let booked = (row.outcome.unwrap_or(outcome), row.profit);
         (row.outcome, row.profit) = (Some(outcome), profit);
-        let is_left_out_by_person = row.sequence.left_out == row.sequence.settled;
-        if self.settled_by_person.remove(&intent)
-            && is_left_out_by_person
+        let is_excluded_by_operator = row.sequence.left_out == row.sequence.settled;
+        if self.settled_by_operator.remove(&intent)
+            && is_excluded_by_operator
             && let Some(row) = self.row_mut(intent)
         {
-            // A result from the venue is evidence, unlike one reported by an operator.
+            // Unlike a result reported by an operator, a result from the venue is evidence.
             row.sequence.left_out = 0;
         }
         let first = self.corrections.get(&intent).map_or(booked, |first| (first.outcome, first.profit));

@@ -8,12 +8,12 @@ use candlewick_sdk::{
     Settlement, Signal, Strategy,
 };
 
-/// Fields are ordered by access.
-/// Those needed for a signal are adjacent, because many bots do not all fit into the L1 cache.
+/// A bot with its strategy, stake and verdict. The fields are ordered by access.
+/// Fields needed for a signal are adjacent, because not all bots fit into the L1 cache.
 #[repr(C)]
 pub(crate) struct Bot {
     pub(crate) stake: Stake,
-    /// Next entry without a signal, `None` unless the ladder continues with the next candle.
+    /// State of a ladder that continues with the next candle without a signal, `None` for all other stakes.
     pub(crate) reentry: Option<Box<Reentry>>,
     pub(crate) expiry: Expiry,
     pub(crate) interval: Millis,
@@ -57,12 +57,12 @@ impl Bot {
     }
 
     /// Returns whether a stake outside its bounds restarts the ladder at once.
-    /// A ladder that continues with the next candle is given up later, when that candle has passed.
+    /// A ladder that continues with the next candle restarts only after that candle has passed.
     pub(crate) fn restarts_ladder(&self) -> bool {
         self.if_refused == IfRefused::Reset && self.reentry.is_none()
     }
 
-    /// Returns how many of the last `candles` the warm-up needs, `None` if there are not enough.
+    /// Returns how many of the last `candles` the warm-up needs, `None` if there are too few candles.
     pub(crate) fn history(&self, candles: &[Candle]) -> Option<usize> {
         self.longer.history(self.strategy.warmup(), candles)
     }
@@ -72,39 +72,39 @@ impl Bot {
     #[inline]
     pub(crate) fn on_candles(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         let enters_again = self.is_reentry_due();
-        let shown = if self.longer.is_empty() && !enters_again {
+        let fed = if self.longer.is_empty() && !enters_again {
             self.strategy.on_candles(candles, self.cold.saturating_sub(1), signal).count
         } else {
             self.on_candle_with_longer(candles, signal)
         };
-        self.keep_close(&candles[..shown]);
-        self.cold = self.cold.saturating_sub(shown);
+        self.update_last_close(&candles[..fed]);
+        self.cold = self.cold.saturating_sub(fed);
         if enters_again {
-            self.enter_again(signal);
+            self.apply_reentry(signal);
         }
-        shown
+        fed
     }
 
-    /// Passes candles to the strategy until it has given `most` answers, and returns the number of candles
-    /// passed. Answers during [warm-up](Self::is_warm) do not count.
+    /// Passes candles to the strategy until it has given `max_answers` answers after [warm-up](Self::is_warm).
+    /// Returns the number of candles passed.
     #[inline]
     pub(crate) fn on_candles_ahead(
         &mut self,
         candles: &[Candle],
-        most: usize,
+        max_answers: usize,
         answers: &mut CandleAnswers,
     ) -> usize {
         if self.is_warm() && self.longer.is_empty() && self.reentry.is_none() {
-            let shown = self.strategy.on_candles_ahead(candles, most, answers);
-            self.keep_close(&candles[..shown]);
-            return shown;
+            let fed = self.strategy.on_candles_ahead(candles, max_answers, answers);
+            self.update_last_close(&candles[..fed]);
+            return fed;
         }
         let mut signal = None;
-        let shown = self.on_candles(candles, &mut signal);
+        let fed = self.on_candles(candles, &mut signal);
         if let (Some(signal), true) = (signal, self.is_warm()) {
             answers.push(CandleAnswer { candle_time: self.last_close - self.interval, signal });
         }
-        shown
+        fed
     }
 
     /// Passes candles to the strategy and suppresses its signals.
@@ -113,17 +113,17 @@ impl Bot {
         let (mut rest, mut suppressed) = (candles, 0);
         let mut signal = None;
         while !rest.is_empty() && (!self.is_warm() || !self.longer.is_empty() || self.is_reentry_due()) {
-            let shown = self.on_candles(rest, &mut signal);
+            let fed = self.on_candles(rest, &mut signal);
             suppressed += u64::from(signal.is_some() && self.is_warm());
-            rest = &rest[shown..];
+            rest = &rest[fed..];
         }
-        self.keep_close(rest);
+        self.update_last_close(rest);
         suppressed + self.strategy.on_candles(rest, rest.len(), &mut signal).suppressed
     }
 
-    /// Passes the candles after a trade to the warm strategy.
-    /// Suppresses signals on the first `suppress` candles, then passes the settlement. Returns the number of candles up
-    /// to the next signal and the number of suppressed signals.
+    /// Passes the candles after a trade to a strategy whose warm-up is over.
+    /// Signals on the first `suppress` candles are suppressed, and the settlement follows these candles. Returns the
+    /// number of candles up to the next signal and the number of suppressed signals.
     #[inline]
     pub(crate) fn on_candles_after(
         &mut self,
@@ -133,7 +133,7 @@ impl Bot {
     ) -> (usize, u64) {
         if !self.waits_for_settlements() && self.longer.is_empty() {
             let FedCandles { count, suppressed } = self.strategy.on_candles(candles, suppress, signal);
-            self.keep_close(&candles[..count]);
+            self.update_last_close(&candles[..count]);
             return (count, suppressed);
         }
         let (first, rest) = candles.split_at(suppress.min(candles.len()));
@@ -148,7 +148,7 @@ impl Bot {
     }
 
     #[cold]
-    fn enter_again(&mut self, signal: &mut Option<Signal>) {
+    fn apply_reentry(&mut self, signal: &mut Option<Signal>) {
         if let Some(entry) =
             self.reentry.as_mut().and_then(|due| due.on_close(self.last_close, self.interval))
         {
@@ -164,7 +164,7 @@ impl Bot {
         if self.has_missed_level(at) { self.stake.first(context) } else { self.stake.next(context) }
     }
 
-    /// Returns whether the bot's stakes rely on an edge that has since been lost.
+    /// Returns whether the stakes are based on an edge that the bot has lost.
     /// The lower bound of the win rate covers all trades, so it can stay above break-even long after an edge is lost.
     #[inline]
     pub(crate) fn has_lost_edge(&self) -> bool {
@@ -189,7 +189,7 @@ impl Bot {
     }
 
     pub(crate) fn on_not_accepted(&mut self, intent: IntentId) {
-        let waits = self.reentry.as_ref().is_some_and(|reentry| reentry.waits());
+        let waits = self.reentry.as_ref().is_some_and(|reentry| reentry.is_waiting());
         if self.if_refused == IfRefused::Reset && !waits {
             self.stake.give_up_ladder(intent);
         }
@@ -210,13 +210,13 @@ impl Bot {
     }
 
     #[inline]
-    fn keep_close(&mut self, shown: &[Candle]) {
-        if let Some(last) = shown.last() {
+    fn update_last_close(&mut self, fed: &[Candle]) {
+        if let Some(last) = fed.last() {
             self.last_close = last.time() + self.interval;
         }
     }
 
-    /// Passes a single candle, because longer candles are interleaved with the bot's own.
+    /// Passes a single candle, because longer candles must be interleaved with the bot's own candles.
     fn on_candle_with_longer(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         *signal = None;
         let Some(candle) = candles.first() else { return 0 };

@@ -1,4 +1,4 @@
-//! Verdict on one bot with its current parameters and code.
+//! Verdict on the edge of one bot with its current parameters and code.
 
 use crate::{BotId, Edge, IntentId, IntentRow, Judge, Judgement, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
@@ -6,13 +6,12 @@ use candlewick_statistics::{EdgeTest, EdgeTestPlan, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The test of a bot's edge over its intents. A change of the bot's identity resets the accounts.
+/// A running test of a bot's edge. A change of the bot's parameters or code restarts the test.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BotVerdict {
     judge: Judge,
     edge: Edge,
-    /// Everything that determines the trades: settings, strategy version and plan.
-    /// `None` before the first run.
+    /// Settings, strategy version and test plan of the bot, `None` before the first run.
     identity: Option<Value>,
     since: IntentId,
     is_left: bool,
@@ -29,7 +28,7 @@ impl BotVerdict {
         }
     }
 
-    /// Builds the verdict from the bot's rows after a run that began with this verdict.
+    /// Builds the verdict from the rows of a bot, starting with a new test.
     pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: EdgeTestPlan) -> Self {
         let judge = Judge::after(rows, plan);
         let edge = to_edge(&judge);
@@ -48,12 +47,12 @@ impl BotVerdict {
         self.judge.set_watch_trades(watch_trades);
     }
 
-    /// Returns the judge: the accounts and the monitor that starts once an edge is shown.
+    /// Returns the judge, which owns the betting accounts and the monitor of a shown edge.
     pub const fn judge(&self) -> &Judge {
         &self.judge
     }
 
-    /// Returns the current state of the accounts.
+    /// Returns the edge test with the current state of its accounts.
     pub const fn edge_test(&self) -> &EdgeTest {
         self.judge.test()
     }
@@ -63,7 +62,7 @@ impl BotVerdict {
         self.edge
     }
 
-    /// Returns the first intent that may count. Earlier intents belong to other parameters or code.
+    /// Returns the first intent that counts. Earlier intents were traded with other parameters or code.
     pub const fn first_intent(&self) -> IntentId {
         self.since
     }

@@ -1,40 +1,41 @@
-//! Confidence sequences of edge and win rate. Trades count in the order in which they became known.
+//! Confidence sequences for edge and win rate, updated in the order in which trades became known.
 
-use crate::judge::{UNSEEN_PAYOUT_FRACTION, UpdateKind, in_order};
+use crate::judge::{UNSEEN_PAYOUT_FRACTION, UpdateKind, build_timeline};
 use crate::{IntentId, IntentRow, JudgedTrade, to_trade_outcome};
 use candlewick_sdk::{Outcome, Payout};
 use candlewick_statistics::{ConfidenceSequence, OpenTrade};
 use std::collections::BTreeMap;
 
-/// The part of an intent's row that the edge sequence needs.
-/// It takes a few bytes, so many can be stored without the full rows.
+/// The fields of an intent's row that the edge sequence needs.
+/// Many of these small rows can be stored without the full rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeRow {
     intent: IntentId,
-    /// Update numbers of decision and end in the book. The end is 0 if the intent has not ended.
+    /// Book's update number of the decision.
     decided: u32,
+    /// Book's update number of the end, 0 while the intent is unfinished.
     ended: u32,
     outcome: Option<Outcome>,
     payout: Option<Payout>,
 }
 
-/// A confidence sequence that follows a book event by event, without the rows of finished trades.
+/// A confidence sequence that is updated with each event and does not need the rows of finished trades.
 #[derive(Clone, Debug, Default)]
 pub struct RunningEdge {
     sequence: ConfidenceSequence,
     open: BTreeMap<IntentId, OpenTrade>,
-    steps: Vec<Step>,
+    steps: Vec<SequenceStep>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum SequenceStep {
     Decided(IntentId),
     /// End of a trade, with the payout as a fraction of the stake.
     Ended(IntentId, Outcome, f64),
 }
 
 impl EdgeRow {
-    /// Extracts the values from a row.
+    /// Extracts the needed fields from the row of an intent.
     pub fn from_row(row: &IntentRow) -> Self {
         let JudgedTrade { payout, ended, .. } = JudgedTrade::from_row(row);
         Self {
@@ -46,7 +47,7 @@ impl EdgeRow {
         }
     }
 
-    /// Returns the update number of the decision in the book.
+    /// Returns the book's update number of the decision.
     pub const fn decided(&self) -> u32 {
         self.decided
     }
@@ -56,27 +57,27 @@ impl EdgeRow {
         self.payout
     }
 
-    /// Returns the update number of the last change of the intent.
+    /// Returns the book's update number of the latest change to the intent.
     pub const fn last(&self) -> u32 {
         if self.ended > self.decided { self.ended } else { self.decided }
     }
 }
 
 impl RunningEdge {
-    /// Builds the sequence from all updates of these intents of a book.
+    /// Builds the sequence from all updates to the intents in `rows`.
     pub fn after(rows: &[EdgeRow]) -> Self {
         let mut running = Self::default();
         running.take(rows, (0, u32::MAX));
         running
     }
 
-    /// Adds the updates numbered `[from, before)` of these intents.
-    /// All previously added updates must have smaller numbers.
+    /// Adds the updates to the intents in `rows` whose numbers are in `[from, before)`.
+    /// All updates added earlier must have smaller numbers.
     pub fn take(&mut self, rows: &[EdgeRow], (from, before): (u32, u32)) {
-        let is_asked = |number: u32| number > 0 && from <= number && number < before;
+        let is_in_range = |number: u32| number > 0 && from <= number && number < before;
         let decisions = rows.iter().map(|row| (row.decided, UpdateKind::Decided, row));
         let ends = rows.iter().map(|row| (row.ended, UpdateKind::Ended, row));
-        let mut news: Vec<_> = decisions.chain(ends).filter(|(number, ..)| is_asked(*number)).collect();
+        let mut news: Vec<_> = decisions.chain(ends).filter(|(number, ..)| is_in_range(*number)).collect();
         news.sort_unstable_by_key(|(number, news, _)| (*number, *news));
         for (_, news, row) in news {
             match news {
@@ -89,10 +90,10 @@ impl RunningEdge {
 
     /// Records the decision of an intent.
     pub fn on_decided(&mut self, intent: IntentId) {
-        self.take_step(Step::Decided(intent));
+        self.record_step(SequenceStep::Decided(intent));
     }
 
-    /// Records an update of an intent. The book must have recorded the update first.
+    /// Records an update to an intent. The book must have recorded the update first.
     pub fn on_update(&mut self, row: &IntentRow) {
         if row.sequence.ended() > 0 {
             self.on_end(&EdgeRow::from_row(row));
@@ -101,33 +102,33 @@ impl RunningEdge {
 
     fn on_end(&mut self, row: &EdgeRow) {
         let Some(outcome) = row.outcome.filter(|_| self.open.contains_key(&row.intent)) else { return };
-        let pays = row.payout.map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
-        self.take_step(Step::Ended(row.intent, outcome, pays));
+        let payout_fraction = row.payout.map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
+        self.record_step(SequenceStep::Ended(row.intent, outcome, payout_fraction));
     }
 
-    fn take_step(&mut self, step: Step) {
+    fn record_step(&mut self, step: SequenceStep) {
         self.apply(step);
         self.steps.push(step);
     }
 
-    fn apply(&mut self, step: Step) {
+    fn apply(&mut self, step: SequenceStep) {
         match step {
-            Step::Decided(intent) => {
+            SequenceStep::Decided(intent) => {
                 self.open.insert(intent, self.sequence.on_open());
             }
-            Step::Ended(intent, outcome, pays) => {
+            SequenceStep::Ended(intent, outcome, payout_fraction) => {
                 if let Some(open) = self.open.remove(&intent) {
-                    self.sequence.on_settled(open, to_trade_outcome(outcome), pays);
+                    self.sequence.on_settled(open, to_trade_outcome(outcome), payout_fraction);
                 }
             }
         }
     }
 
-    /// Replaces the outcome of a settled trade, as if the corrected one had come first.
+    /// Replaces the outcome of a settled trade, as if `right` had been reported at first.
     pub fn correct(&mut self, intent: IntentId, right: Outcome) {
         let mut steps = std::mem::take(&mut self.steps);
         for step in &mut steps {
-            if let Step::Ended(ended, outcome, _) = step
+            if let SequenceStep::Ended(ended, outcome, _) = step
                 && *ended == intent
             {
                 *outcome = right;
@@ -146,17 +147,17 @@ impl RunningEdge {
     }
 }
 
-/// Builds the sequence of intents in the order in which the Session saw their updates.
-/// The order is that of [`judge`](crate::judge).
+/// Builds the confidence sequence from the rows of a book.
+/// The updates count in the order in which the Session received them, as in [`judge`](crate::judge).
 pub fn edge_sequence<'a>(rows: impl IntoIterator<Item = &'a IntentRow>) -> ConfidenceSequence {
     trades_edge_sequence(&rows.into_iter().map(JudgedTrade::from_row).collect::<Vec<_>>())
 }
 
-/// Builds the sequence of trades from any source. The order is that of [`judge_trades`](crate::judge_trades).
+/// Builds the confidence sequence from trades of any source, ordered as in [`judge_trades`](crate::judge_trades).
 pub fn trades_edge_sequence(trades: &[JudgedTrade]) -> ConfidenceSequence {
     let mut sequence = ConfidenceSequence::new();
     let mut open: Vec<_> = trades.iter().map(|_| None).collect();
-    for (_, _, news, place) in in_order(trades) {
+    for (_, _, news, place) in build_timeline(trades) {
         match news {
             UpdateKind::Decided => open[place] = Some(sequence.on_open()),
             UpdateKind::Answered => {}
@@ -164,8 +165,8 @@ pub fn trades_edge_sequence(trades: &[JudgedTrade]) -> ConfidenceSequence {
                 let JudgedTrade { payout, ended, sequence: order, .. } = trades[place];
                 let payout = order.and_then(|order| order.settled_payout).or(payout);
                 if let (Some(trade), Some((_, outcome))) = (open[place].take(), ended) {
-                    let pays = payout.map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
-                    sequence.on_settled(trade, to_trade_outcome(outcome), pays);
+                    let payout_fraction = payout.map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
+                    sequence.on_settled(trade, to_trade_outcome(outcome), payout_fraction);
                 }
             }
         }
@@ -227,7 +228,7 @@ mod tests {
                 running.on_decided(IntentId::new(number));
                 let outcome = if number % 4 == 0 { Outcome::Lost } else { Outcome::Won };
                 let outcome = if number == 3 { third } else { outcome };
-                running.take_step(Step::Ended(IntentId::new(number), outcome, 0.85));
+                running.record_step(SequenceStep::Ended(IntentId::new(number), outcome, 0.85));
             }
             running
         };

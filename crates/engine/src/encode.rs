@@ -1,8 +1,8 @@
-//! Canonical bytes of journal entries, designed for cheap hashing.
+//! Canonical byte encoding of journal entries, designed for cheap hashing.
 //!
-//! Entries consist of tags, little-endian numbers, and enums by variant order. Each reason text is written only once.
-//! The fields common to all trades form a single piece, because appending a piece costs at least as much as its bytes.
-//! Any change to this encoding changes every `journal_hash`, so the header's `format` must change too.
+//! An entry consists of a tag, little-endian numbers, and enums encoded by variant order. Each reason text is written
+//! only once. The fields common to all trades form one fixed-size buffer, because each append is as expensive as the
+//! bytes it copies. Any change to this encoding changes every `journal_hash`, so the header's `format` must change too.
 
 use crate::reasons::ReasonShapes;
 use crate::{
@@ -19,7 +19,7 @@ pub(crate) struct Encoder {
     shapes: ReasonShapes,
 }
 
-struct Piece<const N: usize> {
+struct FixedBuffer<const N: usize> {
     bytes: [u8; N],
     length: usize,
 }
@@ -61,21 +61,21 @@ impl Encoder {
         let known = self.shapes.len();
         let shape = self.shapes.put(reason);
         if self.shapes.len() > known {
-            encode_shape(shape, reason, out);
+            encode_new_reason(shape, reason, out);
             return;
         }
-        let mut piece = Piece::<{ SHAPE_BYTES + Reason::MAX_NUMBERS * VALUE_BYTES }>::new();
-        piece.put(shape.to_le_bytes());
+        let mut buffer = FixedBuffer::<{ SHAPE_BYTES + Reason::MAX_NUMBERS * VALUE_BYTES }>::new();
+        buffer.put(shape.to_le_bytes());
         reason.padded_values().iter().for_each(|value| {
-            piece.put(value.to_bits().to_le_bytes());
+            buffer.put(value.to_bits().to_le_bytes());
         });
-        out.extend_from_slice(&piece.bytes);
+        out.extend_from_slice(&buffer.bytes);
         out.truncate(out.len() - (Reason::MAX_NUMBERS - reason.values().len()) * VALUE_BYTES);
     }
 }
 
 #[cold]
-fn encode_shape(shape: u32, reason: &Reason, out: &mut Vec<u8>) {
+fn encode_new_reason(shape: u32, reason: &Reason, out: &mut Vec<u8>) {
     out.extend_from_slice(&shape.to_le_bytes());
     put_text(reason.text(), out);
     out.push(reason.values().len() as u8);
@@ -88,7 +88,7 @@ fn encode_header(header: &Header, out: &mut Vec<u8>) {
     out.extend_from_slice(&header.format.to_le_bytes());
     // serde_json writes object keys in sorted order, so equal settings have equal bytes.
     put_text(&header.settings.to_string(), out);
-    put_number(header.strategies.len() as u64, out);
+    put_varint(header.strategies.len() as u64, out);
     for (name, version) in &header.strategies {
         put_text(name, out);
         put_text(version, out);
@@ -101,24 +101,24 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
         EventKind::Opened(opened) => encode_opened(event, 2, opened, out),
         EventKind::Settled(settled) => encode_settled(event, settled, out),
         EventKind::Adopted(opened) => encode_opened(event, 12, opened, out),
-        EventKind::Candle { .. } => begin(event, 0, out),
-        EventKind::Price { .. } => begin(event, 1, out),
-        EventKind::Rejected { .. } => begin(event, 3, out),
-        EventKind::NotSent { .. } => begin(event, 4, out),
-        EventKind::InDoubt { .. } => begin(event, 5, out),
-        EventKind::Balance { .. } => begin(event, 7, out),
-        EventKind::Skew { .. } => begin(event, 8, out),
+        EventKind::Candle { .. } => put_head(event, 0, out),
+        EventKind::Price { .. } => put_head(event, 1, out),
+        EventKind::Rejected { .. } => put_head(event, 3, out),
+        EventKind::NotSent { .. } => put_head(event, 4, out),
+        EventKind::InDoubt { .. } => put_head(event, 5, out),
+        EventKind::Balance { .. } => put_head(event, 7, out),
+        EventKind::Skew { .. } => put_head(event, 8, out),
         // 10 is the code of a removed event.
-        EventKind::Control { .. } => begin(event, 11, out),
-        EventKind::NotOpened { .. } => begin(event, 13, out),
-        EventKind::Deposit { .. } => begin(event, 14, out),
-        EventKind::SecondTrade(_) => begin(event, 15, out),
-        EventKind::SecondTradeSettled { .. } => begin(event, 16, out),
-        EventKind::SettledByPerson { .. } => begin(event, 17, out),
-        EventKind::OutsideSignal(_) => begin(event, 18, out),
-        EventKind::Correction { .. } => begin(event, 19, out),
-        EventKind::Reinstated(_) => begin(event, 20, out),
-        EventKind::WalletDifference { .. } => begin(event, 21, out),
+        EventKind::Control { .. } => put_head(event, 11, out),
+        EventKind::NotOpened { .. } => put_head(event, 13, out),
+        EventKind::Deposit { .. } => put_head(event, 14, out),
+        EventKind::SecondTrade(_) => put_head(event, 15, out),
+        EventKind::SecondTradeSettled { .. } => put_head(event, 16, out),
+        EventKind::SettledByPerson { .. } => put_head(event, 17, out),
+        EventKind::OutsideSignal(_) => put_head(event, 18, out),
+        EventKind::Correction { .. } => put_head(event, 19, out),
+        EventKind::Reinstated(_) => put_head(event, 20, out),
+        EventKind::WalletDifference { .. } => put_head(event, 21, out),
     }
     encode_fields(&event.kind, out);
 }
@@ -128,39 +128,39 @@ fn encode_fields(kind: &EventKind, out: &mut Vec<u8>) {
     match kind {
         EventKind::Opened(_) | EventKind::Adopted(_) | EventKind::Settled(_) => {}
         EventKind::Candle { series, candle, origin } => {
-            put_number(series.index() as u64, out);
+            put_varint(series.index() as u64, out);
             put_candle(candle, out);
             out.push(*origin as u8);
         }
         EventKind::Price { symbol, price } => {
-            put_number(symbol.index() as u64, out);
+            put_varint(symbol.index() as u64, out);
             put_time(price.time, out);
             put_float(price.value, out);
         }
         EventKind::Rejected { intent, rejection } => {
-            put_number(intent.number(), out);
+            put_varint(intent.number(), out);
             encode_rejection(rejection, out);
         }
-        EventKind::NotSent { intent } | EventKind::InDoubt { intent } => put_number(intent.number(), out),
+        EventKind::NotSent { intent } | EventKind::InDoubt { intent } => put_varint(intent.number(), out),
         EventKind::Balance { amount }
         | EventKind::Deposit { amount }
         | EventKind::WalletDifference { amount } => put_money(*amount, out),
         EventKind::Skew { offset } => put_time(*offset, out),
         EventKind::SecondTrade(SecondTrade { intent, venue_id, stake: amount })
         | EventKind::SecondTradeSettled { intent, venue_id, profit: amount } => {
-            put_number(intent.number(), out);
+            put_varint(intent.number(), out);
             put_money(*amount, out);
             put_text(venue_id.as_str(), out);
         }
         EventKind::Reinstated(terms) => encode_terms(terms, out),
         EventKind::NotOpened { intent, reserved_until } => {
-            put_number(intent.number(), out);
+            put_varint(intent.number(), out);
             put_time(*reserved_until, out);
         }
         EventKind::OutsideSignal(signal) => encode_outside_signal(signal, out),
         EventKind::SettledByPerson { intent, outcome, profit }
         | EventKind::Correction { intent, outcome, profit } => {
-            put_number(intent.number(), out);
+            put_varint(intent.number(), out);
             out.push(*outcome as u8);
             put_money(*profit, out);
         }
@@ -168,17 +168,17 @@ fn encode_fields(kind: &EventKind, out: &mut Vec<u8>) {
     }
 }
 
-#[allow(clippy::inline_always, reason = "a call would copy the piece for each of its fields")]
+#[allow(clippy::inline_always, reason = "a call would copy the buffer for each of its fields")]
 #[inline(always)]
-fn head<const N: usize>(event: &Event, kind: u8) -> Piece<N> {
+fn encode_head<const N: usize>(event: &Event, kind: u8) -> FixedBuffer<N> {
     let delay = event.received - event.at;
-    let mut piece = Piece::new();
-    piece.put([b'E', kind]).put(time_bytes(event.at)).put(time_bytes(delay));
-    piece
+    let mut buffer = FixedBuffer::new();
+    buffer.put([b'E', kind]).put(time_bytes(event.at)).put(time_bytes(delay));
+    buffer
 }
 
-fn begin(event: &Event, kind: u8, out: &mut Vec<u8>) {
-    out.extend_from_slice(&head::<18>(event, kind).bytes);
+fn put_head(event: &Event, kind: u8, out: &mut Vec<u8>) {
+    out.extend_from_slice(&encode_head::<18>(event, kind).bytes);
 }
 
 fn encode_opened(event: &Event, kind: u8, opened: &Opened, out: &mut Vec<u8>) {
@@ -190,25 +190,25 @@ fn encode_opened(event: &Event, kind: u8, opened: &Opened, out: &mut Vec<u8>) {
         close_time.is_some(),
         payout.is_some(),
     ];
-    let mut piece = head::<55>(event, kind);
-    piece
+    let mut buffer = encode_head::<55>(event, kind);
+    buffer
         .put(intent.number().to_le_bytes())
-        .put([bits(known) | u8::from(taken.is_some()) << known.len()])
+        .put([pack_flags(known) | u8::from(taken.is_some()) << known.len()])
         .put(optional_time_bytes(*open_time))
         .put(optional_float_bytes(*open_price))
         .put(optional_time_bytes(*close_time))
         .put(optional_payout_bytes(*payout));
-    out.extend_from_slice(&piece.bytes);
+    out.extend_from_slice(&buffer.bytes);
     if let Some(id) = venue_id {
         put_text(id.as_str(), out);
     }
     if let Some(taken) = taken {
-        encode_taken(taken, out);
+        encode_venue_terms(taken, out);
     }
 }
 
 #[cold]
-fn encode_taken(taken: &VenueTerms, out: &mut Vec<u8>) {
+fn encode_venue_terms(taken: &VenueTerms, out: &mut Vec<u8>) {
     let VenueTerms { symbol, direction, stake } = taken;
     out.extend_from_slice(&[u8::from(symbol.is_some()), *direction as u8]);
     put_money(*stake, out);
@@ -226,17 +226,17 @@ fn encode_settled(event: &Event, settled: &Settled, out: &mut Vec<u8>) {
         close_price.is_some(),
         payout.is_some(),
     ];
-    let mut piece = head::<72>(event, 6);
-    piece
+    let mut buffer = encode_head::<72>(event, 6);
+    buffer
         .put(intent.number().to_le_bytes())
-        .put([*outcome as u8, bits(known)])
+        .put([*outcome as u8, pack_flags(known)])
         .put(profit.minor().to_le_bytes())
         .put(optional_time_bytes(*open_time))
         .put(optional_float_bytes(*open_price))
         .put(optional_time_bytes(*close_time))
         .put(optional_float_bytes(*close_price))
         .put(optional_payout_bytes(*payout));
-    out.extend_from_slice(&piece.bytes);
+    out.extend_from_slice(&buffer.bytes);
 }
 
 fn encode_rejection(rejection: &Rejection, out: &mut Vec<u8>) {
@@ -255,13 +255,13 @@ fn encode_rejection(rejection: &Rejection, out: &mut Vec<u8>) {
 }
 
 fn encode_judgement(judgement: &Judgement, out: &mut Vec<u8>) {
-    put_number(judgement.bot.index() as u64, out);
+    put_varint(judgement.bot.index() as u64, out);
     put_time(judgement.at, out);
     out.push(judgement.edge as u8);
-    put_number(judgement.trades, out);
+    put_varint(judgement.trades, out);
     put_float(judgement.account_for, out);
     put_float(judgement.account_against, out);
-    // A single bot has the whole alpha.
+    // A single bot has the whole alpha, so its weight is omitted.
     if judgement.weight != 1.0 {
         put_float(judgement.weight, out);
     }
@@ -272,8 +272,8 @@ fn encode_judgement(judgement: &Judgement, out: &mut Vec<u8>) {
 
 fn encode_terms(terms: &OrderTerms, out: &mut Vec<u8>) {
     let Expiry { close_type, expiration_type } = terms.expiry();
-    let mut piece = Piece::<44>::new();
-    piece
+    let mut buffer = FixedBuffer::<44>::new();
+    buffer
         .put(*b"AO")
         .put(terms.intent().number().to_le_bytes())
         .put((terms.bot().index() as u32).to_le_bytes())
@@ -282,26 +282,26 @@ fn encode_terms(terms: &OrderTerms, out: &mut Vec<u8>) {
         .put(time_bytes(close_type.duration()))
         .put(terms.stake().minor().to_le_bytes())
         .put(time_bytes(terms.decision_time()));
-    out.extend_from_slice(&piece.bytes);
+    out.extend_from_slice(&buffer.bytes);
 }
 
 fn encode_refused(refused: &Refused, out: &mut Vec<u8>) {
-    let mut piece = Piece::<16>::new();
-    piece
+    let mut buffer = FixedBuffer::<16>::new();
+    buffer
         .put(*b"AR")
         .put((refused.bot.index() as u32).to_le_bytes())
         .put([refused.direction as u8, refused.rule.hashed()])
         .put(time_bytes(refused.decision_time));
-    out.extend_from_slice(&piece.bytes);
+    out.extend_from_slice(&buffer.bytes);
 }
 
-impl<const N: usize> Piece<N> {
+impl<const N: usize> FixedBuffer<N> {
     const fn new() -> Self {
         Self { bytes: [0; N], length: 0 }
     }
 
-    /// Offsets are known at compile time, so the compiler removes the bounds check.
-    #[allow(clippy::inline_always, reason = "a call would copy the piece for each of its fields")]
+    /// Appends a field. After inlining, the offset is a constant, so the compiler removes the bounds check.
+    #[allow(clippy::inline_always, reason = "a call would copy the buffer for each of its fields")]
     #[inline(always)]
     fn put<const M: usize>(&mut self, field: [u8; M]) -> &mut Self {
         self.bytes[self.length..self.length + M].copy_from_slice(&field);
@@ -311,7 +311,7 @@ impl<const N: usize> Piece<N> {
 }
 
 #[inline]
-fn bits(flags: [bool; 5]) -> u8 {
+fn pack_flags(flags: [bool; 5]) -> u8 {
     flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag))
 }
 
@@ -320,7 +320,7 @@ fn time_bytes(time: Millis) -> [u8; 8] {
     time.get().to_le_bytes()
 }
 
-/// Encodes `None` as zeros. A flag bit distinguishes it from a time of zero.
+/// Encodes `None` as zeros. A separate flag bit distinguishes `None` from a time of zero.
 #[inline]
 fn optional_time_bytes(time: Option<Millis>) -> [u8; 8] {
     time.map_or([0; 8], time_bytes)
@@ -338,7 +338,7 @@ fn optional_payout_bytes(payout: Option<Payout>) -> [u8; 4] {
 
 fn encode_outside_signal(signal: &OutsideSignal, out: &mut Vec<u8>) {
     let OutsideSignal { bot, direction, source, id, expires, expiry, reason } = signal;
-    put_number(bot.index() as u64, out);
+    put_varint(bot.index() as u64, out);
     let known = u8::from(expires.is_some()) | u8::from(expiry.is_some()) << 1;
     out.extend_from_slice(&[*direction as u8, known]);
     if let Some(expires) = expires {
@@ -353,10 +353,9 @@ fn encode_outside_signal(signal: &OutsideSignal, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a LEB128 number: seven bits per byte, lowest first.
-/// The eighth bit is set if more bytes follow.
+/// Writes a LEB128 number: seven bits per byte, lowest first. The eighth bit is set if more bytes follow.
 #[inline]
-fn put_number(number: u64, out: &mut Vec<u8>) {
+fn put_varint(number: u64, out: &mut Vec<u8>) {
     let mut rest = number;
     while rest >= 0x80 {
         out.push(rest as u8 | 0x80);
@@ -382,7 +381,7 @@ fn put_float(value: f64, out: &mut Vec<u8>) {
 
 #[inline]
 fn put_text(text: &str, out: &mut Vec<u8>) {
-    put_number(text.len() as u64, out);
+    put_varint(text.len() as u64, out);
     out.extend_from_slice(text.as_bytes());
 }
 

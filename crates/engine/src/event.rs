@@ -5,23 +5,23 @@ use candlewick_sdk::{Candle, Direction, Millis, Money, Outcome, Payout, Price, T
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
 
-/// Id that the venue gives to a trade.
+/// Id that the venue assigns to a trade.
 pub type VenueId = Text<63>;
 
-/// A fact and its time.
+/// Something that happened, such as the close of a candle, and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// Venue time of the fact. Decisions carry this time.
+    /// Venue time of the event. Decisions based on the event carry this time.
     pub at: Millis,
-    /// Venue time of arrival, equal to `at` in a backtest.
-    /// Lateness and staleness are computed from the difference between the two times.
+    /// Venue time at which the event arrived, equal to `at` in a backtest.
+    /// The difference between `received` and `at` determines lateness and staleness.
     pub received: Millis,
     /// Kind of the event, with its data.
     #[serde(flatten)]
     pub kind: EventKind,
 }
 
-/// The kinds of events.
+/// The kind of an event, with its data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum EventKind {
@@ -34,7 +34,7 @@ pub enum EventKind {
         /// Origin of the candle, which decides whether its signals may be traded.
         origin: Origin,
     },
-    /// Trade request for a bot from outside the program.
+    /// Trade signal for a bot from outside the program.
     OutsideSignal(OutsideSignal),
     /// Latest price of a symbol, rounded to the price grid.
     Price {
@@ -43,28 +43,28 @@ pub enum EventKind {
         /// Latest price.
         price: Price,
     },
-    /// Acceptance of an intent by the venue, or more details about an accepted trade.
+    /// Acceptance of an order by the venue, or further details about an accepted trade.
     Opened(Opened),
-    /// Rejection of an intent by the venue. Releases the stake.
+    /// Rejection of an order by the venue. The reserved stake is released.
     Rejected {
         /// Rejected intent.
         intent: IntentId,
         /// Reason for the rejection.
         rejection: Rejection,
     },
-    /// Failure to send a request. Releases the stake.
+    /// Failure to send an order. The reserved stake is released.
     NotSent {
-        /// Intent of the request.
+        /// Intent of the unsent order.
         intent: IntentId,
     },
-    /// Loss of the reply to a request. Only a lookup at the venue can tell the result.
+    /// Loss of the venue's reply to an order. Only a lookup at the venue can tell whether a trade exists.
     InDoubt {
         /// Intent in doubt.
         intent: IntentId,
     },
-    /// Match of a trade at the venue with an intent in doubt or marked as not opened. Opens the intent.
+    /// Discovery of a venue trade that belongs to an intent in doubt or marked as not opened. The intent becomes open.
     Adopted(Opened),
-    /// Absence of a trade for an intent in doubt.
+    /// Lookup that found no trade for an intent in doubt.
     /// The stake stays reserved for now, because the trade may still appear.
     NotOpened {
         /// Intent without a trade.
@@ -72,9 +72,9 @@ pub enum EventKind {
         /// Expiry of the stake reservation.
         reserved_until: Millis,
     },
-    /// Trade at the venue with the terms of an intent that was rejected or not sent.
-    /// Puts the intent in doubt again and reserves its stake. A Session forgets such intents, so the event carries the
-    /// terms.
+    /// Discovery of a venue trade that matches an intent which was rejected or not sent.
+    /// The intent is in doubt again, and its stake is reserved. The event carries the terms, because a Session forgets
+    /// such intents.
     Reinstated(OrderTerms),
     /// Final outcome of a trade.
     Settled(Settled),
@@ -87,7 +87,7 @@ pub enum EventKind {
         /// Net profit.
         profit: Money,
     },
-    /// Correction of a settled result, after two later readings of the venue agreed on another result.
+    /// Correction of a settled result, after two later readings from the venue agreed on a different result.
     Correction {
         /// Intent of the trade.
         intent: IntentId,
@@ -96,28 +96,28 @@ pub enum EventKind {
         /// Corrected net profit.
         profit: Money,
     },
-    /// Duplicate trade opened for a single request. Its stake is also at risk.
+    /// Duplicate trade that the venue opened for a single order. The stake of the duplicate is also at risk.
     SecondTrade(SecondTrade),
     /// Settlement of a duplicate trade.
     SecondTradeSettled {
-        /// Intent of the request.
+        /// Intent whose order opened the duplicate trade.
         intent: IntentId,
         /// Venue's id of the duplicate trade.
         venue_id: VenueId,
         /// Net profit.
         profit: Money,
     },
-    /// Deposit, or withdrawal if negative, that trades do not explain.
+    /// Deposit or withdrawal that trades do not explain.
     Deposit {
-        /// Amount; negative for a withdrawal.
+        /// Deposited amount, negative for a withdrawal.
         amount: Money,
     },
-    /// Difference between the wallet and the trades. A shortage counts as a loss.
+    /// Unexplained difference between the wallet balance and the ledger. A shortage counts as a loss.
     WalletDifference {
-        /// Wallet balance minus expected balance: negative for a shortage, 0 once the difference is resolved.
+        /// Wallet balance minus expected balance. A shortage is negative, and 0 means that the difference is resolved.
         amount: Money,
     },
-    /// Reading of the wallet. It is only for auditing: decisions use the ledger.
+    /// Reading of the wallet balance, used only for audits. Decisions use the ledger.
     Balance {
         /// Balance of the wallet.
         amount: Money,
@@ -135,7 +135,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Returns the intent that the event is about, `None` if there is none.
+    /// Returns the intent that the event is about, `None` if the event concerns no intent.
     pub const fn intent(&self) -> Option<IntentId> {
         match self {
             Self::Opened(opened) | Self::Adopted(opened) => Some(opened.intent),
@@ -165,10 +165,10 @@ impl EventKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// A candle that has just closed. Its signals may be traded.
+    /// A candle that has just closed. Signals on this candle may be traded.
     Live,
     /// A candle fetched later, for warm-up or after an outage.
-    /// Strategies see it, but its signals are not traded.
+    /// Strategies process the candle, but their signals are not traded.
     Backfill,
 }
 
@@ -187,15 +187,15 @@ pub struct Opened {
     pub close_time: Option<Millis>,
     /// Payout of a win.
     pub payout: Option<Payout>,
-    /// Terms that the venue accepted, if they differ from the order or earlier reports.
+    /// Terms that the venue accepted, `None` if they match the order and earlier reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<VenueTerms>,
 }
 
-/// A duplicate trade at the venue that seems to come from the same request.
+/// A second trade at the venue that seems to come from the same order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecondTrade {
-    /// Intent of the request.
+    /// Intent whose order opened the duplicate trade.
     pub intent: IntentId,
     /// Venue's id of the duplicate trade.
     pub venue_id: VenueId,
@@ -203,7 +203,7 @@ pub struct SecondTrade {
     pub stake: Money,
 }
 
-/// A settlement. Fields missing from the venue's report are `None`.
+/// The settlement of a trade. Fields missing from the venue's report are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
     /// Settled intent.
@@ -248,10 +248,10 @@ pub enum Rejection {
     NoPrice,
     /// The wallet does not cover the stake.
     InsufficientBalance,
-    /// Any other reason, in the venue's words. Does not start a pause.
-    /// Used by simulators and in journals of earlier versions.
+    /// Any other reason, in the venue's words. Such a rejection does not start a pause.
+    /// Simulators and journals of earlier versions use this variant.
     Other(Text<79>),
-    /// A refusal by a real venue. Starts a pause (rule `RefusedByVenue`).
+    /// A rejection by a real venue, which starts a pause (rule `RefusedByVenue`).
     Refused {
         /// Classified reason.
         reason: RefusalReason,
@@ -261,8 +261,8 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// Returns whether the reason is a balance that does not cover the stake.
-    pub const fn is_for_balance(&self) -> bool {
+    /// Returns whether the venue rejected the order because the wallet does not cover the stake.
+    pub const fn is_insufficient_balance(&self) -> bool {
         matches!(
             self,
             Self::InsufficientBalance | Self::Refused { reason: RefusalReason::InsufficientBalance, .. }
@@ -280,7 +280,7 @@ impl Display for Rejection {
     }
 }
 
-/// Verdict on the edge of a bot.
+/// Verdict on whether a bot has an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Edge {
@@ -289,15 +289,15 @@ pub enum Edge {
     Open,
     /// The trades so far have shown an edge.
     Shown,
-    /// An edge that is ruled out.
+    /// An edge of `delta` or more is ruled out.
     Rejected,
-    /// An edge that was shown but is no longer supported at `delta` or more.
-    /// Either it has ended, or it was smaller from the start.
+    /// An edge was shown, but later trades no longer support an edge of `delta` or more.
+    /// The edge has ended, or it was smaller from the start.
     NoLongerHeld,
 }
 
 impl Edge {
-    /// Returns whether an enforced verdict stops the bot from trading.
+    /// Returns whether the verdict stops the bot from trading if verdicts are enforced.
     pub const fn forbids_trades(self) -> bool {
         matches!(self, Self::Rejected | Self::NoLongerHeld)
     }
@@ -307,11 +307,11 @@ impl Edge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Control {
-    /// Rejects new opens until `Resume`.
+    /// Rejects new trades until `Resume`.
     Halt,
-    /// Allows opens again and resets the equity peak and the loss streak.
+    /// Allows new trades again and resets the equity peak and the loss streak.
     Resume,
-    /// Rejects new opens while the program cannot keep a guarantee, such as durability.
+    /// Rejects new trades while the program cannot keep a guarantee, such as a durable journal.
     Suspend,
     /// Ends a suspension.
     Continue,
@@ -325,7 +325,7 @@ pub type VenueSymbol = Text<31>;
 /// The terms that the venue accepted, if they differ from the order.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VenueTerms {
-    /// Pair, if it differs from the order.
+    /// Traded pair, `None` if it is the ordered pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<VenueSymbol>,
     /// Direction of the trade.
@@ -335,8 +335,7 @@ pub struct VenueTerms {
 }
 
 impl VenueTerms {
-    /// Returns whether symbol or direction differ from the order.
-    /// The outcome is then not evidence about the strategy.
+    /// Returns whether symbol or direction differ from the order. Such a trade is not evidence about the strategy.
     pub(crate) fn is_another_bet(&self, direction: Direction) -> bool {
         self.symbol.is_some() || self.direction != direction
     }
@@ -396,7 +395,7 @@ impl RefusalReason {
         )
     }
 
-    /// Returns a short phrase, such as `symbol not active`.
+    /// Returns a short description, such as `symbol not active`.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Other => "other reason",
@@ -419,22 +418,22 @@ impl fmt::Display for RefusalReason {
     }
 }
 
-/// A halt of all opens that is still in force.
+/// An active halt, during which no trades are opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Halt {
-    /// Venue time of the halt, `None` if the journal does not have it.
+    /// Venue time of the halt, `None` if the journal does not contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Millis>,
-    /// Reason given by the operator or the program, empty if there is none.
+    /// Reason given by the operator or the program, empty if none was given.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
 
 impl Halt {
-    /// Prefix of the alarm that stores the reason in the journal.
+    /// Prefix of the alarm text that stores a halt in the journal.
     pub const PREFIX: &'static str = "halted: ";
 
-    /// Parses a halt from the text of an alarm noted at `at`, `None` for other alarms.
+    /// Parses a halt from the text of an alarm raised at `at`, `None` for other alarms.
     pub fn from_alarm(alarm: &str, at: Millis) -> Option<Self> {
         let reason = alarm.strip_prefix(Self::PREFIX)?;
         Some(Self { at: Some(at), reason: reason.to_owned() })

@@ -1,6 +1,6 @@
-//! Numeric ids and their names in a Session, and the mapping to the ids of another Session.
+//! Numeric ids of a Session, their names, and the mapping to the ids of another Session.
 
-use crate::{Departure, IntentRow, OrderTerms};
+use crate::{IntentRow, OrderTerms, OriginalOrder};
 use candlewick_sdk::Symbol;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -16,10 +16,10 @@ macro_rules! position {
             /// First id.
             pub const FIRST: Self = Self(0);
 
-            /// Placeholder for an item that is no longer in the list.
+            /// Placeholder id for an item that the Session no longer has.
             pub const RETIRED: Self = Self(u16::MAX);
 
-            /// Creates the id of a position in the Session's list, `None` for positions of 65,535 or more.
+            /// Creates the id for a position in the Session's list, `None` for positions of 65,535 or more.
             pub fn new(position: usize) -> Option<Self> {
                 u16::try_from(position).ok().map(Self).filter(|id| *id != Self::RETIRED)
             }
@@ -46,7 +46,7 @@ position! {
     SeriesId
 }
 
-/// Id of an intent, a signal that passed the rules. Numbered from 1, never reused in a journal.
+/// Id of an intent (a signal that passed the rules), counted from 1 and never reused in a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct IntentId(u64);
@@ -57,7 +57,7 @@ impl IntentId {
         Self(number)
     }
 
-    /// Returns the number.
+    /// Returns the number of the intent.
     pub const fn number(self) -> u64 {
         self.0
     }
@@ -73,8 +73,8 @@ impl fmt::Display for IntentId {
     }
 }
 
-/// The names of a Session's bots and symbols by number.
-/// The Session's own names come first, in their order, followed by names from earlier runs.
+/// The names of a Session's bots and symbols, indexed by number.
+/// The Session's own names come first, followed by names from earlier runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionNames {
     pub(crate) bots: Vec<String>,
@@ -89,12 +89,12 @@ pub struct Renumbering {
 }
 
 impl SessionNames {
-    /// Returns whether every number has the same meaning in `other`.
+    /// Returns whether every bot and symbol has the same number in `other`.
     pub fn are_numbered_as(&self, other: &Self) -> bool {
         other.bots.starts_with(&self.bots) && other.symbols.starts_with(&self.symbols)
     }
 
-    /// Builds the mapping to `other`, `None` if `other` lacks a name.
+    /// Builds the mapping to the numbers of `other`, `None` if `other` lacks one of the names.
     pub fn to(&self, other: &Self) -> Option<Renumbering> {
         let bot = |name: &String| other.bots.iter().position(|known| known == name).and_then(BotId::new);
         let symbol =
@@ -133,7 +133,7 @@ impl OrderTerms {
     }
 }
 
-impl Departure {
+impl OriginalOrder {
     pub(crate) fn with_numbers(self, numbers: &Renumbering) -> Self {
         Self { ordered: self.ordered.with_numbers(numbers), ..self }
     }

@@ -21,14 +21,14 @@ pub(crate) struct Intent {
     pub(crate) direction: Direction,
     pub(crate) stake: Money,
     pub(crate) decision_time: Millis,
-    /// Close time according to the expiry, counted from the decision.
+    /// Expected close time, computed from the decision time and the expiry.
     pub(crate) nominal_close: Millis,
     pub(crate) stage: Stage,
     pub(crate) payout_known: bool,
 }
 
-/// All unfinished intents in order.
-/// There are few of them, so most lookups are linear scans. Only the counts needed at every signal are cached.
+/// The unfinished intents of a Session.
+/// Lookups are linear scans, because few intents are unfinished. Only the counts needed at every signal are cached.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Intents {
     pub(crate) unfinished: Vec<Intent>,
@@ -53,7 +53,7 @@ pub(crate) struct ReinstatedIntent {
     pub(crate) released: Money,
 }
 
-/// Time after the decision for which a trade of the intent may still be found.
+/// Maximum time after a decision at which a missing trade may still appear.
 const LATE_TRADE_WINDOW: Millis = Millis::DAY;
 
 impl Intent {
@@ -88,7 +88,7 @@ impl Intents {
     #[inline]
     pub(crate) fn push(&mut self, intent: Intent) {
         self.next = intent.id.next();
-        self.count(&intent);
+        self.add_to_counts(&intent);
         self.unfinished.extend(iter::once_with(|| intent));
     }
 
@@ -124,7 +124,7 @@ impl Intents {
         Some(before)
     }
 
-    /// Marks an intent as in doubt. Open trades stay open, since they have already been accepted.
+    /// Marks an intent as in doubt. Open trades stay open, because the venue has already accepted them.
     pub(crate) fn doubt(&mut self, id: IntentId) {
         let unanswered = |intent: &&mut Intent| intent.id == id && intent.stage == Stage::InFlight;
         if let Some(intent) = self.unfinished.iter_mut().find(unanswered) {
@@ -135,19 +135,19 @@ impl Intents {
         }
     }
 
-    /// Removes an intent without a trade.
-    /// Returns `None` if it is unknown or finished, or if it is an open trade, which stays until it settles.
+    /// Removes an intent that did not become a trade.
+    /// Returns `None` for unknown or finished intents, and for open trades, which stay until they settle.
     pub(crate) fn refuse(&mut self, id: IntentId) -> Option<Intent> {
-        self.take(|intent| intent.id == id && intent.stage != Stage::Open)
+        self.remove_where(|intent| intent.id == id && intent.stage != Stage::Open)
     }
 
     pub(crate) fn settle(&mut self, id: IntentId) -> Option<Intent> {
-        self.take(|intent| intent.id == id)
+        self.remove_where(|intent| intent.id == id)
     }
 
-    /// Gives up an intent in doubt. Its symbol is no longer blocked, but its stake stays reserved.
+    /// Gives up an intent in doubt. The stake stays reserved, but the symbol is no longer blocked.
     pub(crate) fn give_up(&mut self, id: IntentId, reserved_until: Millis) -> Option<Intent> {
-        let intent = self.take(|intent| intent.id == id && intent.stage == Stage::InDoubt)?;
+        let intent = self.remove_where(|intent| intent.id == id && intent.stage == Stage::InDoubt)?;
         self.unopened.push(UnopenedIntent { intent, reserved_until, is_reserved: true });
         Some(intent)
     }
@@ -156,7 +156,7 @@ impl Intents {
         let unopened = self.unopened.iter().map(|unopened| &unopened.intent);
         let first = self.unfinished.iter().chain(unopened).find(|intent| intent.id == id);
         if let Some(second) = first.map(|first| Intent { stage: Stage::Open, ..*first }) {
-            self.count(&second);
+            self.add_to_counts(&second);
             self.seconds.push(second);
         }
     }
@@ -175,7 +175,7 @@ impl Intents {
         self.unfinished.len() + self.seconds.len()
     }
 
-    pub(crate) fn max_per_symbol(&self) -> usize {
+    pub(crate) fn max_count_on_symbol(&self) -> usize {
         self.counts.iter().map(|counts| counts.all() as usize).max().unwrap_or_default()
     }
 
@@ -201,7 +201,7 @@ impl Intents {
             return false;
         }
         let intent = Intent { stage: Stage::InDoubt, ..intent };
-        self.count(&intent);
+        self.add_to_counts(&intent);
         self.unfinished.push(intent);
         true
     }
@@ -209,7 +209,7 @@ impl Intents {
     pub(crate) fn reinstate(&mut self, id: IntentId) -> Option<ReinstatedIntent> {
         let position = self.unopened.iter().position(|unopened| unopened.intent.id == id)?;
         let UnopenedIntent { intent, is_reserved, .. } = self.unopened.remove(position);
-        self.count(&intent);
+        self.add_to_counts(&intent);
         self.unfinished.push(intent);
         let released = if is_reserved { Money::ZERO } else { intent.stake };
         Some(ReinstatedIntent { bot: intent.bot, decision_time: intent.decision_time, released })
@@ -233,7 +233,7 @@ impl Intents {
     #[inline]
     pub(crate) fn make_room_for(&mut self, symbol: SymbolId) {
         if symbol.index() >= self.counts.len() {
-            self.make_room(symbol.index() + 1);
+            self.extend_counts(symbol.index() + 1);
         }
     }
 
@@ -266,10 +266,10 @@ impl Intents {
         released
     }
 
-    fn take(&mut self, is_it: impl Fn(&Intent) -> bool) -> Option<Intent> {
-        let position = self.unfinished.iter().position(is_it)?;
+    fn remove_where(&mut self, matches: impl Fn(&Intent) -> bool) -> Option<Intent> {
+        let position = self.unfinished.iter().position(matches)?;
         let list = &mut self.unfinished;
-        // Fast path: usually it is the last intent, and `remove` is a function call.
+        // Fast path: the intent is usually the last one, and `remove` is a function call.
         let intent = if position + 1 == list.len() { list.pop()? } else { list.remove(position) };
         if let Some(counts) = self.counts.get_mut(intent.symbol.index()) {
             counts.remove(&intent);
@@ -278,15 +278,14 @@ impl Intents {
     }
 
     #[inline]
-    fn count(&mut self, intent: &Intent) {
+    fn add_to_counts(&mut self, intent: &Intent) {
         let place = intent.symbol.index();
         self.make_room_for(intent.symbol);
         self.counts[place].add(intent);
     }
 
-    /// Extends the counts, because an earlier run may have traded symbols that no bot trades now.
     #[cold]
-    fn make_room(&mut self, symbols: usize) {
+    fn extend_counts(&mut self, symbols: usize) {
         self.counts.resize(symbols, IntentCounts::NONE);
     }
 
@@ -304,12 +303,12 @@ impl Intents {
 pub(crate) struct IntentCounts {
     by_direction: [u32; 2],
     by_stage: [u32; 3],
-    /// Latest nominal close of any intent so far. `Millis::MAX` (unknown) after a restore.
-    #[serde(skip, default = "end_of_time")]
+    /// Latest nominal close of all intents so far, `Millis::MAX` (unknown) after a restore.
+    #[serde(skip, default = "unknown_close")]
     latest_close: Millis,
 }
 
-const fn end_of_time() -> Millis {
+const fn unknown_close() -> Millis {
     Millis::MAX
 }
 
@@ -331,7 +330,7 @@ impl IntentCounts {
         self.by_stage[stage as usize]
     }
 
-    /// Returns `false` only if no intent has its nominal close at this time. `true` is not certain.
+    /// Returns whether an intent may have its nominal close at `moment`. Only `false` is certain.
     #[inline]
     pub(crate) fn may_close_at(&self, moment: Millis) -> bool {
         moment <= self.latest_close

@@ -1,8 +1,8 @@
-//! Decoding of journal entries of earlier runs.
+//! Decoding of journal entries from earlier runs.
 //!
-//! A restart folds the entries into a new Session ([`Session::recall`](crate::Session::recall)). This restores ledger,
-//! limits, ladders and doubts; strategies start fresh and see no entries. A replay feeds the events of one run to a
-//! Session and compares its actions with the recorded ones.
+//! A restart applies the entries to a new Session ([`Session::recall`](crate::Session::recall)). This restores the
+//! ledger, limits, ladders and intents in doubt. Strategies start fresh and see no entries. A replay feeds the events
+//! of one run to a Session and compares the resulting actions with the recorded actions.
 
 use crate::{Approved, BotId, Event, EventKind, Header, IntentId, Renumbering, Session, SymbolId};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason, ReasonTemplate, Symbol};
@@ -12,42 +12,42 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A decoded entry.
+/// A decoded journal entry.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recorded {
     /// An event that the Session handled.
     Event(Event),
     /// A trade that the Session approved.
     Open(Approved),
-    /// A rejected signal, which changed nothing.
+    /// A rejected signal. It carries no data, because rejections change no state.
     Refuse,
     /// Start of a new day.
     DayOpened {
         /// Start of the day.
         start: Millis,
     },
-    /// A verdict. Not decoded, because it is recomputed from the trades.
+    /// A verdict. It carries no data, because verdicts are recomputed from the trades.
     Verdict,
 }
 
-/// Errors when decoding an entry.
+/// Errors when decoding a journal entry.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
     /// The entry is not in this program's format.
-    #[error("this is not an entry of a journal")]
+    #[error("the text is not a journal entry")]
     InvalidEntry(#[from] serde_json::Error),
-    /// The header does not name its bots.
-    #[error("the header of a run does not say which bots it had")]
+    /// The header of the run does not name the bots.
+    #[error("the header of the run does not name its bots")]
     NoBots,
 }
 
-/// Decoder for the entries of one run. It maps the bots and symbols of the run to those of the Session.
+/// A decoder for the journal entries of one run, which maps recorded bots and symbols to those of the Session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct JournalDecoder {
     bots: Vec<BotId>,
     symbols: Vec<SymbolId>,
     #[serde(skip)]
-    templates: BTreeMap<ReasonWords, ReasonTemplate>,
+    templates: BTreeMap<ReasonWording, ReasonTemplate>,
 }
 
 #[derive(Deserialize)]
@@ -70,14 +70,14 @@ enum RecordedAction {
     Verdict {},
 }
 
-/// Reason as recorded in a journal, with `null` for non-finite numbers.
+/// A reason in a journal. Non-finite numbers are recorded as `null`.
 struct RecordedReason {
-    words: ReasonWords,
+    words: ReasonWording,
     numbers: Vec<f64>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct ReasonWords {
+struct ReasonWording {
     text: String,
     names: Vec<String>,
 }
@@ -90,17 +90,17 @@ impl JournalDecoder {
         Self { bots, symbols, templates: BTreeMap::new() }
     }
 
-    /// Creates a decoder for the run with this header and begins the run in the Session.
-    /// See [`Session::begin_run`]. Removed bots get numbers after the Session's own, because their trades still count
-    /// in the ledger and in their verdicts. Fails with [`DecodeError::NoBots`] if the header does not name its bots.
+    /// Creates a decoder for the run with this header and calls [`Session::begin_run`].
+    /// Removed bots get numbers after those of the Session's own bots, because their trades still count in the ledger
+    /// and in verdicts. Fails with [`DecodeError::NoBots`] if the header does not name the bots.
     pub fn for_run(header: &Header, session: &mut Session) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]
-        struct Bot {
+        struct NamedBot {
             name: String,
             symbol: Symbol,
         }
         let named = header.settings.pointer("/session/bots").cloned().unwrap_or(Value::Null);
-        let named: Vec<Bot> = serde_json::from_value(named).map_err(|_| DecodeError::NoBots)?;
+        let named: Vec<NamedBot> = serde_json::from_value(named).map_err(|_| DecodeError::NoBots)?;
         let bots = named.iter().map(|bot| session.remember_bot(&bot.name)).collect();
         let mut own: Vec<Symbol> = Vec::new();
         for bot in named {
@@ -113,7 +113,7 @@ impl JournalDecoder {
         Ok(Self { bots, symbols, templates: BTreeMap::new() })
     }
 
-    /// Returns the decoder for a Session with different numbers.
+    /// Returns the decoder for a Session that numbers bots and symbols differently.
     #[must_use]
     pub fn with_numbers(&self, numbers: &Renumbering) -> Self {
         Self {
@@ -127,9 +127,9 @@ impl JournalDecoder {
     pub fn read_event(&self, body: &str) -> Result<Recorded, DecodeError> {
         let mut event: Event = serde_json::from_str(body)?;
         match &mut event.kind {
-            EventKind::OutsideSignal(signal) => signal.bot = self.bot(signal.bot),
+            EventKind::OutsideSignal(signal) => signal.bot = self.map_bot(signal.bot),
             EventKind::Reinstated(terms) => {
-                *terms = terms.with_bot(self.bot(terms.bot()), self.symbol(terms.symbol()));
+                *terms = terms.with_bot(self.map_bot(terms.bot()), self.map_symbol(terms.symbol()));
             }
             _ => {}
         }
@@ -145,7 +145,7 @@ impl JournalDecoder {
             RecordedAction::Open { intent, bot, symbol, direction, expiry, stake, decision_time, reason } => {
                 Recorded::Open(Approved::recorded(
                     intent,
-                    (self.bot(bot), self.symbol(symbol)),
+                    (self.map_bot(bot), self.map_symbol(symbol)),
                     (direction, expiry, stake),
                     decision_time,
                     self.read_reason(reason),
@@ -154,11 +154,11 @@ impl JournalDecoder {
         })
     }
 
-    fn bot(&self, recorded: BotId) -> BotId {
+    fn map_bot(&self, recorded: BotId) -> BotId {
         self.bots.get(recorded.index()).copied().unwrap_or(BotId::RETIRED)
     }
 
-    fn symbol(&self, recorded: SymbolId) -> SymbolId {
+    fn map_symbol(&self, recorded: SymbolId) -> SymbolId {
         self.symbols.get(recorded.index()).copied().unwrap_or(SymbolId::RETIRED)
     }
 
@@ -175,10 +175,10 @@ impl JournalDecoder {
         let (names, values) =
             numbers.into_iter().map(|(name, value)| (name, value.unwrap_or(f64::NAN))).unzip();
         let values: Vec<f64> = values;
-        self.build_reason(ReasonWords { text, names }, &values)
+        self.build_reason(ReasonWording { text, names }, &values)
     }
 
-    fn build_reason(&mut self, words: ReasonWords, numbers: &[f64]) -> Reason {
+    fn build_reason(&mut self, words: ReasonWording, numbers: &[f64]) -> Reason {
         if let Some(template) = self.templates.get(&words) {
             return template.with_numbers(numbers);
         }
@@ -191,17 +191,17 @@ impl JournalDecoder {
 
 impl<'de> Deserialize<'de> for RecordedReason {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
+        struct ReasonVisitor;
 
-        impl<'de> Visitor<'de> for InOrder {
+        impl<'de> Visitor<'de> for ReasonVisitor {
             type Value = RecordedReason;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a reason: a text and named numbers")
+                f.write_str("a reason with a text and named numbers")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RecordedReason, A::Error> {
-                let (mut words, mut numbers) = (ReasonWords::default(), Vec::new());
+                let (mut words, mut numbers) = (ReasonWording::default(), Vec::new());
                 while let Some(name) = map.next_key::<String>()? {
                     if name == "text" && words.text.is_empty() {
                         words.text = map.next_value()?;
@@ -214,6 +214,6 @@ impl<'de> Deserialize<'de> for RecordedReason {
             }
         }
 
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_map(ReasonVisitor)
     }
 }

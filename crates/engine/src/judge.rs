@@ -1,4 +1,4 @@
-//! Edge verdicts: notional accounts that bet on each trade, in the order of the updates.
+//! Edge verdicts, computed by notional accounts that bet on each trade.
 
 use crate::{EventSequence, IntentId, IntentRow, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Outcome, Payout};
@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::iter;
 
-/// Payout assumed for a symbol before its first known payout. It is high, so that bets are small.
+/// Payout assumed for a symbol until its first payout is known. A high value keeps the bets small.
 pub(crate) const UNSEEN_PAYOUT_FRACTION: f64 = 0.92;
 
 const TYPICAL_OPEN_TRADES: usize = 16;
 
-/// A running verdict over the decisions, replies and settlements of intents.
+/// A running verdict on an edge, updated by decisions, replies and settlements.
 ///
-/// The accounts bet at the decision, using the latest known payout of the symbol. Later information, including the
-/// reply, may depend on the trade itself. A trade counts whatever it pays ([`EdgeTest::on_settled_paying`]). An intent
-/// that never became a trade does not count. A trade with an unknown end counts as lost.
+/// The accounts bet at the decision and use the latest known payout of the symbol, because later information, including
+/// the reply, may depend on the trade itself. A trade counts with any payout ([`EdgeTest::on_settled_paying`]). An
+/// intent that never became a trade does not count. A trade with an unknown end counts as lost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Judge {
     test: EdgeTest,
@@ -33,14 +33,13 @@ struct PlacedBet {
     intent: IntentId,
     symbol: SymbolId,
     stake: NotionalStake,
-    /// Payout stated in the reply; before the reply, the payout used for the bet.
+    /// Payout stated in the reply, or the payout used for the bet until the reply arrives.
     payout_fraction: f64,
 }
 
 impl Judge {
-    /// Builds the verdict after a run from its rows, in the order of the book.
-    /// It buffers only updates of pending trades, because collecting and sorting all updates would dominate the run
-    /// time.
+    /// Builds the verdict on a completed run from its rows, in the order of the book.
+    /// Only updates to pending trades are buffered, because sorting all updates would dominate the run time.
     pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> Self {
         let mut judge = Self::new(test);
         let mut waiting: VecDeque<PendingUpdate> = VecDeque::with_capacity(TYPICAL_OPEN_TRADES);
@@ -66,7 +65,7 @@ impl Judge {
         judge
     }
 
-    /// Creates a verdict without trades, from a test or a plan. Both accounts are 1.
+    /// Creates a judge without trades from a test or a plan. Both accounts start at 1.
     pub fn new(test: impl Into<EdgeTest>) -> Self {
         let test = test.into();
         Self {
@@ -83,7 +82,7 @@ impl Judge {
         self.open.iter_mut().for_each(|open| open.symbol = numbers.symbol(open.symbol));
     }
 
-    /// Returns the current state of the accounts.
+    /// Returns the edge test with the current state of its accounts.
     pub const fn test(&self) -> &EdgeTest {
         &self.test
     }
@@ -96,8 +95,8 @@ impl Judge {
         self.watch_trades = watch_trades;
     }
 
-    /// Returns the decision time from which a shown edge is no longer supported.
-    /// Either it ended, or it was smaller from the start. `None` until the monitor raises an alarm.
+    /// Returns the decision time since which trades no longer support a shown edge.
+    /// The edge has ended, or it was smaller from the start. `None` until the monitor raises an alarm.
     pub fn no_longer_held_since(&self) -> Option<Millis> {
         self.watch.as_ref()?.no_longer_held_since()
     }
@@ -109,13 +108,13 @@ impl Judge {
         if let Ok(stake) = self.test.on_open(payout_fraction) {
             self.open.extend(iter::once_with(|| PlacedBet { intent, symbol, stake, payout_fraction }));
             if self.test.is_final() {
-                self.watch(intent, at);
+                self.watch_trade(intent, at);
             }
         }
     }
 
     #[cold]
-    fn watch(&mut self, intent: IntentId, at: Millis) {
+    fn watch_trade(&mut self, intent: IntentId, at: Millis) {
         if self.watch.is_none() && self.test.verdict() == Verdict::EdgeShown {
             self.watch = EdgeWatch::new(self.test.plan(), self.watch_trades).map(Box::new);
         }
@@ -129,10 +128,10 @@ impl Judge {
         if let Some(open) = self.open.iter_mut().find(|open| open.intent == intent) {
             open.payout_fraction = payout.to_fraction();
         }
-        self.see(symbol, payout);
+        self.record_payout(symbol, payout);
     }
 
-    fn see(&mut self, symbol: SymbolId, payout: Payout) {
+    fn record_payout(&mut self, symbol: SymbolId, payout: Payout) {
         match self.payouts.iter_mut().find(|(known, _)| *known == symbol) {
             Some((_, seen)) => *seen = payout,
             None => self.payouts.push((symbol, payout)),
@@ -144,11 +143,11 @@ impl Judge {
         self.on_settled(intent, Outcome::Cancelled, None);
     }
 
-    /// Records the end of a trade, with the payout of a win if the venue reports it again.
-    /// If `payout` is `None`, the payout of the reply counts. Ignores unknown and already ended trades.
+    /// Records the end of a trade. Unknown and already ended trades are ignored.
+    /// A `payout` in the settlement overrides the payout of the reply.
     pub fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
         let Some(place) = self.open.iter().position(|open| open.intent == intent) else { return };
-        // Fast path: usually it is the only one, and `remove` is a function call.
+        // Fast path: the bet is usually the only one, and `remove` is a function call.
         let is_last = place + 1 == self.open.len();
         let taken = if is_last { self.open.pop() } else { Some(self.open.remove(place)) };
         let Some(PlacedBet { symbol, stake, payout_fraction, .. }) = taken else { return };
@@ -158,7 +157,7 @@ impl Judge {
             watch.on_settled(intent, to_trade_outcome(outcome), pays);
         }
         if let (None, Some(payout)) = (self.last_payout(symbol), payout) {
-            self.see(symbol, payout);
+            self.record_payout(symbol, payout);
         }
     }
 
@@ -180,7 +179,7 @@ impl Judge {
     }
 }
 
-/// A trade or failed intent, as input of a verdict computed afterwards.
+/// A trade or failed intent from which a verdict is computed after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JudgedTrade {
     /// Traded symbol. Payouts are tracked per symbol.
@@ -191,14 +190,14 @@ pub struct JudgedTrade {
     pub answered: Option<Millis>,
     /// Payout of a win.
     pub payout: Option<Payout>,
-    /// Outcome and the time at which it became known. Intents that never became a trade count as cancelled.
+    /// Time at which the outcome became known, and the outcome. Intents that never became a trade count as cancelled.
     pub ended: Option<(Millis, Outcome)>,
-    /// Order of the trade's updates in its book, `None` for trades from another source.
-    /// It must be set for all trades of the book, and takes precedence over times.
+    /// Order of the trade's updates in a book, `None` for trades from another source.
+    /// All trades of a book must have a sequence, which takes precedence over times.
     pub sequence: Option<EventSequence>,
 }
 
-/// Kinds of updates. At equal times, settlements come first, because decisions depend on them.
+/// The kind of an update to a trade. At equal times, settlements sort first, because decisions depend on settlements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum UpdateKind {
     Ended,
@@ -213,25 +212,25 @@ struct PendingUpdate {
     trade: JudgedTrade,
 }
 
-/// An update: number in its book, time, kind, and index of the trade.
+/// An update to a trade: number in the book, time, kind, and index of the trade.
 pub(crate) type TimelineEntry = (Option<u32>, Millis, UpdateKind, usize);
 
-/// Computes the verdict from rows, in the order in which the Session saw their updates.
-/// It equals the verdict of the Session. `test` is a plan, or a test with a share of alpha.
+/// Computes the verdict of the Session from the rows of its book.
+/// `test` is a plan, or a test with its share of the error rate alpha.
 pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> EdgeTest {
     Judge::after(rows, test).test
 }
 
-/// Computes the verdict like [`judge`], for trades from any source.
-/// Without recorded update numbers, a trade counts at its decision time and at the time its end became known.
+/// Computes the verdict like [`judge`], but for trades from any source.
+/// A trade without update numbers counts at its decision time and at the time at which its outcome became known.
 pub fn judge_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> EdgeTest {
     evaluate_trades(trades, test).test
 }
 
-/// Computes the verdict like [`judge_trades`] and returns the judge.
+/// Computes the verdict like [`judge_trades`], but returns the whole [`Judge`].
 pub fn evaluate_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Judge {
     let mut judge = Judge::new(test);
-    for (_, _, news, place) in in_order(trades) {
+    for (_, _, news, place) in build_timeline(trades) {
         judge.apply(news, place, &trades[place]);
     }
     judge
@@ -243,9 +242,9 @@ impl JudgedTrade {
         self.sequence.is_some_and(|sequence| sequence.left_out > 0 && sequence.settled == 0)
     }
 
-    /// Builds the trade of a row.
-    /// A failed intent stays cancelled even if a trade appears later, because its result may have been known by the
-    /// time it appeared.
+    /// Builds the judged trade from a row of a book.
+    /// A failed intent stays cancelled even if its trade is found later, because the result may have been known by
+    /// then.
     pub fn from_row(row: &IntentRow) -> Self {
         let (decided, sequence) = (row.approved.decision_time(), row.sequence);
         let ended = if sequence.left_out > 0 {
@@ -258,8 +257,8 @@ impl JudgedTrade {
     }
 }
 
-/// Returns all updates in order. Three nearly sorted lists are joined first, which makes the sort fast.
-pub(crate) fn in_order(trades: &[JudgedTrade]) -> Vec<TimelineEntry> {
+/// Returns the updates to all trades in order. Joining three nearly sorted lists makes the sort fast.
+pub(crate) fn build_timeline(trades: &[JudgedTrade]) -> Vec<TimelineEntry> {
     let mut known = Vec::with_capacity(trades.len() * 3);
     let trades = || trades.iter().enumerate();
     known.extend(trades().map(|(place, trade)| {
@@ -279,7 +278,7 @@ pub(crate) fn in_order(trades: &[JudgedTrade]) -> Vec<TimelineEntry> {
     known
 }
 
-/// Converts an outcome to that of the statistics.
+/// Converts an outcome to the type of the statistics crate.
 pub const fn to_trade_outcome(outcome: Outcome) -> TradeOutcome {
     match outcome {
         Outcome::Won => TradeOutcome::Won,
@@ -289,21 +288,21 @@ pub const fn to_trade_outcome(outcome: Outcome) -> TradeOutcome {
     }
 }
 
-/// An edge shown by some trades. The verdict is final, but later trades may contradict it.
+/// The moment at which trades have shown an edge. Later trades may contradict this final verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgeDetection {
     /// Time at which the outcome of the deciding trade became known.
     pub at: Millis,
-    /// Number of trades won, lost or drawn up to the deciding one (inclusive).
+    /// Number of won, lost and drawn trades up to and including the deciding trade.
     pub after_trades: u64,
-    /// Trades that ended after the deciding one, in that order.
+    /// Trades that ended after the deciding trade, in the order in which they ended.
     pub since: Vec<JudgedTrade>,
 }
 
 impl EdgeDetection {
-    /// Finds the trade at which a fresh `test` shows an edge, `None` if there is none.
+    /// Finds the trade at which a new `test` shows an edge, `None` if no edge is shown.
     pub fn find(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Option<Self> {
-        let known = in_order(trades);
+        let known = build_timeline(trades);
         let mut judge = Judge::new(test);
         let is_shown = |(_, _, news, place): &(_, _, UpdateKind, usize)| {
             judge.apply(*news, *place, &trades[*place]);
@@ -320,7 +319,7 @@ impl EdgeDetection {
     }
 }
 
-/// Detects the end of an edge of `delta` or more, over trades decided after *edge shown*.
+/// A monitor that detects the loss of a shown edge, using only trades decided after the verdict.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct EdgeWatch {
     detector: ChangeDetector,
@@ -339,7 +338,6 @@ impl EdgeWatch {
         }
     }
 
-    /// Records the end of a trade. Ignores trades opened before the watch began.
     fn on_settled(&mut self, intent: IntentId, outcome: TradeOutcome, payout_fraction: f64) {
         let Some(place) = self.open.iter().position(|(open, _)| *open == intent) else { return };
         let (_, stake) = self.open.swap_remove(place);

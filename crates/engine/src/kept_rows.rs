@@ -2,7 +2,7 @@
 
 use crate::refusal_count::RefusalCount;
 use crate::{
-    CorrectedResult, Departure, IntentId, IntentRow, JournalDecoder, Renumbering, TradeBook, VenueId,
+    CorrectedResult, IntentId, IntentRow, JournalDecoder, OriginalOrder, Renumbering, TradeBook, VenueId,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -15,13 +15,13 @@ pub struct StoredRow {
     /// Numbers of the reason, `None` for non-finite values.
     numbers: Vec<(String, Option<f64>)>,
     venue_id: Option<VenueId>,
-    ordered: Option<Departure>,
+    ordered: Option<OriginalOrder>,
     by_person: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     corrected: Option<CorrectedResult>,
 }
 
-/// Counts of a book that its rows do not contain.
+/// The counts of a book that cannot be computed from its rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BookTotals {
     refused: Vec<u64>,
@@ -32,12 +32,12 @@ pub struct BookTotals {
 }
 
 impl StoredRow {
-    /// Returns the row.
+    /// Returns the row of the intent.
     pub const fn row(&self) -> &IntentRow {
         &self.row
     }
 
-    /// Returns the row renumbered for another Session.
+    /// Returns the row with the bot and symbol numbers of another Session.
     #[must_use]
     pub fn with_numbers(self, numbers: &Renumbering) -> Self {
         let ordered = self.ordered.map(|ordered| ordered.with_numbers(numbers));
@@ -49,7 +49,7 @@ impl StoredRow {
         self.by_person
     }
 
-    /// Returns whether the venue accepted other terms than ordered.
+    /// Returns whether the venue accepted terms that differ from the order.
     pub const fn is_departure(&self) -> bool {
         self.ordered.is_some()
     }
@@ -59,14 +59,14 @@ impl StoredRow {
         self.corrected.is_some()
     }
 
-    /// Returns the venue's id of the trade.
+    /// Returns the venue's id of the trade, `None` if unknown.
     pub const fn venue_id(&self) -> Option<VenueId> {
         self.venue_id
     }
 }
 
 impl TradeBook {
-    /// Returns the row of an intent with everything else that the book stores about it.
+    /// Returns the row of an intent with everything else that the book stores about the intent.
     pub fn stored_row(&self, intent: IntentId) -> Option<StoredRow> {
         let row = self.row(intent)?;
         let reason = self.reason(row);
@@ -82,20 +82,20 @@ impl TradeBook {
         })
     }
 
-    /// Restores a row: replaces the existing row of its intent, or appends it.
-    /// Returns `false` if the row does not fit, because intents are numbered without gaps.
+    /// Restores a stored row by replacing the row of the same intent or appending a new row.
+    /// Returns `false` if an appended row does not directly follow the last row.
     pub fn restore_row(&mut self, kept: StoredRow, decoder: &mut JournalDecoder) -> bool {
         let StoredRow { row, text, numbers, venue_id, ordered, by_person, corrected } = kept;
         let intent = row.approved.intent();
         let reason = self.reasons.put(&decoder.build_reason_from_parts(text, numbers));
-        let venue_id = venue_id.and_then(|id| self.put_venue_id(id));
+        let venue_id = venue_id.and_then(|id| self.push_venue_id(id));
         let row = IntentRow { reason, venue_id, ..row };
-        self.departures.extend(ordered.map(|ordered| (intent, ordered)));
+        self.original_orders.extend(ordered.map(|ordered| (intent, ordered)));
         if by_person {
-            self.settled_by_person.insert(intent);
+            self.settled_by_operator.insert(intent);
         } else {
-            // A corrected row may replace one that an operator had settled.
-            self.settled_by_person.remove(&intent);
+            // A corrected row may replace a row that an operator had settled.
+            self.settled_by_operator.remove(&intent);
         }
         self.corrections.extend(corrected.map(|corrected| (intent, corrected)));
         if let Some(known) = self.row_mut(intent) {
@@ -107,33 +107,33 @@ impl TradeBook {
         next.is_none_or(|next| next == intent)
     }
 
-    /// Returns the counts of the book.
+    /// Returns the counts that cannot be computed from the rows.
     pub fn totals(&self) -> BookTotals {
         BookTotals {
             refused: self.refused.totals(),
             no_price: self.no_price,
             rejected: self.rejected,
             not_sent: self.not_sent,
-            news: self.news,
+            news: self.update_count,
         }
     }
 
-    /// Continues from stored counts. Returns `false` if they do not match the rules.
+    /// Restores stored counts. Returns `false` if the stored counts do not match the rules of this version.
     pub fn count_from(&mut self, totals: BookTotals) -> bool {
         let BookTotals { refused, no_price, rejected, not_sent, news } = totals;
         let Some(refused) = RefusalCount::from_totals(refused) else { return false };
         (self.refused, self.no_price, self.rejected, self.not_sent) = (refused, no_price, rejected, not_sent);
-        self.news = news;
+        self.update_count = news;
         true
     }
 
-    pub(crate) fn put_venue_id(&mut self, id: VenueId) -> Option<NonZeroU32> {
+    pub(crate) fn push_venue_id(&mut self, id: VenueId) -> Option<NonZeroU32> {
         self.venue_ids.push(id);
         u32::try_from(self.venue_ids.len()).ok().and_then(NonZeroU32::new)
     }
 
-    /// Drops rows for which `is_kept` returns false, and returns the number of dropped rows.
-    /// All other data about the dropped intents is dropped as well. The counts remain.
+    /// Drops the rows for which `is_kept` returns `false`, and returns the number of dropped rows.
+    /// Other data about the dropped intents is dropped as well. The counts do not change.
     pub fn retain_rows(&mut self, mut is_kept: impl FnMut(&IntentRow) -> bool) -> usize {
         let before = self.rows.len();
         // Rebuilt, because rows refer to reasons and venue ids by index.
@@ -145,8 +145,8 @@ impl TradeBook {
         before - self.rows.len()
     }
 
-    /// Returns the book with its dropped rows from `first` on restored from `whole`.
-    /// `whole` is another book with the same intents. Rows after the last row of this book are not added.
+    /// Returns the book after restoring dropped rows, starting at intent `first`, from the book `whole`.
+    /// `whole` contains the same intents. Rows after the last row of this book are not added.
     #[must_use]
     pub fn with_restored_rows(&self, whole: &Self, first: IntentId) -> Self {
         let last = self.rows.last().map(|row| row.approved.intent());
@@ -164,7 +164,7 @@ impl TradeBook {
         filled
     }
 
-    /// Restarts the counts for a run whose first intent is `first`.
+    /// Restarts the counts for a run that begins with intent `first`.
     /// Later replies to intents of earlier runs are not counted.
     pub fn count_from_intent(&mut self, first: IntentId) {
         self.refused = RefusalCount::default();
@@ -172,7 +172,7 @@ impl TradeBook {
         self.counted_from = Some(first);
     }
 
-    /// Returns the part of the book from this intent on, which is the book of the run that began with it.
+    /// Returns the rows from intent `first` on, which form the book of the run that began with this intent.
     #[must_use]
     pub fn from_intent(mut self, first: IntentId) -> Self {
         self.rows.retain(|row| row.approved.intent() >= first);
@@ -184,16 +184,16 @@ impl TradeBook {
         Self { refused, no_price, rejected, not_sent, counted_from, news, ..Self::default() }
     }
 
-    /// Appends a row of another book, in which its intent has the number `there`.
-    pub(crate) fn copy_row(&mut self, book: &Self, there: IntentId, row: IntentRow) {
+    /// Appends a row of another book, in which the intent has the id `original`.
+    pub(crate) fn copy_row(&mut self, book: &Self, original: IntentId, row: IntentRow) {
         let intent = row.approved.intent();
         let reason = self.reasons.put(&book.reason(&row));
-        let venue_id = book.venue_id(&row).and_then(|id| self.put_venue_id(id));
-        self.departures.extend(book.departure(there).map(|departure| (intent, *departure)));
-        if book.is_settled_by_operator(there) {
-            self.settled_by_person.insert(intent);
+        let venue_id = book.venue_id(&row).and_then(|id| self.push_venue_id(id));
+        self.original_orders.extend(book.departure(original).map(|departure| (intent, *departure)));
+        if book.is_settled_by_operator(original) {
+            self.settled_by_operator.insert(intent);
         }
-        self.corrections.extend(book.correction(there).map(|corrected| (intent, corrected)));
+        self.corrections.extend(book.correction(original).map(|corrected| (intent, corrected)));
         self.rows.push(IntentRow { reason, venue_id, ..row });
     }
 }

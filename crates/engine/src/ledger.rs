@@ -6,7 +6,7 @@ use candlewick_sdk::{Millis, Money, Outcome};
 use candlewick_statistics::Streaks;
 use serde::{Deserialize, Serialize};
 
-/// The Session's own exact account of the wallet. It is folded from events, never read from the venue.
+/// The Session's own exact account of the wallet, computed from events and never read from the venue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     free: Money,
@@ -39,7 +39,7 @@ impl Ledger {
         }
     }
 
-    /// Returns the free balance.
+    /// Returns the free balance, which excludes open stakes.
     pub const fn free(&self) -> Money {
         self.free
     }
@@ -61,7 +61,7 @@ impl Ledger {
         self.free - self.shortage()
     }
 
-    /// Returns the stakes of unfinished intents. They count as lost until they settle.
+    /// Returns the total stake of unfinished intents, which counts as lost until settlement.
     pub const fn open_stakes(&self) -> Money {
         self.open_stakes
     }
@@ -71,7 +71,7 @@ impl Ledger {
         self.free + self.open_stakes
     }
 
-    /// Returns the highest equity so far, or since the last resume.
+    /// Returns the highest equity since the start or the last resume.
     pub const fn peak(&self) -> Money {
         self.peak
     }
@@ -87,7 +87,7 @@ impl Ledger {
         self.day_profit
     }
 
-    /// Returns the profit of the day minus the shortage that arose since the day began.
+    /// Returns the settled profit of the day minus the wallet shortage that arose since the day began.
     #[inline]
     pub fn day_result(&self) -> Money {
         self.day_profit - self.shortage_of_day()
@@ -106,7 +106,7 @@ impl Ledger {
         self.day_equity
     }
 
-    /// Returns the balance of the wallet at its last reading.
+    /// Returns the latest reading of the wallet balance, `None` before the first reading.
     pub const fn wallet(&self) -> Option<Money> {
         self.wallet
     }
@@ -149,7 +149,7 @@ impl Ledger {
         self.peak = self.peak.max(self.covered_equity());
     }
 
-    /// Books money that trades do not explain. It is neither profit nor loss, so day and peak shift.
+    /// Books a deposit or withdrawal. The amount is neither profit nor loss, so day equity and peak shift by it.
     pub(crate) fn deposit(&mut self, amount: Money) {
         self.free += amount;
         self.day_equity += amount;
@@ -171,7 +171,7 @@ impl Ledger {
         self.peak = self.peak.max(self.covered_equity());
     }
 
-    /// Accepts the difference on a resume, because the operator has seen it.
+    /// Accepts the wallet difference on a resume, because the operator has seen the difference.
     /// A shortage that arose today still counts as a loss of the day.
     fn accept_difference(&mut self) {
         self.day_profit -= self.shortage_of_day();

@@ -1,9 +1,9 @@
-//! The deterministic Session: events in, actions out.
+//! The deterministic trading engine: a [`Session`] turns events into actions.
 //!
-//! [`Session::handle`] contains all trading logic. It turns [`Event`]s into [`Action`]s, and never reads the clock, a
-//! price or the wallet. It does no I/O. Backtests, live runs and paper runs are drivers of this function, and a journal
-//! is the list of its events. Only an [`Approved`] trade can be opened, and only the risk rules ([`Rule`]) can approve
-//! a trade.
+//! [`Session::handle`] contains all trading logic. It turns [`Event`]s into [`Action`]s without any I/O, and never
+//! reads the clock, a price or the wallet. Backtests, paper runs and live runs are drivers of this function, and a
+//! journal is the list of its events. Only an [`Approved`] trade can be opened, and only the risk rules ([`Rule`]) can
+//! approve a trade.
 #![warn(missing_docs)]
 
 mod action;
@@ -39,7 +39,7 @@ mod stake_notices;
 mod testing;
 
 pub use action::{Action, Judgement, Refused};
-pub use book::{CorrectedResult, Departure, EventSequence, IntentRow, IntentState, TradeBook};
+pub use book::{CorrectedResult, EventSequence, IntentRow, IntentState, OriginalOrder, TradeBook};
 pub use bot_verdict::BotVerdict;
 pub use edge_sequence::{EdgeRow, RunningEdge, edge_sequence, trades_edge_sequence};
 pub use event::{

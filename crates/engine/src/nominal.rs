@@ -1,18 +1,18 @@
-//! Nominal close time of an expiry, counted from the order time without latency.
+//! Nominal close time of a trade, computed from its expiry and order time without latency.
 
 use candlewick_sdk::{ExpirationType, Expiry, Millis};
 
-/// A `CANDLE_CLOSE` of 60 s or more closes with the next candle if at most this is left of its own.
-const CUTOFF: Millis = Millis::from_seconds(30);
+/// A `CANDLE_CLOSE` trade of 60 s or more moves to the next candle if its own candle closes within this time.
+const CANDLE_CLOSE_CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(crate) fn nominal_close(expiry: Expiry, at: Millis) -> Millis {
     let duration = expiry.close_type.duration();
-    // Computed only if needed, because a division dominates the cost.
+    // Computed only if needed, because the division is expensive.
     let next_candle = || at.floor_to(duration) + duration;
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => at + duration,
         ExpirationType::CandleClose => {
-            let cutoff = if duration >= Millis::MINUTE { CUTOFF } else { Millis::ZERO };
+            let cutoff = if duration >= Millis::MINUTE { CANDLE_CLOSE_CUTOFF } else { Millis::ZERO };
             let next = next_candle();
             if next - at <= cutoff { next + duration } else { next }
         }

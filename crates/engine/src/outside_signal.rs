@@ -1,4 +1,4 @@
-//! Signals from outside the program, and recent signals that a Session remembers.
+//! Signals from outside the program, and the memory that detects repeated signals.
 
 use crate::{BotId, Renumbering};
 use candlewick_sdk::{Direction, Expiry, Millis, Reason, ReasonTemplate, Text};
@@ -15,9 +15,9 @@ pub type SignalReason = Text<47>;
 const MAX_SIGNALS: usize = 4_096;
 const MAX_REASONS: usize = 64;
 
-/// A trade request from outside the program.
-/// It is subject to the same rules as a strategy's own signal, including the lateness rule. The event's `at` is the
-/// signal's time, or its arrival time if it has none.
+/// A trade signal from outside the program.
+/// All rules apply as for a strategy's own signal, including the lateness rule. The event's `at` is the time of the
+/// signal, or the arrival time if the sender gave no time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutsideSignal {
     /// Bot that trades the signal.
@@ -28,10 +28,10 @@ pub struct OutsideSignal {
     pub source: SignalSource,
     /// Id of the signal. Further signals with the same id and source are dropped.
     pub id: SignalId,
-    /// Venue time after which the signal is late, if earlier than the rule's limit.
+    /// Venue time after which the signal is late, in addition to the limit of the lateness rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Millis>,
-    /// Expiry that overrides the bot's.
+    /// Expiry of the trade, `None` for the bot's own expiry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expiry: Option<Expiry>,
     /// Reason given by the sender, may be empty.
@@ -72,8 +72,8 @@ impl KnownSignals {
         true
     }
 
-    /// Returns the displayed reason of a trade on the signal. Beyond `MAX_REASONS` texts it only names the
-    /// source, so that a sender with a price in each text cannot exhaust memory.
+    /// Returns the displayed reason for a trade on the signal.
+    /// After `MAX_REASONS` different texts, new texts get a generic reason, so that they cannot exhaust memory.
     pub(crate) fn build_reason(&mut self, signal: &OutsideSignal) -> Reason {
         let text = if signal.reason.is_empty() {
             format!("signal from {}", signal.source)

@@ -1,4 +1,4 @@
-//! Compact storage of reasons: strategies have few texts, and each trade has its own numbers.
+//! Compact storage of trade reasons. Each different text is stored once, and each trade stores only its numbers.
 
 use candlewick_sdk::Reason;
 
@@ -10,16 +10,16 @@ pub(crate) struct Reasons {
     numbers: Vec<f64>,
 }
 
-/// First reason with each distinct text. The numbers in it are meaningless.
+/// The different reason texts, each stored as the first reason with this text. The numbers in these reasons are unused.
 #[derive(Clone, Debug)]
 pub(crate) struct ReasonShapes {
     shapes: Vec<Reason>,
-    /// Cache of the latest reasons and their shapes, keyed by the address of the text.
-    /// The sequence of shapes is unpredictable, so a linear search would mispredict every second branch.
+    /// Cache of recent reasons and their index in `shapes`, keyed by the address of the text.
+    /// Reasons alternate unpredictably, so a linear search would mispredict every second branch.
     latest: Vec<(Reason, u32)>,
 }
 
-const SLOTS: usize = 16;
+const SLOT_COUNT: usize = 16;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReasonKey {
@@ -53,7 +53,7 @@ impl Reasons {
 
 impl Default for ReasonShapes {
     fn default() -> Self {
-        Self { shapes: Vec::with_capacity(TYPICAL_SHAPES), latest: Vec::with_capacity(SLOTS) }
+        Self { shapes: Vec::with_capacity(TYPICAL_SHAPES), latest: Vec::with_capacity(SLOT_COUNT) }
     }
 }
 
@@ -79,18 +79,18 @@ impl ReasonShapes {
         });
         let place = place as u32;
         if self.latest.is_empty() {
-            self.latest.resize_with(SLOTS, || (reason.clone(), place));
+            self.latest.resize_with(SLOT_COUNT, || (reason.clone(), place));
         }
         self.latest[slot_index(reason)] = (reason.clone(), place);
         place
     }
 }
 
-/// Hashes the address, so that texts close together in memory get different slots.
+/// Hashes the address of the text, so that texts at nearby addresses get different slots.
 #[inline]
 fn slot_index(reason: &Reason) -> usize {
-    const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-    ((reason.wording_id() as u64).wrapping_mul(GOLDEN) >> (u64::BITS - SLOTS.ilog2())) as usize
+    const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
+    ((reason.wording_id() as u64).wrapping_mul(GOLDEN_RATIO) >> (u64::BITS - SLOT_COUNT.ilog2())) as usize
 }
 
 #[cfg(test)]

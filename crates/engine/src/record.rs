@@ -1,4 +1,4 @@
-//! Entries of a journal, recorders that receive them, and the hash of a journal.
+//! Journal entries, the recorders that receive entries, and the hash of a journal.
 
 use crate::encode::Encoder;
 use crate::{Action, Event, EventKind};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io;
 
-/// The first entry of a run: everything that determines it, except for the events.
+/// The first journal entry of a run, with everything that determines the run except the events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// Version of the journal format.
@@ -15,7 +15,7 @@ pub struct Header {
     pub settings: Value,
     /// Name and version of each bot's strategy, in the order of the bots.
     pub strategies: Vec<(String, String)>,
-    /// Hash of the candles, only for backtests.
+    /// Hash of the candles, `None` outside backtests.
     pub data_hash: Option<String>,
 }
 
@@ -47,9 +47,9 @@ pub enum Interest {
     AllButCandles,
 }
 
-/// A receiver of entries in order, such as a file or a hash.
+/// A receiver of journal entries in order, such as a file or a hash.
 pub trait Recorder {
-    /// Returns the entries that the recorder needs. It must ignore all others.
+    /// Returns the entries that the recorder needs. The recorder must ignore all other entries.
     fn interest(&self) -> Interest {
         Interest::Everything
     }
@@ -58,9 +58,9 @@ pub trait Recorder {
     fn record(&mut self, entry: Entry<'_>) -> io::Result<()>;
 }
 
-/// Size of the hashed blocks in bytes. Whole, aligned blocks are hashed many chunks at a time. A longer
-/// block would misalign all following ones, which are then hashed chunk by chunk.
-const BLOCK: usize = 64 * 1_024;
+/// Size of a hashed block in bytes. Aligned blocks of this size are hashed many chunks at a time.
+/// A longer block would misalign the following blocks, and misaligned blocks are hashed chunk by chunk.
+const BLOCK_BYTES: usize = 64 * 1_024;
 
 /// A blake3 hash over the canonical bytes of all entries except candles. Candles are covered by `data_hash`.
 pub struct JournalHash {
@@ -75,15 +75,15 @@ impl JournalHash {
         Self {
             hasher: blake3::Hasher::new(),
             encoder: Encoder::default(),
-            block: Vec::with_capacity(BLOCK + 4_096),
+            block: Vec::with_capacity(BLOCK_BYTES + 4_096),
         }
     }
 
     #[inline(never)]
     fn hash_block(&mut self) {
-        while self.block.len() >= BLOCK {
-            self.hasher.update(&self.block[..BLOCK]);
-            self.block.drain(..BLOCK);
+        while self.block.len() >= BLOCK_BYTES {
+            self.hasher.update(&self.block[..BLOCK_BYTES]);
+            self.block.drain(..BLOCK_BYTES);
         }
     }
 
@@ -113,7 +113,7 @@ impl Recorder for JournalHash {
             return Ok(());
         }
         self.encoder.encode(entry, &mut self.block);
-        if self.block.len() >= BLOCK {
+        if self.block.len() >= BLOCK_BYTES {
             self.hash_block();
         }
         Ok(())
@@ -144,7 +144,7 @@ mod tests {
             let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind: *kind };
             encoder.encode(Entry::Event(&event), &mut bytes);
         }
-        assert!(bytes.len() > 2 * BLOCK);
+        assert!(bytes.len() > 2 * BLOCK_BYTES);
         assert_eq!(hash(&events), blake3::hash(&bytes).to_hex().to_string());
     }
 }

@@ -1,7 +1,6 @@
-//! Ladders that continue with the next candle.
+//! Stake ladders that continue with the next candle.
 //!
-//! After a trade that was not won, the bot enters again in the same direction. It does not wait for a signal from its
-//! strategy.
+//! After a trade that was not won, the bot trades again in the same direction without a signal from its strategy.
 
 use candlewick_sdk::{Direction, Expiry, Millis, Reason, Signal};
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ pub(crate) struct Reentry {
     expiry: Option<Expiry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     due: Option<DueEntry>,
-    /// Whether the entry's candle has closed. Not stored, because a fold of earlier runs sees no candles.
+    /// Whether the candle of the entry has closed. The flag is not stored, because restored runs contain no candles.
     #[serde(skip)]
     has_passed: bool,
 }
@@ -37,7 +36,7 @@ impl Reentry {
         self.has_passed = false;
     }
 
-    pub(crate) const fn waits(&self) -> bool {
+    pub(crate) const fn is_waiting(&self) -> bool {
         self.due.is_some()
     }
 
@@ -46,8 +45,8 @@ impl Reentry {
         self.due.is_some() && !self.has_passed
     }
 
-    /// Returns the time from which the entry is missed: its candle has closed without an approved trade.
-    /// It depends only on time, so a fold of earlier runs gets the same result without candles.
+    /// Returns the time from which the entry is missed, because its candle has closed without an approved trade.
+    /// The result depends only on time, because restored runs contain no candles.
     pub(crate) fn missed_from(&self, interval: Millis) -> Option<Millis> {
         let DueEntry { since, .. } = self.due?;
         let closed = since.floor_to(interval);
@@ -55,8 +54,8 @@ impl Reentry {
         Some(own + Millis::new(1))
     }
 
-    /// Returns the entry on the first close after the end of the previous trade became known, if within one
-    /// interval. After a later candle, the ladder waits for a signal instead.
+    /// Returns the entry signal at the first candle close after the end of the previous trade became known.
+    /// Returns `None` if this close is a whole interval later. The ladder then waits for a signal from the strategy.
     pub(crate) fn on_close(&mut self, close: Millis, interval: Millis) -> Option<Signal> {
         let due = self.due.filter(|due| close >= due.since && !self.has_passed)?;
         self.has_passed = true;

@@ -1,24 +1,23 @@
-//! Refusals by rule, in total and since the last trade.
+//! Number of refusals by rule, in total and since the last trade.
 
 use crate::{Control, IntentId, Rule, TradeBook};
 use std::collections::BTreeMap;
 
-/// Number of rules, and so the length of the totals, in the oldest readable snapshots.
-const FIRST_RULES: usize = 35;
+/// Number of rules, and thus of totals, in the oldest readable snapshots.
+const OLDEST_RULE_COUNT: usize = 35;
 
-type Counts = [u64; Rule::ALL.len()];
+type RuleCounts = [u64; Rule::ALL.len()];
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RefusalCount {
-    all: Counts,
-    recent: Counts,
+    all: RuleCounts,
+    recent: RuleCounts,
     since: Option<IntentId>,
-    /// Refusals while the program itself suspends opens.
-    /// They do not count as recent, because a run that stops on request also suspends opens without a halt.
+    /// Number of refusals while the program itself suspends trading, `None` while trading is not suspended.
+    /// These refusals are not recent ones, because a run that stops on request also suspends trading without a halt.
     suspended: Option<u64>,
 }
 
-/// Written by hand, because `Default` does not cover arrays of this length.
 impl Default for RefusalCount {
     fn default() -> Self {
         let none = [0; Rule::ALL.len()];
@@ -39,8 +38,8 @@ impl RefusalCount {
         }
     }
 
-    /// Records a suspension or its end.
-    /// If opens are suspended again while already suspended, the earlier suspension counts as a halt.
+    /// Records the start or the end of a suspension.
+    /// If a suspension starts during another suspension, the refusals of the earlier one count as those of a halt.
     pub(crate) fn record_control(&mut self, control: Control) {
         match control {
             Control::Suspend => {
@@ -52,37 +51,37 @@ impl RefusalCount {
         }
     }
 
-    /// Adds the counts of a later run with renumbered intents. `its_last` is the number of its last intent
-    /// within that run, `last` the number of the last intent of both runs together.
-    pub(crate) fn append(&mut self, later: &Self, its_last: Option<IntentId>, last: Option<IntentId>) {
+    /// Adds the counts of a later run whose intents are renumbered.
+    /// `later_last` is the last intent of this run in its own numbering, `last` the last intent of both runs together.
+    pub(crate) fn append(&mut self, later: &Self, later_last: Option<IntentId>, last: Option<IntentId>) {
         let sums = self.all.iter_mut().zip(later.all);
         sums.for_each(|(count, more)| *count += more);
-        if its_last.is_some() || self.since != last {
+        if later_last.is_some() || self.since != last {
             (self.recent, self.since) = (Self::default().recent, last);
         }
         // Refusals since the last intent of the later run are also refusals since the last intent overall.
-        if later.since == its_last {
+        if later.since == later_last {
             let sums = self.recent.iter_mut().zip(later.recent);
             sums.for_each(|(count, more)| *count += more);
         }
         self.suspended = later.suspended;
     }
 
-    /// Returns the totals by rule number, without trailing zeros after the first [`FIRST_RULES`].
+    /// Returns the total refusals by rule number, without trailing zeros after the first [`OLDEST_RULE_COUNT`] totals.
     pub(crate) fn totals(&self) -> Vec<u64> {
-        let later = &self.all[FIRST_RULES..];
+        let later = &self.all[OLDEST_RULE_COUNT..];
         let used = later.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
-        self.all[..FIRST_RULES + used].to_vec()
+        self.all[..OLDEST_RULE_COUNT + used].to_vec()
     }
 
     pub(crate) fn from_totals(mut totals: Vec<u64>) -> Option<Self> {
-        if totals.len() >= FIRST_RULES && totals.len() < Rule::ALL.len() {
+        if totals.len() >= OLDEST_RULE_COUNT && totals.len() < Rule::ALL.len() {
             totals.resize(Rule::ALL.len(), 0);
         }
-        Some(Self { all: Counts::try_from(totals).ok()?, ..Self::default() })
+        Some(Self { all: RuleCounts::try_from(totals).ok()?, ..Self::default() })
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         named_counts(&self.all)
     }
 
@@ -99,7 +98,7 @@ impl TradeBook {
     }
 }
 
-fn named_counts(counts: &Counts) -> impl Iterator<Item = (&'static str, u64)> {
+fn named_counts(counts: &RuleCounts) -> impl Iterator<Item = (&'static str, u64)> {
     Rule::ALL.into_iter().map(move |rule| (rule.as_str(), counts[rule as usize]))
 }
 
@@ -118,7 +117,7 @@ mod tests {
         count.record(Rule::Halted, None);
         count.record(Rule::Halted, first);
         count.record(Rule::Pause, first);
-        assert_eq!(list(count.all()), [("Halted", 2), ("Pause", 1)]);
+        assert_eq!(list(count.counts()), [("Halted", 2), ("Pause", 1)]);
         assert_eq!(list(count.counts_after(first)), [("Halted", 1), ("Pause", 1)]);
         assert_eq!(list(count.counts_after(second)), []);
         count.record(Rule::Pause, second);
@@ -135,7 +134,7 @@ mod tests {
             count.record(Rule::Halted, first);
             count.record(Rule::MaxDrawdown, first);
         }
-        assert_eq!(list(ended.all()), [("Halted", 1), ("MaxDrawdown", 1)]);
+        assert_eq!(list(ended.counts()), [("Halted", 1), ("MaxDrawdown", 1)]);
         assert_eq!(list(ended.counts_after(first)), [("MaxDrawdown", 1)]);
         assert_eq!(
             list(halted.counts_after(first)),
@@ -164,14 +163,14 @@ mod tests {
         let mut all = before;
         all.append(&later, None, first);
         assert_eq!(
-            (list(all.all()), list(all.counts_after(first))),
+            (list(all.counts()), list(all.counts_after(first))),
             (vec![("Halted", 2)], vec![("Halted", 2)])
         );
         let mut later = RefusalCount::default();
         later.record(Rule::Pause, first);
         before.append(&later, first, second);
         let expected = (vec![("Halted", 1), ("Pause", 1)], vec![("Pause", 1)]);
-        assert_eq!((list(before.all()), list(before.counts_after(second))), expected);
+        assert_eq!((list(before.counts()), list(before.counts_after(second))), expected);
     }
 
     #[test]
@@ -184,7 +183,7 @@ mod tests {
         later.record(Rule::Cooldown, first);
         all.append(&later, second, third);
         assert_eq!(list(all.counts_after(third)), [], "nothing was refused after intent 3");
-        assert_eq!(list(all.all()), [("Halted", 1), ("Cooldown", 1), ("Pause", 1)]);
+        assert_eq!(list(all.counts()), [("Halted", 1), ("Cooldown", 1), ("Pause", 1)]);
         let mut later = RefusalCount::default();
         later.record(Rule::Halted, first);
         all.append(&later, first, fourth);

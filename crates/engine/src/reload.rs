@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt::{self, Display};
 
-const MAX_LISTED: usize = 12;
-const MAX_CHARS: usize = 100;
+const MAX_LISTED_CHANGES: usize = 12;
+const MAX_CHANGE_CHARS: usize = 100;
 
-/// The trigger of a reload.
+/// The trigger of a settings reload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReloadedBy {
-    /// `candlewick reload`.
+    /// The command `candlewick reload`.
     Command,
     /// The signal SIGHUP.
     Signal,
@@ -46,7 +46,7 @@ impl Display for SettingChange {
     }
 }
 
-/// A reload of the settings.
+/// A reload of the settings during a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reloaded {
     /// Venue time from which the settings apply.
@@ -55,12 +55,12 @@ pub struct Reloaded {
     pub by: ReloadedBy,
     /// The blake3 hash of the new settings, in hexadecimal.
     pub hash: String,
-    /// Changes as `key old -> new`, shortened if there are many.
+    /// Changed settings as `key old -> new`. A long list is truncated.
     pub changes: Vec<String>,
 }
 
 /// The journal note of a reload, with the new settings.
-/// It precedes the event [`Control::Reload`](crate::Control::Reload).
+/// The note precedes the event [`Control::Reload`](crate::Control::Reload).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReloadNote {
     /// Time, trigger and changes.
@@ -72,7 +72,7 @@ pub struct ReloadNote {
 }
 
 impl ReloadNote {
-    /// Creates a note for settings that replace `before`, an object with `risk` and `runtime`.
+    /// Creates the note for new settings that replace `before`, a JSON object with the keys `risk` and `runtime`.
     pub fn new(
         (at, by): (Millis, ReloadedBy),
         risk: RiskSettings,
@@ -82,15 +82,15 @@ impl ReloadNote {
         let after = serde_json::json!({ "risk": serde_json::to_value(&risk)?, "runtime": runtime });
         let all = changes_between(before, &after);
         let mut changes: Vec<String> =
-            all.iter().take(MAX_LISTED).map(|change| truncate(&change.to_string())).collect();
-        if all.len() > MAX_LISTED {
-            changes.push(format!("and {} more", all.len() - MAX_LISTED));
+            all.iter().take(MAX_LISTED_CHANGES).map(|change| truncate(&change.to_string())).collect();
+        if all.len() > MAX_LISTED_CHANGES {
+            changes.push(format!("and {} more", all.len() - MAX_LISTED_CHANGES));
         }
         let hash = blake3::hash(after.to_string().as_bytes()).to_hex().to_string();
         Ok(Self { reloaded: Reloaded { at, by, hash, changes }, risk, runtime })
     }
 
-    /// Parses a note, `None` if it is not about a reload.
+    /// Parses a journal note, `None` if the note is not about a reload.
     pub fn parse(body: &str) -> Result<Option<Self>, serde_json::Error> {
         // Skip notes about other topics.
         if !body.contains("\"reloaded\"") {
@@ -101,21 +101,21 @@ impl ReloadNote {
     }
 }
 
-/// Returns the settings that differ, in the order of their keys.
+/// Returns the settings that differ between two JSON objects, ordered by key.
 /// Lists of named tables (`bots`) are compared by name, other lists as a whole.
 pub fn changes_between(from: &Value, to: &Value) -> Vec<SettingChange> {
     let mut changes = Vec::new();
-    compare(String::new(), from, to, &mut changes);
+    collect_changes(String::new(), from, to, &mut changes);
     changes
 }
 
-fn compare(key: String, from: &Value, to: &Value, changes: &mut Vec<SettingChange>) {
-    if is_same(from, to) {
+fn collect_changes(key: String, from: &Value, to: &Value, changes: &mut Vec<SettingChange>) {
+    if has_same_value(from, to) {
         return;
     }
     let tables = match (from, to) {
         (Value::Object(from), Value::Object(to)) => Some((from.clone(), to.clone())),
-        (Value::Array(from), Value::Array(to)) => by_name(from).zip(by_name(to)),
+        (Value::Array(from), Value::Array(to)) => index_by_name(from).zip(index_by_name(to)),
         _ => None,
     };
     let Some((from, to)) = tables else {
@@ -127,19 +127,19 @@ fn compare(key: String, from: &Value, to: &Value, changes: &mut Vec<SettingChang
     for name in names {
         let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
         let value = |table: &serde_json::Map<String, Value>| table.get(name).cloned().unwrap_or_default();
-        compare(key, &value(&from), &value(&to), changes);
+        collect_changes(key, &value(&from), &value(&to), changes);
     }
 }
 
-/// Indexes a list of tables by name, `None` if it is empty or a name is missing or repeated.
-fn by_name(list: &[Value]) -> Option<serde_json::Map<String, Value>> {
+/// Indexes a list of tables by name, `None` if the list is empty or a name is missing or repeated.
+fn index_by_name(list: &[Value]) -> Option<serde_json::Map<String, Value>> {
     let named = list.iter().map(|item| Some((item.get("name")?.as_str()?.to_owned(), item.clone())));
     let named: serde_json::Map<String, Value> = named.collect::<Option<_>>()?;
     (named.len() == list.len() && !list.is_empty()).then_some(named)
 }
 
-/// Compares by value, because amounts are strings in JSON and 100 equals 100.0.
-fn is_same(from: &Value, to: &Value) -> bool {
+/// Returns whether two settings have the same value. Amounts are strings in JSON, and 100 equals 100.0.
+fn has_same_value(from: &Value, to: &Value) -> bool {
     let amount = |value: &Value| match value {
         Value::String(text) => text.parse::<Decimal>().ok(),
         Value::Number(number) => number.to_string().parse().ok(),
@@ -160,10 +160,10 @@ fn format_value(value: &Value) -> String {
 }
 
 fn truncate(text: &str) -> String {
-    if text.chars().count() <= MAX_CHARS {
+    if text.chars().count() <= MAX_CHANGE_CHARS {
         return text.to_owned();
     }
-    text.chars().take(MAX_CHARS - 1).chain(['\u{2026}']).collect()
+    text.chars().take(MAX_CHANGE_CHARS - 1).chain(['\u{2026}']).collect()
 }
 
 #[cfg(test)]
@@ -211,8 +211,8 @@ mod tests {
         let nothing = json!({ "risk": {}, "runtime": {} });
         let again = ReloadNote::new(later, risk.clone(), json!({}), &nothing).unwrap();
         assert_eq!(again.reloaded.hash, note.reloaded.hash);
-        assert_eq!(again.reloaded.changes.len(), MAX_LISTED + 1, "{:?}", again.reloaded.changes);
-        assert!(again.reloaded.changes.iter().all(|change| change.chars().count() <= MAX_CHARS));
+        assert_eq!(again.reloaded.changes.len(), MAX_LISTED_CHANGES + 1, "{:?}", again.reloaded.changes);
+        assert!(again.reloaded.changes.iter().all(|change| change.chars().count() <= MAX_CHANGE_CHARS));
         let other = RiskSettings { max_open_trades: 8, ..risk };
         let other = ReloadNote::new(when, other, json!({}), &before).unwrap();
         assert_ne!(other.reloaded.hash, note.reloaded.hash);

@@ -261,7 +261,7 @@ fn rejects_invalid_days_of_a_gate() {
         (daily(json!({ "resets": "week" })), "resets can only be \"day\", not \"week\""),
         (json!({ "after_virtual_losses": 2, "openings": 1 }), "openings need resets = \"day\""),
         (json!({ "after_virtual_losses": 2, "day_start": "08:00" }), "day_timezone and openings need"),
-        (daily(json!({ "day_start": "8" })), "gate.day_start: \"8\" is not a time of day: use HH:MM"),
+        (daily(json!({ "day_start": "8" })), "gate.day_start: \"8\" is not a time of day; use HH:MM"),
         (daily(json!({ "day_timezone": "London" })), "gate.day_timezone: \"London\" is not a time zone"),
         (json!({ "verdict": "shown", "payout": 80.0, "resets": "day" }), "a verdict takes longer than a day"),
         (json!({ "verdict": "shown", "payout": 0.85 }), "payout is in percent: did you mean 85?"),

@@ -1,4 +1,4 @@
-//! Approved trades, the only ones that can be opened.
+//! Approved trades. Only approved trades can be opened.
 
 use super::Proposal;
 use crate::{BotId, IntentId, SymbolId, VenueTerms};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Deref;
 
 /// A trade that passed every rule.
-/// Only the risk rules can construct it. One decoded from the journal of an earlier run is only tracked, never opened.
+/// Only the risk rules approve trades. A trade decoded from the journal of an earlier run is tracked but never opened.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Approved {
     #[serde(flatten)]
@@ -15,7 +15,7 @@ pub struct Approved {
     reason: Reason,
 }
 
-/// The terms of an [`Approved`] trade without its reason, for long lists.
+/// The terms of an [`Approved`] trade, without the reason to save memory in long lists.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OrderTerms {
     intent: IntentId,
@@ -33,7 +33,7 @@ impl Approved {
         Self { terms: OrderTerms::new(proposal, intent), reason: proposal.reason.clone() }
     }
 
-    /// Restores a trade approved in an earlier run. It is only tracked as unfinished, never opened.
+    /// Restores a trade that an earlier run approved. Such a trade is tracked as unfinished but never opened.
     pub(crate) const fn recorded(
         intent: IntentId,
         (bot, symbol): (BotId, SymbolId),
@@ -44,12 +44,12 @@ impl Approved {
         Self { terms: OrderTerms { intent, bot, symbol, direction, expiry, stake, decision_time }, reason }
     }
 
-    /// Returns the terms.
+    /// Returns the terms of the order.
     pub const fn terms(&self) -> &OrderTerms {
         &self.terms
     }
 
-    /// Returns the reason of the signal.
+    /// Returns the reason for the signal.
     pub const fn reason(&self) -> &Reason {
         &self.reason
     }

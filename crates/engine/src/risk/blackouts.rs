@@ -1,4 +1,4 @@
-//! Dated periods without opens, such as those around news releases.
+//! Blackouts: periods in which no trades are opened, such as around news releases.
 
 use super::{Proposal, Ruling, View, refuse_if};
 use crate::EngineError;
@@ -6,13 +6,13 @@ use candlewick_sdk::{Millis, Symbol};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Dated periods without opens, and the file that lists them.
-/// A configuration contains only the file name; a journal header contains the file's contents.
+/// Periods in which no trades are opened, and the file that lists these periods.
+/// A configuration contains only the file name. A journal header also contains the contents of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "SerializedBlackouts", into = "SerializedBlackouts")]
 #[schemars(with = "String")]
 pub struct Blackouts {
-    /// Name of the file.
+    /// Name of the file with the periods.
     pub file: String,
     /// The blake3 hash of the file in hexadecimal, empty until the file is read.
     pub hash: String,
@@ -20,14 +20,14 @@ pub struct Blackouts {
     pub spans: Vec<Blackout>,
 }
 
-/// A period without opens.
+/// A period in which no trades are opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blackout {
     /// Start in venue time, inclusive.
     pub from: Millis,
     /// End in venue time, exclusive.
     pub to: Millis,
-    /// Affected symbols; all if empty.
+    /// Affected symbols. An empty list means all symbols.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub symbols: Vec<Symbol>,
     /// Reason for the period.
@@ -37,39 +37,39 @@ pub struct Blackout {
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum SerializedBlackouts {
     Named(String),
     Read { file: String, hash: String, spans: Vec<Blackout> },
 }
 
-impl From<Written> for Blackouts {
-    fn from(written: Written) -> Self {
-        match written {
-            Written::Named(file) => Self { file, ..Self::default() },
-            Written::Read { file, hash, spans } => Self { file, hash, spans },
+impl From<SerializedBlackouts> for Blackouts {
+    fn from(serialized: SerializedBlackouts) -> Self {
+        match serialized {
+            SerializedBlackouts::Named(file) => Self { file, ..Self::default() },
+            SerializedBlackouts::Read { file, hash, spans } => Self { file, hash, spans },
         }
     }
 }
 
-impl From<Blackouts> for Written {
+impl From<Blackouts> for SerializedBlackouts {
     fn from(Blackouts { file, hash, spans }: Blackouts) -> Self {
         if hash.is_empty() { Self::Named(file) } else { Self::Read { file, hash, spans } }
     }
 }
 
 impl Blackouts {
-    /// Returns whether there are neither periods nor a file.
+    /// Returns whether neither a file nor periods are set.
     pub fn is_none(&self) -> bool {
         self.file.is_empty() && self.spans.is_empty()
     }
 
     pub(super) fn check(&self) -> Result<(), EngineError> {
         if !self.file.is_empty() && self.hash.is_empty() {
-            return Err(EngineError::setting("risk.blackouts", format!("{} has not been read", self.file)));
+            return Err(EngineError::setting("risk.blackouts", format!("file {} is not loaded", self.file)));
         }
         match self.spans.iter().find(|span| span.from >= span.to) {
             Some(span) => {
-                let problem = format!("a span ends at {}, not after its start at {}", span.to, span.from);
+                let problem = format!("blackout from {} to {} must end after its start", span.from, span.to);
                 Err(EngineError::setting("risk.blackouts", problem))
             }
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! Per-bot limits, in addition to those of the run.
+//! Per-bot limits, in addition to the limits of the run.
 
 use super::money_limits::AmountOrPercent;
 use super::{Proposal, Ruling, View, refuse_if};
@@ -9,7 +9,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Section `[risk.bots.NAME]`: per-bot limits, in addition to those of the run. 0 disables a limit.
+/// Section `[risk.bots.NAME]`: per-bot limits, in addition to the limits of the run. 0 disables a limit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BotLimitSettings {
@@ -17,34 +17,37 @@ pub struct BotLimitSettings {
     pub max_open_trades: u32,
     /// Maximum number of trades of the bot per day.
     pub max_trades_per_day: u32,
-    /// Maximum loss of the bot per day, counting its open trades as lost.
+    /// Maximum daily loss of the bot, counting its open trades as lost.
     #[schemars(with = "f64")]
     pub daily_loss_limit: Decimal,
-    /// Maximum loss of the bot per day in percent of the day's initial equity. The lower limit applies if both are set.
+    /// Maximum daily loss of the bot, in percent of the equity at the start of the day.
+    /// If `daily_loss_limit` is also set, the lower limit applies.
     #[serde(skip_serializing_if = "is_default")]
     pub daily_loss_limit_percent: f64,
     /// Settled daily profit at which the bot stops for the day.
     #[schemars(with = "f64")]
     pub daily_profit_target: Decimal,
-    /// Profit target of the bot per day in % of the day's initial equity.
-    /// The lower target applies if both are set.
+    /// Daily profit target of the bot, in percent of the equity at the start of the day.
+    /// If `daily_profit_target` is also set, the lower target applies.
     #[serde(skip_serializing_if = "is_default")]
     pub daily_profit_target_percent: f64,
     /// Maximum loss of the bot per session (`risk.session.of`), counting its open trades as lost.
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "is_default")]
     pub session_loss_limit: Decimal,
-    /// Maximum loss of the bot per session in percent of its initial equity. The lower limit applies if both are set.
+    /// Maximum loss of the bot per session, in percent of the equity at the start of the session.
+    /// If `session_loss_limit` is also set, the lower limit applies.
     #[serde(skip_serializing_if = "is_default")]
     pub session_loss_limit_percent: f64,
     /// Settled session profit at which the bot stops for the session.
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "is_default")]
     pub session_profit_target: Decimal,
-    /// Profit target of the bot per session in percent of its initial equity. The lower target applies if both are set.
+    /// Profit target of the bot per session, in percent of the equity at the start of the session.
+    /// If `session_profit_target` is also set, the lower target applies.
     #[serde(skip_serializing_if = "is_default")]
     pub session_profit_target_percent: f64,
-    /// Number of consecutive losses of the bot after which it stops until trading is resumed manually.
+    /// Number of consecutive losses after which the bot stops until the operator resumes trading.
     pub max_loss_streak: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Limits on signal age, candle age and clock skew; computes how late a signal is.
+//! Rules on signal age, candle age and clock skew, and the lateness of a signal.
 
 use super::{Limits, Proposal, RiskSettings, Rule, Ruling, View, refuse_if};
 use crate::Origin;
@@ -34,7 +34,7 @@ pub(super) fn check_clock_skew(_proposal: &Proposal, view: View<'_>) -> Ruling {
     refuse_if(skew != Millis::ZERO && limit > Millis::ZERO && skew.abs_diff(Millis::ZERO) > limit)
 }
 
-/// The age of a signal and the maximum age.
+/// The age of a signal and the maximum allowed age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lateness {
     age: Millis,
@@ -53,7 +53,7 @@ impl Lateness {
 }
 
 impl Rule {
-    /// Returns the text of a refusal, with the lateness if the rule is `LateSignal`.
+    /// Returns the refusal text `words`, with the lateness inserted if the rule is `LateSignal`.
     #[must_use]
     pub fn with_lateness(self, words: String, lateness: Lateness) -> String {
         match words.strip_suffix(')').filter(|_| self == Self::LateSignal) {
@@ -63,8 +63,8 @@ impl Rule {
     }
 }
 
-/// For example `12.4 s old, 5 s allowed`.
-/// The limit is omitted if the signal was younger, because then its own expiry made it late.
+/// Formats the age and the limit, such as `12.4 s old, 5 s allowed`.
+/// The limit is omitted if the signal is younger, because the signal's own expiry then made it late.
 impl fmt::Display for Lateness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} s old", seconds(self.age))?;

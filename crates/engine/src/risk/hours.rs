@@ -13,7 +13,7 @@ use std::fmt;
 
 /// A window of trading hours: `{ days = ["mon", "tue"], from = "22:00", to = "06:00", timezone = "Europe/London" }`.
 ///
-/// A window whose end is not after its start crosses midnight and belongs to the day it starts on.
+/// A window that ends at or before its start time crosses midnight and belongs to the day on which it starts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hours {
@@ -41,7 +41,7 @@ impl fmt::Display for Hours {
 /// A day of the week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs)] // the names say it
+#[allow(missing_docs)] // self-explanatory names
 pub enum Weekday {
     Mon,
     Tue,
@@ -52,8 +52,8 @@ pub enum Weekday {
     Sun,
 }
 
-/// A validated window of hours.
-/// Rules, strategy filters and the `[risk].hours` setting share it, so they agree on which times are inside.
+/// A validated window of trading hours.
+/// Rules, strategy filters and the `[risk].hours` setting share this type, so they agree on which times are inside.
 #[derive(Clone, Debug)]
 pub struct Window {
     days: Vec<Weekday>,
@@ -62,7 +62,7 @@ pub struct Window {
     timezone: Tz,
 }
 
-/// The start of a day, for daily limits or a gate.
+/// The local time at which a day starts, for daily limits and trade gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DayStart {
     time: NaiveTime,
@@ -74,7 +74,7 @@ fn default_timezone() -> String {
 }
 
 impl Window {
-    /// Validates hours. `key` is the setting that contains them, for error messages.
+    /// Validates a window of trading hours. Error messages name the setting `key`.
     pub fn new(hours: &Hours, key: &str) -> Result<Self, EngineError> {
         Ok(Self {
             days: hours.days.clone(),
@@ -101,7 +101,7 @@ impl Window {
     }
 
     /// Returns the next start of the window after `at`.
-    /// If a clock change skips a start, it moves to the first moment after the skipped time.
+    /// If a clock change skips the start, the result is the first moment after the skipped time.
     pub fn next_start(&self, at: Millis) -> Option<Millis> {
         let start = DayStart { time: self.from, timezone: self.timezone };
         let today = DateTime::from_timestamp_millis(at.get())?.with_timezone(&self.timezone).date_naive();
@@ -118,7 +118,7 @@ pub struct LocalClock {
 }
 
 impl LocalClock {
-    /// Creates the clock of an IANA time zone. `key` is the setting that names it, for error messages.
+    /// Creates the clock of an IANA time zone. Error messages name the setting `key`.
     pub fn new(timezone: &str, key: &str) -> Result<Self, EngineError> {
         Ok(Self { timezone: parse_timezone(timezone, key)? })
     }
@@ -145,7 +145,7 @@ impl DayStart {
     /// Returns the start of the day that contains `at`, and the start of the next day.
     pub fn day_of(self, at: Millis) -> (Millis, Millis) {
         if self.timezone == Tz::UTC {
-            // Fast path: all UTC days have the same length, and a search over many years begins many days.
+            // Fast path: all UTC days have the same length, and long backtests ask for many days.
             let time = Millis::from_seconds(i64::from(self.time.num_seconds_from_midnight()));
             let start = (at - time).floor_to(Millis::DAY) + time;
             return (start, start + Millis::DAY);
@@ -166,7 +166,7 @@ impl DayStart {
         }
     }
 
-    /// Returns the start of a day, or the first moment after it if a clock change skips it.
+    /// Returns the start of `day`, or the first moment after the skipped time if a clock change skips the start.
     fn start_of(self, day: NaiveDate) -> Option<Millis> {
         let mut local = day.and_time(self.time);
         for _ in 0..25 {
@@ -184,7 +184,7 @@ fn parse_time(text: &str, key: &str) -> Result<NaiveTime, EngineError> {
     NaiveTime::parse_from_str(text, "%H:%M").ok().filter(|time| time.second() == 0).ok_or_else(|| {
         EngineError::setting(
             key,
-            format!("\"{text}\" is not a time of day: use HH:MM, such as 09:30; a day ends at 00:00"),
+            format!("\"{text}\" is not a time of day; use HH:MM, such as 09:30, or 00:00 for midnight"),
         )
     })
 }
@@ -195,7 +195,7 @@ fn parse_timezone(text: &str, key: &str) -> Result<Tz, EngineError> {
     })
 }
 
-const DAYS: [(&str, Weekday); 7] = [
+const WEEKDAYS: [(&str, Weekday); 7] = [
     ("monday", Weekday::Mon),
     ("tuesday", Weekday::Tue),
     ("wednesday", Weekday::Wed),
@@ -210,8 +210,7 @@ fn read_days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Weekday>,
     for text in Vec::<String>::deserialize(deserializer)? {
         let found = parse_days(&text).ok_or_else(|| {
             D::Error::custom(format!(
-                "days: {text:?} is not a weekday; use mon, tue, wed, thu, fri, sat, sun, such as [\"mon\", \"wed\"] or \
-                 [\"mon-fri\"]"
+                "days: {text:?} is not a weekday; use names such as [\"mon\", \"wed\"] or [\"mon-fri\"]"
             ))
         })?;
         for day in found {
@@ -227,12 +226,12 @@ fn parse_days(text: &str) -> Option<Vec<Weekday>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last) = (weekday_index(first)?, weekday_index(last)?);
     let count = (last + 7 - first) % 7 + 1;
-    Some(DAYS.iter().cycle().skip(first).take(count).map(|(_, day)| *day).collect())
+    Some(WEEKDAYS.iter().cycle().skip(first).take(count).map(|(_, day)| *day).collect())
 }
 
 fn weekday_index(name: &str) -> Option<usize> {
     let name = name.trim().to_ascii_lowercase();
-    DAYS.iter().position(|(full, _)| name.len() >= 3 && full.starts_with(&name))
+    WEEKDAYS.iter().position(|(full, _)| name.len() >= 3 && full.starts_with(&name))
 }
 
 #[inline]
@@ -370,7 +369,7 @@ mod tests {
             (json!(["mon-fri"]), Ok(vec![Mon, Tue, Wed, Thu, Fri])),
             (json!(["fri - mon", "sat"]), Ok(vec![Fri, Sat, Sun, Mon])),
             (json!(["wed-wed"]), Ok(vec![Wed])),
-            (json!(["moon"]), Err("\"moon\" is not a weekday; use mon, tue")),
+            (json!(["moon"]), Err("\"moon\" is not a weekday; use names such as [\"mon\"")),
             (json!(["m"]), Err("\"m\" is not a weekday")),
             (json!(["mon-"]), Err("\"mon-\" is not a weekday")),
         ] {

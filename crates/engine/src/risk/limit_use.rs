@@ -1,4 +1,4 @@
-//! Utilisation of each limit as its rule counts it, shown before the rule starts to refuse.
+//! Current use of each limit, shown before the rule of the limit starts to refuse trades.
 
 use super::money_limits::AmountOrPercent;
 use super::{Limits, RiskState, Rule, View};
@@ -7,13 +7,13 @@ use crate::intent::Intents;
 use crate::ledger::Ledger;
 use candlewick_sdk::{Millis, Money};
 
-/// The utilisation of an active limit.
+/// The current use of an active limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitUse {
-    /// Rule of the limit.
+    /// Rule that checks the limit.
     pub rule: Rule,
     /// Used amount, at least zero and possibly above the limit.
-    /// For a per-symbol limit, it is the highest use of any symbol.
+    /// A per-symbol limit reports the highest use of any symbol.
     pub used: Quantity,
     /// Value of the limit.
     pub most: Quantity,
@@ -55,7 +55,7 @@ pub(crate) fn limit_use(
     let fall = ledger.peak() - ledger.available();
     [
         count(Rule::MaxOpenTrades, intents.trades(), limits.max_open_trades),
-        count(Rule::MaxOpenTradesPerSymbol, intents.max_per_symbol(), limits.max_open_trades_per_symbol),
+        count(Rule::MaxOpenTradesPerSymbol, intents.max_count_on_symbol(), limits.max_open_trades_per_symbol),
         count(Rule::MaxTradesPerHour, hour, limits.max_trades_per_hour),
         count(Rule::MaxTradesPerDay, state.trades_today as usize, limits.max_trades_per_day as usize),
         money(Rule::DailyLossLimit, day_loss, limits.daily_loss_limit.at(ledger.day_equity())),
@@ -104,7 +104,7 @@ pub(crate) fn limit_use_of(
     .collect()
 }
 
-/// Returns the remaining loss under a bot limit that counts open stakes as lost. May be negative.
+/// Returns how much more a bot may lose under a loss limit that counts open stakes as lost. May be negative.
 pub(super) fn remaining_bot_loss(rule: Rule, bot: BotId, view: View<'_>) -> Option<Money> {
     let View { limits, ledger, state, intents, .. } = view;
     let (own, tally) = (limits.bot_limits(bot)?, state.tally(bot));

@@ -1,4 +1,4 @@
-//! The validated `[risk]` section in the engine's units.
+//! The validated settings of the `[risk]` section, in the engine's units.
 
 use super::bot_limits::BotLimits;
 use super::hours::{DayStart, Window};
@@ -10,7 +10,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Payout, Symbol};
 use std::collections::BTreeMap;
 
-/// Limits that the rules check. Zero disables a limit.
+/// The limits that the rules check. Zero disables a limit.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a setting")]
 pub(crate) struct Limits {
@@ -22,7 +22,7 @@ pub(crate) struct Limits {
     pub(super) daily_profit_target: AmountOrPercent,
     pub(crate) session: SessionLimits,
     pub(super) max_drawdown: f64,
-    /// Number of halvings that bring a peak below its allowed fall.
+    /// Number of halvings that reduce any peak to its allowed drawdown or less.
     drawdown_halvings: u32,
     pub(super) max_loss_streak: u32,
     pub(super) cooldown_after_loss: Millis,
@@ -34,9 +34,9 @@ pub(crate) struct Limits {
     min_payout: Option<Payout>,
     named_payouts: BTreeMap<Symbol, Option<Payout>>,
     payouts: Vec<Option<Payout>>,
-    /// Symbols of which only the one with the best payout is traded, followed by their numbers in the
-    /// Session. The numbers are empty if the Session trades only one of them.
+    /// Symbols of which only the symbol with the best payout is traded.
     best_payout_names: Vec<Symbol>,
+    /// Ids of `best_payout_names`, empty if the Session trades fewer than two of these symbols.
     pub(super) best_payout_of: Vec<SymbolId>,
     pub(super) payout_max_age: Millis,
     pub(super) stale_after_intervals: i64,
@@ -97,7 +97,7 @@ impl Limits {
             cooldown_scope: settings.cooldown_scope,
             pauses: settings.pauses.clone(),
             refused_by_venue_pause: seconds(settings.refused_by_venue_pause_s),
-            min_payout: payout(settings.min_payout_percent, "risk.min_payout_percent")?,
+            min_payout: parse_payout(settings.min_payout_percent, "risk.min_payout_percent")?,
             named_payouts: payouts_by_symbol(&settings.min_payout_percent_by_symbol)?,
             payouts: Vec::new(),
             best_payout_names: best_payout_names(&settings.best_payout_of)?,
@@ -171,9 +171,8 @@ impl Limits {
         caps.into_iter().filter(|cap| *cap > 0).min()
     }
 
-    /// Returns the maximum number of open trades, at least 1.
-    /// Without a cap it is 1. Only earlier runs can lack one, because [`check_stakes`](crate::check_stakes) requires it
-    /// for new runs.
+    /// Returns the maximum number of open trades, 1 if no cap is set.
+    /// Only earlier runs can lack a cap, because [`check_stakes`](crate::check_stakes) requires a cap for new runs.
     pub(crate) fn max_concurrent(&self, symbols: usize) -> u32 {
         let per_symbol = self.max_open_trades_per_symbol.saturating_mul(symbols.max(1));
         let caps = [self.max_open_trades, per_symbol].into_iter().filter(|cap| *cap > 0);
@@ -225,7 +224,7 @@ impl Limits {
 
     #[inline]
     pub(super) fn exceeds_drawdown(&self, fall: Money, peak: Money) -> bool {
-        // Fast path: shifting by whole halvings underestimates the allowed fall, which is usually enough.
+        // Fast path: whole halvings underestimate the allowed fall, but most falls are even smaller.
         let is_shallow = fall.minor() <= peak.minor() >> self.drawdown_halvings;
         let is_exact = (0..1 << 52).contains(&peak.minor());
         !(is_shallow && is_exact) && self.drawdown_below(peak).is_some_and(|most| fall > most)
@@ -266,7 +265,7 @@ fn payouts_by_symbol(
     let of = |(name, percent): (&String, &f64)| {
         let key = format!("risk.min_payout_percent_by_symbol.{name}");
         let symbol = Symbol::new(name).map_err(|error| EngineError::setting(&*key, error.to_string()))?;
-        Ok((symbol, payout(*percent, &key)?))
+        Ok((symbol, parse_payout(*percent, &key)?))
     };
     settings.iter().map(of).collect()
 }
@@ -282,13 +281,13 @@ fn best_payout_names(names: &[String]) -> Result<Vec<Symbol>, EngineError> {
         symbols.push(symbol);
     }
     if symbols.len() == 1 {
-        let problem = format!("{} is the only symbol; list at least two, or none", symbols[0]);
+        let problem = format!("{} is the only listed symbol; list at least two symbols or none", symbols[0]);
         return Err(EngineError::setting(KEY, problem));
     }
     Ok(symbols)
 }
 
-fn payout(percent: f64, key: &str) -> Result<Option<Payout>, EngineError> {
+fn parse_payout(percent: f64, key: &str) -> Result<Option<Payout>, EngineError> {
     if percent == 0.0 {
         return Ok(None);
     }
@@ -326,7 +325,7 @@ mod tests {
         for (names, expected) in [
             (&[][..], None),
             (&["EURUSD", "GBPUSD"], None),
-            (&["EURUSD"], Some("EURUSD is the only symbol; list at least two, or none")),
+            (&["EURUSD"], Some("EURUSD is the only listed symbol; list at least two symbols or none")),
             (&["A", "B", "A"], Some("A is listed twice; remove one")),
         ] {
             let best_payout_of = names.iter().map(ToString::to_string).collect();

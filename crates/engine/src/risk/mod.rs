@@ -1,7 +1,7 @@
-//! The ordered chain of rules checked before every open. The first refusal wins.
+//! The ordered chain of rules that a signal must pass before a trade is opened. The first refusal wins.
 //!
-//! Each rule is a function that judges a [`Proposal`] by the [`View`]. Only this module approves trades.
-//! `journal_decoder` restores trades approved in an earlier run, which are never opened.
+//! Each rule is a function that checks a [`Proposal`] against the [`View`] of the Session. Only this module approves
+//! trades. `journal_decoder` restores trades that an earlier run approved, which are never opened.
 
 mod approved;
 mod blackouts;
@@ -88,15 +88,16 @@ pub(crate) enum Ruling {
 
 type Check = fn(&Proposal<'_>, View<'_>) -> Ruling;
 
-/// Generates the rule chain with the order and names of the rules.
-/// Each rule is inlined: function pointers doubled the instructions of a signal that the eleventh rule rejects.
+/// Generates the rule chain from the order and the names of the rules.
+/// Each rule is inlined, because function pointers doubled the instructions for a signal that the eleventh rule
+/// rejects.
 macro_rules! chain {
     ($($rule:ident: $($check:ident)::+,)*) => {
         impl Rule {
             /// All rules, in the order in which they are checked.
             pub const ALL: [Self; [$(stringify!($rule)),*].len()] = [$(Self::$rule),*];
 
-            /// Returns the name, which is also the key of the refusal counts.
+            /// Returns the name of the rule, which is also the key of the refusal counts.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$rule => stringify!($rule),)*
@@ -111,8 +112,8 @@ macro_rules! chain {
             }
         }
 
-        /// Returns the first rule that refuses.
-        /// Inlined, because for signals refused early a call costs as much as the rules.
+        /// Returns the first rule that refuses the proposal.
+        /// The function is inlined, because a call costs as much as the rules if a signal is refused early.
         #[allow(clippy::inline_always, reason = "otherwise the compiler does not inline it")]
         #[inline(always)]
         fn first_refusal(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
@@ -188,7 +189,7 @@ pub(crate) fn order_terms(proposal: &Proposal<'_>, view: View<'_>) -> Result<Ord
     }
 }
 
-/// Not inlined, because the calling trial loop is already long.
+/// Calls [`first_refusal`] without inlining, because the calling trial loop is already long.
 #[inline(never)]
 fn first_refusal_of_terms(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
     first_refusal(proposal, view)

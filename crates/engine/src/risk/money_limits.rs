@@ -7,22 +7,22 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 use candlewick_sdk::{Money, MoneyScale};
 
-/// An amount and a percentage. Zero disables each.
+/// A limit given as an amount, a percentage or both. Zero disables either.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AmountOrPercent {
     amount: Money,
     parts: i64,
 }
 
-const MILLION: Decimal = Decimal::from_parts(1_000_000, 0, 0, false, 0);
+const PERCENT_PARTS: Decimal = Decimal::from_parts(1_000_000, 0, 0, false, 0);
 
-const WHOLE: i128 = 100_000_000;
+const WHOLE_PARTS: i128 = 100_000_000;
 
 impl AmountOrPercent {
     pub(super) fn new(scale: MoneyScale, most: Decimal, share: f64, key: &str) -> Result<Self, EngineError> {
         percent(share, &format!("{key}_percent"))?;
         // Use the decimal value as written, because 0.7 has no exact binary representation.
-        let parts = Decimal::try_from(share).ok().and_then(|share| (share * MILLION).round().to_i64());
+        let parts = Decimal::try_from(share).ok().and_then(|share| (share * PERCENT_PARTS).round().to_i64());
         Ok(Self { amount: amount(scale, most, key)?, parts: parts.unwrap_or(0) })
     }
 
@@ -30,9 +30,9 @@ impl AmountOrPercent {
         self.amount.is_positive().then_some(self.amount)
     }
 
-    /// Returns the percentage of an equity, rounded down to the smallest unit, or `None` if it is not set.
+    /// Returns the set percentage of `equity`, rounded down to the smallest unit, `None` if no percentage is set.
     pub(crate) fn share_of(&self, equity: Money) -> Option<Money> {
-        let part = || i128::from(equity.max(Money::ZERO).minor()) * i128::from(self.parts) / WHOLE;
+        let part = || i128::from(equity.max(Money::ZERO).minor()) * i128::from(self.parts) / WHOLE_PARTS;
         (self.parts > 0).then(|| Money::from_minor(i64::try_from(part()).unwrap_or(i64::MAX)))
     }
 

@@ -20,8 +20,8 @@ pub(super) fn check_opposite_open(proposal: &Proposal, view: View<'_>) -> Ruling
     refuse_if(!view.limits.allow_opposite && opposite > 0)
 }
 
-/// Close times are nominal: counted from the decision and the bot's entry delay.
-/// The venue's close times differ by its latency.
+/// Refuses a trade that would close at the same time as a trade in the same direction on the same symbol.
+/// Close times are nominal, because the venue's close times differ by its latency.
 #[inline]
 pub(super) fn check_duplicate_open(proposal: &Proposal, view: View<'_>) -> Ruling {
     let Proposal { direction, nominal_close, .. } = *proposal;
@@ -39,18 +39,18 @@ fn is_same_open(proposal: &Proposal, view: View<'_>) -> bool {
 
 #[inline]
 pub(super) fn check_max_open_trades(_: &Proposal, view: View<'_>) -> Ruling {
-    refuse_if(is_reached(view.limits.max_open_trades, view.intents.trades()))
+    refuse_if(is_cap_reached(view.limits.max_open_trades, view.intents.trades()))
 }
 
 #[inline]
-const fn is_reached(most: usize, count: usize) -> bool {
-    most > 0 && count >= most
+const fn is_cap_reached(cap: usize, count: usize) -> bool {
+    cap > 0 && count >= cap
 }
 
 impl Limits {
     #[inline]
     pub(crate) fn is_full(&self, intents: &Intents, on_symbol: &IntentCounts) -> bool {
-        is_reached(self.max_open_trades, intents.trades()) || is_full_on_symbol(self, on_symbol)
+        is_cap_reached(self.max_open_trades, intents.trades()) || is_full_on_symbol(self, on_symbol)
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn check_max_open_trades_per_symbol(_: &Proposal, view: View<'_>) -> 
 
 #[inline]
 fn is_full_on_symbol(limits: &Limits, on_symbol: &IntentCounts) -> bool {
-    is_reached(limits.max_open_trades_per_symbol, on_symbol.all() as usize)
+    is_cap_reached(limits.max_open_trades_per_symbol, on_symbol.all() as usize)
 }
 
 #[inline]

@@ -7,24 +7,24 @@ use candlewick_sdk::{Millis, Outcome, Symbol};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Pause after a number of wins, losses or trades, such as `{ after = 3, of = "wins", for_s = 3600 }`.
+/// A pause after a number of wins, losses or trades, such as `{ after = 3, of = "wins", for_s = 3600 }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PauseSettings {
-    /// Number of wins, losses or trades that starts the pause. Counting then restarts at 0.
+    /// Number of wins, losses or trades that starts the pause. The count then restarts at 0.
     #[schemars(range(min = 1))]
     pub after: u32,
-    /// Counted results.
+    /// Results that the pause counts.
     pub of: PauseCause,
-    /// Length of the pause in seconds. If omitted, it lasts until the end of the day that daily limits use.
+    /// Length of the pause in seconds. If omitted, the pause lasts until the end of the day (`risk.day_start`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub for_s: u32,
-    /// Scope of the counted trades and of the pause.
+    /// Scope of the count and of the pause: all bots, a symbol or a bot.
     #[serde(default, skip_serializing_if = "is_default")]
     pub scope: PauseScope,
 }
 
-/// Results that a pause counts.
+/// The results that a pause counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseCause {
@@ -36,7 +36,7 @@ pub enum PauseCause {
     Trades,
 }
 
-/// Scope of a pause and of its counted trades.
+/// The trades that a pause counts together, and the bots that it stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseScope {
@@ -56,12 +56,11 @@ pub struct RunningPause {
     pub pause: PauseSettings,
     /// End of the pause.
     pub until: Millis,
-    /// Number of the paused symbol or bot, 0 if all pause.
+    /// Index of the paused symbol or bot, 0 if all bots pause.
     pub(crate) of: usize,
 }
 
-/// Counts for the pauses, by scope.
-/// They are keyed by the settings, so a pause starts from zero when its settings change.
+/// The counts of all pauses, keyed by the pause settings, so that a changed pause starts counting at zero.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PauseState {
     counts: Vec<PauseCount>,
@@ -75,7 +74,7 @@ struct PauseCount {
     rested_at: Millis,
 }
 
-/// An ended trade, reduced to what pauses depend on.
+/// An ended trade with the facts that pauses depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedTrade<'a> {
     /// Name of the bot.
@@ -88,7 +87,7 @@ pub struct EndedTrade<'a> {
     pub at: Millis,
 }
 
-/// Returns the pause of a bot on a symbol after these trades, `None` if there is none.
+/// Returns the pause of a bot on a symbol after the trades in `ended`, and its end. `None` if no pause is running.
 pub fn pause_after(
     risk: &RiskSettings,
     (bot, symbol): (&str, Symbol),
