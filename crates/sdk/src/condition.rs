@@ -66,7 +66,7 @@ pub struct GateView {
     /// Number of [warm-up](crate::Strategy::warmup) candles needed to determine whether the gate is open.
     #[serde(skip)]
     pub history: usize,
-    /// State before the last signal. If the gate was closed, that signal is virtual.
+    /// State before the last candle's signal. If the gate was closed, that signal is virtual.
     pub before: String,
     /// Current state, such as `closed: 1 of 2 virtual losses in a row`.
     pub now: String,

@@ -240,8 +240,8 @@ impl DeclaredEntry {
 ///
 /// Call order: [`StrategyFactory::build`](crate::StrategyFactory::build) once per bot, then
 /// [`update`](Self::update) and [`rules`](Self::rules) for every closed candle, in order. If a rule is met,
-/// [`values`](Self::values) provides the numbers for the signal's reason. `update` must be
-/// deterministic, like [`Strategy::on_candle`].
+/// [`values`](Self::values) provides the numbers for the signal's reason. `update` must be deterministic, like
+/// [`Strategy::on_candle`].
 ///
 /// ```
 /// use candlewick_sdk::indicator::Cci;
@@ -290,7 +290,7 @@ pub trait DeclaredStrategy: Clone + Send + 'static {
     /// Array with one number per [series](Self::series), such as `[f64; 2]` for two series.
     type Numbers: AsRef<[f64]>;
 
-    /// Returns the warm-up length in candles, like [`Strategy::warmup`]. The current candle counts.
+    /// Returns the warm-up length in candles, like [`Strategy::warmup`]. The current candle is included.
     fn warm_after(&self) -> usize;
 
     /// Processes a closed candle and returns its numbers in the order of [`series`](Self::series).

@@ -65,7 +65,7 @@ pub struct Expiry {
 }
 
 impl CloseType {
-    /// Creates the code of a duration. Fails with [`CloseTypeError`] unless the duration is whole seconds, 1 s to 24 h.
+    /// Creates the code of a duration. Fails with [`CloseTypeError`] unless the duration is 1 to 86,400 whole seconds.
     pub fn new(duration: Millis) -> Result<Self, CloseTypeError> {
         let whole = duration.is_aligned_to(Millis::SECOND);
         let is_in_range = whole && duration > Millis::ZERO && duration <= Millis::DAY;
@@ -83,7 +83,7 @@ impl CloseType {
 }
 
 impl CloseTypeError {
-    /// Returns a suggested code, if any. For a bare number, the text suggests one code in seconds and one in minutes.
+    /// Returns a suggested code, if any. For a bare number, the text covers seconds and minutes.
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }

@@ -56,7 +56,7 @@ impl Interval {
 }
 
 impl IntervalError {
-    /// Returns a suggested interval, if any. For a bare number, the text suggests one in seconds and one in minutes.
+    /// Returns a suggested interval, if any. For a bare number, the text covers seconds and minutes.
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }

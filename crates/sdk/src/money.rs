@@ -44,7 +44,7 @@ pub enum MoneyError {
     },
 }
 
-/// Largest accepted amount in minor units, so that sums of many amounts never overflow.
+/// Largest accepted amount in minor units, so that sums of many amounts do not overflow.
 const MAX_MINOR_UNITS: i64 = 1_000_000_000_000_000;
 
 impl MoneyScale {
@@ -280,7 +280,7 @@ impl Payout {
         (number > 0.0 && number <= MAX_PAYOUT_FRACTION).then_some(percent)
     }
 
-    /// Converts a payout in the format of another program to a percentage. Accepts fractions and returns.
+    /// Guesses the payout percentage from a number in another program's file.
     ///
     /// Extends [`percent_from_fraction`](Self::percent_from_fraction) to percentages that include the stake, such as
     /// 185 for 85. `None` if the number may already be a percentage.

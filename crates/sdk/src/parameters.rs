@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// A struct of strategy parameters, declared with [`crate::parameters!`].
 ///
-/// Without the macro, implement the four supertraits and add an empty `impl` of this trait.
+/// A struct that is not declared with the macro needs the four supertraits and an empty `impl`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not declared as parameters of a strategy",
     label = "declare it with `parameters!`",
@@ -19,7 +19,7 @@ pub trait Parameters: Serialize + DeserializeOwned + schemars::JsonSchema + Defa
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the type of a parameter",
     label = "use a number, `bool` or `String`",
-    note = "for a choice, declare a text and match it in `build`: `mode: String = \"fast\".to_owned();`"
+    note = "for a choice, declare a `String` and match the text in `build`: `mode: String = \"fast\".to_owned();`"
 )]
 pub trait ParameterType: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned {}
 
@@ -177,10 +177,10 @@ fn schema_text(property: &Value, key: &str) -> String {
 
 /// Declares a parameter struct. Each line has documentation, name, type, default and optional range.
 ///
-/// A type is a number, `bool` or `String`. A range includes both ends. For a choice, declare a text and match it in
-/// [`StrategyFactory::build`](crate::StrategyFactory::build). All fields are public. The struct implements `Clone`,
-/// `Debug`, `PartialEq`, `Default`, `Serialize`, `JsonSchema` and `Deserialize`. On parsing, missing keys have their
-/// default values, and unknown keys are rejected.
+/// A type is a number, `bool` or `String`. A range includes both ends. For a choice, declare a `String` and match the
+/// text in [`StrategyFactory::build`](crate::StrategyFactory::build). All fields are public. The struct implements
+/// `Clone`, `Debug`, `PartialEq`, `Default`, `Serialize`, `JsonSchema` and `Deserialize`. On parsing, missing keys have
+/// their default values, and unknown keys are rejected.
 ///
 /// ```
 /// candlewick_sdk::parameters! {
@@ -335,7 +335,7 @@ macro_rules! __parameter_mistake {
     };
     ( $($other:tt)* ) => {
         ::core::compile_error!(
-            "a parameter is a name, a type, a default and an optional range: `period: usize = 14, 1..=500;`"
+            "write a parameter as name, type, default and optional range: `period: usize = 14, 1..=500;`"
         );
     };
 }

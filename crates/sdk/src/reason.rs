@@ -59,7 +59,7 @@ impl Reason {
 
     /// Adds a named number. A fifth number is dropped, and `candlewick strategy check` reports an error.
     ///
-    /// If the reason comes from a [`ReasonTemplate`], the template is copied. Better name such numbers in the template.
+    /// If the reason comes from a [`ReasonTemplate`], the template is copied. Name such numbers in the template.
     #[must_use]
     #[inline]
     pub fn with(mut self, name: &'static str, value: f64) -> Self {
@@ -157,7 +157,7 @@ impl Reason {
 
     /// Returns whether both reasons share the memory of their text and names. This check is cheap.
     ///
-    /// Reasons of the same rule usually do. Without shared memory, texts may still be [equal](Self::has_same_wording).
+    /// Usually `true` for reasons of the same rule. If `false`, the texts may still be [equal](Self::has_same_wording).
     #[inline]
     pub fn shares_wording_with(&self, other: &Self) -> bool {
         let is_same_count = self.count == other.count;

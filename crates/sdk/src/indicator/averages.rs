@@ -207,7 +207,7 @@ impl Ema {
         self.smoothing.warmup()
     }
 
-    /// Returns the number of candles after which the start of the series no longer matters.
+    /// Returns the number of candles until the start of the series no longer matters.
     /// The number is `period` plus about 10.4 x (`period` + 1).
     pub fn stable_after(&self) -> usize {
         self.smoothing.warmup() + self.smoothing.candles_until_forgotten()
@@ -382,7 +382,7 @@ impl Macd {
         self.slow.warmup() + self.signal.warmup() - 1
     }
 
-    /// Returns the number of candles after which the start of the series no longer matters: 397 for 12, 26 and 9.
+    /// Returns the number of candles until the start of the series no longer matters: 397 for 12, 26 and 9.
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.slow.candles_until_forgotten() + self.signal.candles_until_forgotten()
     }

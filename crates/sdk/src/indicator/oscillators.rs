@@ -55,7 +55,7 @@ impl Rsi {
         self.movements.warmup() + 1
     }
 
-    /// Returns the number of candles after which the start of the series no longer matters.
+    /// Returns the number of candles until the start of the series no longer matters.
     /// The number is about 21.7 x `period` (295 for 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.movements.candles_until_forgotten()

@@ -30,7 +30,7 @@ pub struct Session {
     pub low: f64,
     /// Last close of the session so far.
     pub close: f64,
-    /// Whether the session has ended, as shown by a later candle.
+    /// Whether a candle after the end of the session was processed.
     pub is_over: bool,
 }
 

@@ -40,7 +40,7 @@ impl Atr {
         self.ranges.warmup() + 1
     }
 
-    /// Returns the number of candles after which the start of the series no longer matters.
+    /// Returns the number of candles until the start of the series no longer matters.
     /// The number is about 21.7 x `period` (295 for 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.ranges.candles_until_forgotten()
@@ -91,12 +91,12 @@ impl Keltner {
         Some(KeltnerChannel { upper: middle + distance, middle, lower: middle - distance })
     }
 
-    /// Returns the number of candles until the first value, the larger of `period` and `range_period` + 1.
+    /// Returns the number of candles until the first value: the larger of `period` and `range_period` + 1.
     pub fn warmup(&self) -> usize {
         self.middle.warmup().max(self.range.warmup())
     }
 
-    /// Returns the number of candles after which the start of the series no longer matters: 228 for 20 and 10.
+    /// Returns the number of candles until the start of the series no longer matters: 228 for 20 and 10.
     pub fn stable_after(&self) -> usize {
         self.middle.stable_after().max(self.range.stable_after())
     }
@@ -264,7 +264,7 @@ impl Adx {
         2 * self.index.warmup()
     }
 
-    /// Returns the number of candles after which the start of the series no longer matters.
+    /// Returns the number of candles until the start of the series no longer matters.
     /// The number is about 43.4 x `period` (588 for 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + 2 * self.index.candles_until_forgotten()
@@ -405,8 +405,7 @@ impl HeikinAshi {
         1
     }
 
-    /// Returns the number of candles after which the start of the series no longer matters.
-    /// The number is 31, because each open contains only half of the previous open.
+    /// Returns 31. Each open contains half of the previous open, so the start of the series no longer matters then.
     pub const fn stable_after(&self) -> usize {
         31
     }
@@ -535,8 +534,8 @@ mod tests {
 
     #[test]
     fn stop_accelerates_and_reverses() {
-        // The stop starts at the first low, 9. It moves by 0.1 x (12 - 9) to 9.3, then by 0.2 x (14 - 9.3), limited to the low of 9.5,
-        // then by 0.3 x (15 - 9.5), limited to the low of 11. The last candle reaches it, so the new stop is the extreme, 15.
+        // The stop starts at the first low, 9, and moves by 0.1 x (12 - 9) to 9.3. The next moves are limited to the
+        // lows 9.5 and 11. The last candle reaches the stop, so the new stop is the extreme, 15.
         let ranges = [(9.0, 10.0), (9.5, 12.0), (11.0, 14.0), (13.0, 15.0), (10.5, 14.0)];
         let mut sar = ParabolicSar::new(0.1, 0.5).unwrap();
         let answers = ranges.map(|(low, high)| {
