@@ -1,11 +1,11 @@
-//! Candles, validated once on creation, and prices.
+//! Validated candles and market prices.
 
 use crate::{Interval, Millis};
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// Unvalidated OHLCV values of a candle.
+/// Unvalidated prices and volume of a candle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ohlcv {
     /// First price.
@@ -16,17 +16,17 @@ pub struct Ohlcv {
     pub low: f64,
     /// Last price.
     pub close: f64,
-    /// Traded volume, 0 if the source has none.
+    /// Traded volume, or 0 if the source does not report the volume.
     pub volume: f64,
 }
 
 /// A validated candle: open time (ms, UTC) and open, high, low, close, volume.
 ///
 /// All numbers are finite, prices are positive, the volume is not negative, and `low <= open, close <= high`. The open
-/// time is a multiple of the interval since the epoch. The layout is six 8-byte words, open time first. A store can
-/// therefore lend candles directly from a file that was written from candles ([`Pod`]).
+/// time is a multiple of the interval since the epoch. In memory, a candle is six 8-byte words, with the open time
+/// first. A file with this layout can therefore be used as a slice of candles, without decoding ([`Pod`]).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, Pod, Zeroable)]
-#[serde(try_from = "Unchecked")]
+#[serde(try_from = "UncheckedCandle")]
 #[repr(C)]
 pub struct Candle {
     time: Millis,
@@ -37,9 +37,9 @@ pub struct Candle {
     volume: f64,
 }
 
-/// A deserialized candle. Its interval is unknown, so the time is only checked for whole seconds.
+/// A candle before validation. The interval is unknown, so any whole second is a valid open time.
 #[derive(Deserialize)]
-struct Unchecked {
+struct UncheckedCandle {
     time: Millis,
     open: f64,
     high: f64,
@@ -48,16 +48,16 @@ struct Unchecked {
     volume: f64,
 }
 
-impl TryFrom<Unchecked> for Candle {
+impl TryFrom<UncheckedCandle> for Candle {
     type Error = CandleError;
 
-    fn try_from(read: Unchecked) -> Result<Self, CandleError> {
-        let Unchecked { time, open, high, low, close, volume } = read;
+    fn try_from(candle: UncheckedCandle) -> Result<Self, CandleError> {
+        let UncheckedCandle { time, open, high, low, close, volume } = candle;
         Self::new(time, Interval::SECOND, Ohlcv { open, high, low, close, volume })
     }
 }
 
-/// Validation errors of a candle.
+/// Validation error of a [`Candle`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CandleError {
     /// A number is NaN or infinite.
@@ -69,7 +69,7 @@ pub enum CandleError {
     /// A price is zero or negative.
     #[error("{field} {value} is not above zero")]
     NotPositive {
-        /// Name of the price.
+        /// Name of the price, such as `open`.
         field: &'static str,
         /// Rejected value.
         value: f64,
@@ -103,8 +103,8 @@ pub enum CandleError {
 }
 
 impl Candle {
-    /// Validates the numbers and creates the candle that opens at `time`.
-    /// [`CandleError`] names the first violated rule.
+    /// Validates `numbers` and creates the candle that opens at `time`.
+    /// Fails with [`CandleError`] for the first invalid value.
     pub fn new(time: Millis, interval: Interval, numbers: Ohlcv) -> Result<Self, CandleError> {
         let Ohlcv { open, high, low, close, volume } = numbers;
         let prices = [("open", open), ("high", high), ("low", low), ("close", close)];
@@ -141,7 +141,7 @@ impl Candle {
         self.time
     }
 
-    /// Returns the close time: open time + interval.
+    /// Returns the close time, which is the open time plus `interval`.
     #[inline]
     pub fn close_time(&self, interval: Interval) -> Millis {
         self.time + interval.length()
@@ -171,29 +171,29 @@ impl Candle {
         self.close
     }
 
-    /// Returns the traded volume, 0 if the source has none.
+    /// Returns the traded volume, or 0 if the source does not report the volume.
     #[inline]
     pub const fn volume(&self) -> f64 {
         self.volume
     }
 }
 
-/// The latest price of a symbol at a point in venue time.
+/// Latest price of a symbol, with its time on the venue's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// Time of the price.
+    /// Time of the price on the venue's clock.
     pub time: Millis,
-    /// Price, above zero.
+    /// Price in the quote currency, greater than zero.
     pub value: f64,
 }
 
-/// Maximum difference between equal prices, relative to the larger one.
-/// Interpolation errors are about 1e-15 of a price. The ticks of all markets are far above 1e-12.
+/// Maximum relative difference between two prices that count as equal.
+/// The tolerance is far above rounding errors (about 1e-15) and far below the tick size of any market.
 const PRICE_TOLERANCE: f64 = 1e-12;
 
-/// Compares two prices. Every rule that settles a trade uses this comparison.
+/// Compares two prices without regard to rounding errors. Every settlement of a trade uses this function.
 ///
-/// Prices that differ by at most 1e-12 of the larger one are equal, so rounding errors decide nothing (`domain 3`).
+/// Two prices are equal if they differ by at most 1e-12 of the larger price (`domain 3`).
 ///
 /// ```
 /// # use candlewick_sdk::compare_prices;
@@ -209,9 +209,9 @@ pub fn compare_prices(price: f64, other: f64) -> Ordering {
     price.total_cmp(&other)
 }
 
-const PRICE_DIGITS: i32 = 8;
+const SIGNIFICANT_PRICE_DIGITS: i32 = 8;
 
-/// Formats a price with eight significant digits or at least two decimals, without trailing zeros.
+/// Formats a price with eight significant digits or two decimals, whichever is longer. Omits trailing zeros.
 ///
 /// ```
 /// # use candlewick_sdk::format_price;
@@ -220,7 +220,7 @@ const PRICE_DIGITS: i32 = 8;
 /// ```
 pub fn format_price(price: f64) -> String {
     let magnitude = if price == 0.0 { 0 } else { price.abs().log10().floor() as i32 };
-    let decimals = (PRICE_DIGITS - 1).saturating_sub(magnitude).clamp(2, 18) as usize;
+    let decimals = (SIGNIFICANT_PRICE_DIGITS - 1).saturating_sub(magnitude).clamp(2, 18) as usize;
     let text = format!("{price:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

@@ -1,4 +1,4 @@
-//! The candle loop that every driver of a strategy uses.
+//! The loop that feeds candles to a strategy, in backtests, searches and live runs.
 
 use crate::{
     Candle, Direction, Expiry, GateView, Interval, Millis, Price, Reason, ReasonTemplate, Settlement, Signal,
@@ -6,29 +6,29 @@ use crate::{
 };
 use std::ops::Deref;
 
-/// Prefetch distance in candles: about the number processed during one memory access.
+/// Number of candles to prefetch ahead. About as many candles are processed during one memory access.
 const PREFETCH_DISTANCE: usize = 48;
 
-/// Counts of the candles that were fed to a strategy.
+/// Result of feeding candles to a strategy ([`CandleLoop::on_candles`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FedCandles {
-    /// Number of candles.
+    /// Number of candles that the strategy processed.
     pub count: usize,
-    /// Number of signals on suppressed candles.
+    /// Number of suppressed signals: signals that are counted, but never traded.
     pub suppressed: u64,
 }
 
-/// A batch of candles. Other crates cannot name this type, so they cannot implement methods with it.
+/// Argument of [`Strategy::try_answer_batch`]. Other crates cannot name this type, so they cannot override that method.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     pub(crate) candles: &'a [Candle],
     pub(crate) max_answers: usize,
 }
 
-/// The loop around [`Strategy::on_candle`], for drivers of a strategy.
+/// The loop that feeds candles to [`Strategy::on_candle`], implemented for every strategy.
 ///
-/// Implemented for every strategy. It guarantees that a strategy answers each candle before it sees the next one. A strategy
-/// could override a method of [`Strategy`], but it can replace this loop only with `unsafe` code ([`BatchStrategy`]).
+/// The loop guarantees that a strategy answers each candle before it sees the next candle. A strategy cannot override
+/// the loop, except with `unsafe` code ([`BatchStrategy`]).
 ///
 /// ```compile_fail,E0407
 /// use candlewick_sdk::{Candle, FedCandles, Signal, Strategy};
@@ -44,7 +44,7 @@ pub struct Batch<'a> {
 ///         None
 ///     }
 ///
-///     // No method of `Strategy`.
+///     // `Strategy` does not have this method.
 ///     fn on_candles(&mut self, candles: &[Candle], _: usize, signal: &mut Option<Signal>) -> FedCandles {
 ///         *signal = (candles[candles.len() - 1].close() > candles[0].close()).then(|| Signal::buy("it will rise"));
 ///         FedCandles { count: 1, suppressed: 0 }
@@ -75,18 +75,17 @@ pub struct Batch<'a> {
 /// }
 /// ```
 pub trait CandleLoop {
-    /// Feeds closed candles of the bot's series to the strategy, up to the first signal.
+    /// Feeds closed candles to [`Strategy::on_candle`], in order, up to the first signal.
     ///
-    /// Each candle goes to [`Strategy::on_candle`] in order. Signals on the first `suppress` candles are only counted,
-    /// because they fall into the warm-up or are certain to be rejected. The first signal after them ends the loop
-    /// and is stored in `signal`.
+    /// Signals on the first `suppress` candles are only counted, because these candles are part of the warm-up, or a
+    /// trade would be rejected. The first later signal ends the loop and is stored in `signal`.
     fn on_candles(&mut self, candles: &[Candle], suppress: usize, signal: &mut Option<Signal>) -> FedCandles;
 
-    /// Feeds candles until there are `most` answers, and returns the number of candles fed.
+    /// Feeds candles until `answers` contains `limit` signals. Returns the number of candles fed.
     ///
-    /// For bots whose signals depend only on candles, not on earlier trades. A strategy that processes candles in batches
-    /// ([`BatchedStrategy`](crate::BatchedStrategy)) may give a few more answers.
-    fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut CandleAnswers) -> usize;
+    /// The signals must depend only on candles, and not on earlier trades. A strategy that processes candles in batches
+    /// ([`BatchedStrategy`](crate::BatchedStrategy)) may give a few more signals.
+    fn on_candles_ahead(&mut self, candles: &[Candle], limit: usize, answers: &mut CandleAnswers) -> usize;
 }
 
 impl<S: Strategy> CandleLoop for S {
@@ -106,9 +105,9 @@ impl<S: Strategy> CandleLoop for S {
         FedCandles { count: candles.len(), suppressed }
     }
 
-    fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut CandleAnswers) -> usize {
-        if let Some(shown) = self.try_answer_batch(Batch { candles, max_answers: most }, answers) {
-            return shown;
+    fn on_candles_ahead(&mut self, candles: &[Candle], limit: usize, answers: &mut CandleAnswers) -> usize {
+        if let Some(fed) = self.try_answer_batch(Batch { candles, max_answers: limit }, answers) {
+            return fed;
         }
         let entries = answers.entries();
         let mut ahead = candles.get(PREFETCH_DISTANCE..).unwrap_or_default().iter();
@@ -119,38 +118,38 @@ impl<S: Strategy> CandleLoop for S {
             }
             if let Some(signal) = self.on_candle(candle) {
                 entries.push(CandleAnswer { candle_time: candle.time(), signal });
-                if entries.len() >= most {
+                if entries.len() >= limit {
                     break;
                 }
             }
         }
-        answers.count_entries();
+        answers.update_count();
         candles.len() - rest.len()
     }
 }
 
-/// Prefetches the first cache line of a value, for loops over more data than fits into the caches.
+/// Loads the first cache line of `value` into the CPU cache, shortly before the value is needed.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub fn prefetch<T>(soon: &T) {
-    safe_arch::prefetch_t0(soon);
+pub fn prefetch<T>(value: &T) {
+    safe_arch::prefetch_t0(value);
 }
 
-/// No-op on other processors.
+/// Does nothing, because this processor is not an x86-64.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub fn prefetch<T>(_: &T) {}
 
-/// A signal together with the candle that triggered it.
+/// A signal and the open time of the candle that triggered the signal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CandleAnswer {
-    /// Open time of the candle.
+    /// Open time of the candle that triggered the signal.
     pub candle_time: Millis,
     /// The strategy's signal.
     pub signal: Signal,
 }
 
-/// Signals in candle order. Cleared entries stay allocated and are reused.
+/// A list of signals in candle order. Cleared entries keep their memory for reuse.
 #[derive(Debug, Default)]
 pub struct CandleAnswers {
     slots: Vec<CandleAnswer>,
@@ -158,7 +157,7 @@ pub struct CandleAnswers {
 }
 
 impl CandleAnswers {
-    /// Creates an empty list with this capacity.
+    /// Creates an empty list with capacity for this number of answers.
     pub fn with_capacity(answers: usize) -> Self {
         Self { slots: Vec::with_capacity(answers), count: 0 }
     }
@@ -173,7 +172,7 @@ impl CandleAnswers {
     #[inline]
     pub fn push(&mut self, answer: CandleAnswer) {
         self.entries().push(answer);
-        self.count_entries();
+        self.update_count();
     }
 
     #[inline]
@@ -183,13 +182,11 @@ impl CandleAnswers {
     }
 
     #[inline]
-    const fn count_entries(&mut self) {
+    const fn update_count(&mut self) {
         self.count = self.slots.len();
     }
 
-    /// Appends an answer whose reason is built from a template and numbers.
-    ///
-    /// Overwrites a cleared entry in place if there is one.
+    /// Appends an answer whose reason is built from a template and numbers. Reuses a cleared entry if possible.
     #[inline]
     pub fn push_from_template(
         &mut self,
@@ -227,26 +224,25 @@ impl Deref for CandleAnswers {
     }
 }
 
-/// Maximum number of candles per batch: the number of bits in a `u64`.
+/// Maximum number of candles in a batch. A `u64` has one bit for each candle.
 pub const MAX_BATCH: usize = 64;
 
-/// Shorter slices are processed candle by candle.
+/// Minimum number of candles in a batch. Fewer candles are processed one at a time.
 const MIN_BATCH: usize = 4;
 
-/// A strategy that answers many candles in one call, which is cheaper than one call per candle.
+/// A strategy that can process a batch of candles in one call.
 ///
 /// # Safety
-/// [`answer_batch`](Self::answer_batch) must give the same answers as [`Strategy::on_candle`] for the same candles. Calls
-/// of the two methods may alternate. This protects the validity of results, not memory: only this trait lets a strategy see
-/// a candle before it has answered the previous one.
+/// [`answer_batch`](Self::answer_batch) must give the same signals as [`Strategy::on_candle`] for the same candles,
+/// also if calls of the two methods alternate. The rule protects the validity of results, not memory: with this trait,
+/// a strategy sees later candles before it answers a candle.
 #[expect(unsafe_code, reason = "implementers guarantee what the type system cannot check")]
 pub unsafe trait BatchStrategy: Strategy {
-    /// Appends the answers for closed candles of the bot's series.
-    /// The candles are consecutive, and at most [`MAX_BATCH`] in number.
+    /// Processes the next closed candles, at most [`MAX_BATCH`], and appends their signals to `answers`.
     fn answer_batch(&mut self, candles: &[Candle], answers: &mut CandleAnswers);
 }
 
-/// Wrapper that feeds candles to a strategy in batches if possible.
+/// Wrapper around a [`BatchStrategy`] that processes candles in batches if possible.
 #[derive(Clone, Debug)]
 pub struct BatchedStrategy<S>(S);
 
@@ -315,15 +311,15 @@ impl<S: BatchStrategy> Strategy for BatchedStrategy<S> {
         if candles.len() < MIN_BATCH {
             return None;
         }
-        let mut shown = 0;
-        for together in candles.chunks(MAX_BATCH) {
-            self.0.answer_batch(together, answers);
-            shown += together.len();
+        let mut fed = 0;
+        for batch in candles.chunks(MAX_BATCH) {
+            self.0.answer_batch(batch, answers);
+            fed += batch.len();
             if answers.len() >= max_answers {
                 break;
             }
         }
-        Some(shown)
+        Some(fed)
     }
 }
 

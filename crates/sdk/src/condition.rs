@@ -1,49 +1,50 @@
-//! State of a strategy for display: its conditions and its signal gate.
+//! Conditions and signal gate of a strategy, for display.
 
 use crate::{Direction, Millis};
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// A condition of a strategy, as of the last candle it processed.
+/// A condition of a strategy, with its state after the last candle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition<'a> {
-    /// Path of a part or filter within a combination, such as `outer.dip`.
+    /// Path of the sub-strategy or filter that contains the condition, such as `outer.dip`.
     /// Empty if the condition belongs to the strategy itself.
     pub part: Cow<'a, str>,
-    /// Decision that depends on the condition.
+    /// Decision that depends on the condition, such as a buy signal.
     pub side: ConditionSide,
-    /// Nesting depth, 0 for the whole condition.
-    /// The operands of its `and` or `or` have depth 1, and so on. Operands follow their condition.
+    /// Nesting depth: 0 for a whole condition, 1 for the operands of its `and` or `or`, and so on.
+    /// In a list, operands follow their condition.
     pub depth: usize,
-    /// Text of the condition.
+    /// Condition as text, such as `rsi(14) < 30`.
     pub text: &'a str,
-    /// Whether the condition is met. `None` if unknown, or for a filter if there is no signal.
+    /// Whether the condition is met. `None` if the state is unknown, or if a filter has no signal to check.
     pub holds: Option<bool>,
-    /// Named numbers of the condition, NaN if missing. Empty if its operands list them.
+    /// Names and values of the numbers in the condition. NaN marks a missing value.
+    /// Empty if the operands list the numbers.
     pub numbers: &'a [(String, f64)],
-    /// Additional explanation of the state, may be empty.
+    /// Additional explanation of the state. May be empty.
     pub note: String,
 }
 
-/// Decision that depends on a condition.
+/// Kind of decision that depends on a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConditionSide {
-    /// Bet on a higher price.
+    /// Signal that bets on a higher price.
     Buy,
-    /// Bet on a lower price.
+    /// Signal that bets on a lower price.
     Sell,
-    /// Direction of a vote.
+    /// Direction that several sub-strategies chose by vote.
     Vote,
-    /// First part that gives a signal.
+    /// Signal of the first sub-strategy that gives a signal.
     FirstOf,
-    /// Direction of a single part of a combination.
+    /// Signal of one sub-strategy in a combination.
     Part,
-    /// Filter of signals.
+    /// Acceptance of a signal by a filter.
     Filter,
 }
 
 impl ConditionSide {
-    /// Returns the name used in configurations and reports.
+    /// Returns the name of the decision in configurations and reports.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Buy => "buy",
@@ -56,41 +57,41 @@ impl ConditionSide {
     }
 }
 
-/// Description of a gate. Signals are [virtual](crate::Signal::as_virtual) while the gate is closed.
+/// State of a signal gate. While the gate is closed, signals are [virtual](crate::Signal::as_virtual) (never traded).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GateView {
     /// Rule that opens and closes the gate.
     #[serde(skip)]
     pub rule: String,
-    /// Number of [warm-up](crate::Strategy::warmup) candles that determine the gate's state.
+    /// Number of [warm-up](crate::Strategy::warmup) candles needed to determine whether the gate is open.
     #[serde(skip)]
     pub history: usize,
-    /// State at the last answer. It decided whether the signal was virtual.
+    /// State before the last candle's signal. If the gate was closed, that signal is virtual.
     pub before: String,
     /// Current state, such as `closed: 1 of 2 virtual losses in a row`.
     pub now: String,
-    /// Last transition, `None` before the first.
+    /// Last opening or closing of the gate, `None` before the first.
     pub moved: Option<GateMove>,
 }
 
-/// A transition of a gate.
+/// An opening or closing of a signal gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct GateMove {
-    /// Close time of the candle that moved the gate.
+    /// Close time of the candle that opened or closed the gate.
     pub at: Millis,
-    /// Whether the transition opened the gate; otherwise it closed it.
+    /// `true` if the gate opened, `false` if the gate closed.
     pub is_open: bool,
-    /// Signal whose settlement moved the gate. `None` if a new day or the signal count moved it.
+    /// Signal whose settlement was the cause. `None` if the cause was a new day or the number of signals.
     pub by: Option<SettledSignal>,
 }
 
-/// A settled signal that a gate tracked.
+/// A settled signal that a signal gate counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SettledSignal {
     /// Time of the signal.
     pub decided: Millis,
     /// Direction of the signal.
     pub direction: Direction,
-    /// Whether the signal won; otherwise it lost.
+    /// `true` if the signal won, `false` if the signal lost.
     pub won: bool,
 }

@@ -1,19 +1,19 @@
-//! Declared rules of a strategy, which let a search share work between parameter sets.
+//! Declarative signal rules, which let a search share computations between parameter sets.
 
 use crate::{Candle, Direction, Expiry, Reason, Signal, Strategy};
 use std::borrow::Cow;
 use std::fmt;
 
-/// The signals of a strategy, expressed as comparisons of series with levels.
+/// The signals of a strategy, declared as comparisons between number series and fixed levels.
 ///
-/// A search computes each series once for all parameter sets, and skips candles that meet no comparison. A strategy without
-/// a declaration is run candle by candle. A [`DeclaredStrategy`] builds its declaration from its rules
-/// ([`Declaration::from_strategy`]). Any other strategy may return one from
+/// A search computes each series once for all parameter sets, and skips candles that meet no comparison. A strategy
+/// without a declaration runs candle by candle. The declaration of a [`DeclaredStrategy`] is built from its rules
+/// ([`Declaration::from_strategy`]). Any other strategy may return a declaration from
 /// [`StrategyFactory::declaration`](crate::StrategyFactory::declaration).
 ///
-/// [`on_candle`](crate::Strategy::on_candle) must signal exactly at the candles that meet an entry, with the direction and
-/// expiry of that entry. A strategy that depends on prices between candles, settlements or longer candles must therefore
-/// not declare anything. The conformance kit compares declaration and strategy candle by candle.
+/// [`on_candle`](crate::Strategy::on_candle) must signal exactly at the candles that meet an entry, with the direction
+/// and expiry of that entry. Do not declare a strategy that depends on prices between candles, settlements or longer
+/// candles. `candlewick strategy check` compares the declaration with the strategy, candle by candle.
 ///
 /// ```
 /// use candlewick_sdk::{Declaration, indicator::Rsi};
@@ -22,7 +22,7 @@ use std::fmt;
 /// let (period, oversold, overbought) = (14, 30.0, 70.0);
 /// let mut rsi = Rsi::new(period).ok()?;
 /// let mut declaration = Declaration::new();
-/// // Name and numbers identify the series: everything that it depends on, except the candles.
+/// // The name and the period identify the series.
 /// let index = declaration.series("rsi", &[period as f64], move |candle| rsi.update(candle.close()));
 /// Some(declaration.buy_when([index.below(oversold)]).sell_when([index.above(overbought)]))
 /// # }
@@ -34,17 +34,17 @@ pub struct Declaration {
     entries: Vec<DeclaredEntry>,
 }
 
-/// A series with at most one number per candle.
+/// A series of numbers computed from candles. Each candle has one number or none.
 pub struct DeclaredSeries {
     key: SeriesKey,
-    filler: Box<dyn Fill>,
+    filler: Box<dyn ComputeSeries>,
 }
 
-/// Identity of a declared series. Series with equal keys are the same, and are computed only once.
+/// Identity of a declared series. A search computes series with equal keys only once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SeriesKey {
     name: Cow<'static, str>,
-    /// Bit patterns of the numbers.
+    /// Parameters of the series, as bit patterns of `f64` values.
     numbers: Vec<u64>,
 }
 
@@ -52,18 +52,18 @@ pub struct SeriesKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesIndex(usize);
 
-/// A comparison of a series with a level.
+/// A comparison of a number series with a fixed level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
     /// Index of the series in the result of [`Declaration::into_parts`].
     pub series: usize,
-    /// Required side of the level.
+    /// Side of the level on which the number must be.
     pub side: Side,
-    /// Exclusive level.
+    /// Level. A number equal to the level does not meet the comparison.
     pub level: f64,
 }
 
-/// Side of a level.
+/// Position of a number relative to a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Less than the level.
@@ -72,22 +72,22 @@ pub enum Side {
     Above,
 }
 
-/// A signal at every candle that meets all comparisons. The first entry that is met wins.
+/// A signal for each candle that meets all comparisons. If several entries are met, the first entry wins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeclaredEntry {
     /// Direction of the bet.
     pub direction: Direction,
-    /// Override of the bot's expiry, `None` to keep it.
+    /// Expiry of the trade, `None` for the bot's expiry.
     pub expiry: Option<Expiry>,
     /// Comparisons that must all be met. A missing number meets no comparison.
     pub when: Vec<Comparison>,
 }
 
-trait Fill: Send {
+trait ComputeSeries: Send {
     fn fill(&mut self, candles: &[Candle], values: &mut Vec<f64>);
 }
 
-impl<F: FnMut(&Candle) -> Option<f64> + Send> Fill for F {
+impl<F: FnMut(&Candle) -> Option<f64> + Send> ComputeSeries for F {
     fn fill(&mut self, candles: &[Candle], values: &mut Vec<f64>) {
         values.extend(candles.iter().map(|candle| self(candle).unwrap_or(f64::NAN)));
     }
@@ -99,7 +99,7 @@ impl Declaration {
         Self { series: Vec::new(), entries: Vec::new() }
     }
 
-    /// Builds the declaration of a strategy with declared rules.
+    /// Builds a declaration from the rules of a strategy.
     pub fn from_strategy<S: DeclaredStrategy>(strategy: &S) -> Self {
         let series = strategy.series().into_iter().enumerate().map(|(index, key)| {
             let mut own = strategy.clone();
@@ -117,8 +117,8 @@ impl Declaration {
 
     /// Adds a series and returns its index.
     ///
-    /// `value` is called once per candle, in order. `name` and `numbers` must identify everything that its results depend on
-    /// besides the candles, such as a period.
+    /// The closure `value` computes the number of each candle, in order. `name` and `numbers` must identify all other
+    /// inputs of the closure, such as a period.
     pub fn series(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -129,19 +129,19 @@ impl Declaration {
         SeriesIndex(self.series.len() - 1)
     }
 
-    /// Adds a bet on a higher price at every candle that meets all comparisons.
+    /// Adds a bet on a higher price for each candle that meets all comparisons.
     #[must_use]
     pub fn buy_when(self, when: impl IntoIterator<Item = Comparison>) -> Self {
         self.when(Direction::Buy, None, when)
     }
 
-    /// Adds a bet on a lower price at every candle that meets all comparisons.
+    /// Adds a bet on a lower price for each candle that meets all comparisons.
     #[must_use]
     pub fn sell_when(self, when: impl IntoIterator<Item = Comparison>) -> Self {
         self.when(Direction::Sell, None, when)
     }
 
-    /// Adds a bet at every candle that meets all comparisons. `Some` expiry overrides the bot's own.
+    /// Adds a bet for each candle that meets all comparisons. If `expiry` is `None`, the bot's expiry applies.
     #[must_use]
     pub fn when(
         mut self,
@@ -153,12 +153,12 @@ impl Declaration {
         self
     }
 
-    /// Returns the entries in order of precedence.
+    /// Returns the declared signals in order of precedence.
     pub fn entries(&self) -> &[DeclaredEntry] {
         &self.entries
     }
 
-    /// Returns the series and the entries.
+    /// Splits the declaration into its series and its declared signals.
     pub fn into_parts(self) -> (Vec<DeclaredSeries>, Vec<DeclaredEntry>) {
         (self.series, self.entries)
     }
@@ -175,25 +175,25 @@ impl fmt::Display for SeriesKey {
 }
 
 impl SeriesKey {
-    /// Builds a key from a name and the parameters of the series.
+    /// Builds a key from the name and the parameters of a series.
     pub fn new(name: impl Into<Cow<'static, str>>, numbers: &[f64]) -> Self {
         Self { name: name.into(), numbers: numbers.iter().map(|number| number.to_bits()).collect() }
     }
 }
 
 impl SeriesIndex {
-    /// Creates an index, 0-based.
+    /// Creates a 0-based index of a series.
     pub const fn new(index: usize) -> Self {
         Self(index)
     }
 
-    /// Builds the comparison that the series is less than the level.
+    /// Builds a comparison that is met if the number is less than `level`.
     #[inline]
     pub const fn below(self, level: f64) -> Comparison {
         Comparison { series: self.0, side: Side::Below, level }
     }
 
-    /// Builds the comparison that the series is greater than the level.
+    /// Builds a comparison that is met if the number is greater than `level`.
     #[inline]
     pub const fn above(self, level: f64) -> Comparison {
         Comparison { series: self.0, side: Side::Above, level }
@@ -206,14 +206,14 @@ impl DeclaredSeries {
         &self.key
     }
 
-    /// Appends the values for the next candles, one per candle. NaN marks a missing value.
+    /// Computes the numbers of the next candles and appends one number per candle. NaN marks a missing number.
     pub fn fill(&mut self, candles: &[Candle], values: &mut Vec<f64>) {
         self.filler.fill(candles, values);
     }
 }
 
 impl Comparison {
-    /// Returns whether a value meets the comparison; NaN does not.
+    /// Returns whether `value` meets the comparison. NaN never meets a comparison.
     #[inline]
     pub fn is_met_by(&self, value: f64) -> bool {
         match self.side {
@@ -224,8 +224,7 @@ impl Comparison {
 }
 
 impl DeclaredEntry {
-    /// Returns whether the values of all series at a candle meet the entry.
-    /// `values` are in the order of the series.
+    /// Returns whether a candle meets all comparisons. `values` contains one number per series, in series order.
     pub fn is_met_by(&self, values: &[f64]) -> bool {
         self.when
             .iter()
@@ -235,13 +234,13 @@ impl DeclaredEntry {
 
 /// A strategy that only compares numbers with levels.
 ///
-/// Compute the numbers in [`update`](Self::update), compare them in [`rules`](Self::rules), and identify them in
-/// [`series`](Self::series). [`Strategy`] and [`Declaration`] are derived from these methods, so live runs, backtests and
-/// searches use the same rules. Do not implement [`Strategy`] in addition.
+/// Compute the numbers in [`update`](Self::update), compare the numbers with levels in [`rules`](Self::rules), and
+/// identify each number series in [`series`](Self::series). [`Strategy`] and [`Declaration`] are derived from these
+/// methods, so live runs, backtests and searches use the same rules. Do not implement [`Strategy`] in addition.
 ///
 /// Call order: [`StrategyFactory::build`](crate::StrategyFactory::build) once per bot, then
 /// [`update`](Self::update) and [`rules`](Self::rules) for every closed candle, in order. If a rule is met,
-/// [`values`](Self::values) provides the numbers of its reason. `update` must be deterministic, like
+/// [`values`](Self::values) provides the numbers for the signal's reason. `update` must be deterministic, like
 /// [`Strategy::on_candle`].
 ///
 /// ```
@@ -288,32 +287,32 @@ impl DeclaredEntry {
 /// }
 /// ```
 pub trait DeclaredStrategy: Clone + Send + 'static {
-    /// Numbers at one candle, one per [series](Self::series), such as `[f64; 2]` for two series.
+    /// Array with one number per [series](Self::series), such as `[f64; 2]` for two series.
     type Numbers: AsRef<[f64]>;
 
-    /// Returns the warm-up length in candles, including the current one, as [`Strategy::warmup`] does.
+    /// Returns the warm-up length in candles, like [`Strategy::warmup`]. The current candle is included.
     fn warm_after(&self) -> usize;
 
     /// Processes a closed candle and returns its numbers in the order of [`series`](Self::series).
     ///
-    /// `None` means no signal, for example during warm-up. Use NaN for a single missing number: it meets no comparison.
-    /// Update all indicators before a `?`, so that each of them gets every candle.
+    /// `None` means no signal, for example during warm-up. Use NaN for a single missing number. NaN never meets a
+    /// comparison. Update all indicators before a `?`, so that each indicator processes every candle.
     fn update(&mut self, candle: &Candle) -> Option<Self::Numbers>;
 
-    /// Returns the identity of each series: a name, and all parameters that its numbers depend on.
+    /// Returns a key for each series. The key consists of a name and all parameters that affect the numbers.
     ///
-    /// A search shares series with equal keys between parameter sets. Omit parameters that only affect the rules, such as
-    /// levels.
+    /// A search shares series with equal keys between parameter sets. Omit parameters that only affect the rules, such
+    /// as levels.
     fn series(&self) -> Vec<SeriesKey>;
 
-    /// Returns the signal rules, in order of precedence: if several are met, the first one wins.
+    /// Returns the signal rules in order of precedence. If several rules are met, the first rule wins.
     fn rules(&self) -> impl AsRef<[SignalRule]>;
 
-    /// Returns the named values of the last candle, for the reasons of signals and for `explain`.
+    /// Returns the named values of the last candle, as shown in signal reasons and by `candlewick explain`.
     fn values(&self) -> impl IntoIterator<Item = (&'static str, f64)>;
 }
 
-/// A signal, and up to three comparisons that must all be met.
+/// A rule that gives a signal if all of its comparisons, at most three, are met.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignalRule {
     direction: Direction,
@@ -325,13 +324,13 @@ pub struct SignalRule {
 }
 
 impl SignalRule {
-    /// Builds a bet on a higher price. `text` is the reason of the signal.
+    /// Creates a rule that bets on a higher price. `text` becomes the reason of the signal.
     #[inline]
     pub const fn buy(text: &'static str, when: Comparison) -> Self {
         Self::new(Direction::Buy, text, when)
     }
 
-    /// Builds a bet on a lower price. `text` is the reason of the signal.
+    /// Creates a rule that bets on a lower price. `text` becomes the reason of the signal.
     #[inline]
     pub const fn sell(text: &'static str, when: Comparison) -> Self {
         Self::new(Direction::Sell, text, when)
@@ -345,8 +344,7 @@ impl SignalRule {
     /// Adds a comparison that must also be met.
     ///
     /// # Panics
-    ///
-    /// On the fourth comparison.
+    /// Panics if the rule already has three comparisons.
     #[must_use]
     #[inline]
     pub const fn and(mut self, also: Comparison) -> Self {
@@ -358,14 +356,14 @@ impl SignalRule {
         self
     }
 
-    /// Overrides the bot's expiry.
+    /// Overrides the bot's expiry for signals of this rule.
     #[must_use]
     pub const fn expiring(mut self, expiry: Expiry) -> Self {
         self.expiry = Some(expiry);
         self
     }
 
-    /// Adds the level of the first comparison to the numbers of the reason, under this name.
+    /// Adds the level of the first comparison to the signal's reason, as a number with this name.
     #[must_use]
     #[inline]
     pub const fn with_level_name(mut self, name: &'static str) -> Self {
@@ -378,12 +376,12 @@ impl SignalRule {
         self.direction
     }
 
-    /// Returns the override of the bot's expiry, if any.
+    /// Returns the expiry of this rule, `None` for the bot's expiry.
     pub const fn expiry(&self) -> Option<Expiry> {
         self.expiry
     }
 
-    /// Returns the comparisons that must be met.
+    /// Returns the comparisons that must all be met.
     pub fn comparisons(&self) -> impl Iterator<Item = Comparison> {
         std::iter::once(self.when).chain(self.and.into_iter().flatten())
     }
@@ -399,7 +397,7 @@ impl SignalRule {
     #[inline]
     fn signal(&self, values: impl IntoIterator<Item = (&'static str, f64)>) -> Signal {
         let level = self.level_name.map(|name| (name, self.when.level));
-        let reason = Reason::with_all(self.text, values, level);
+        let reason = Reason::from_parts(self.text, values, level);
         Signal { direction: self.direction, expiry: self.expiry, reason, is_virtual: false }
     }
 }

@@ -1,4 +1,4 @@
-//! Expiry of a trade: the `closeType` code and the expiration type.
+//! Expiry of a trade: a duration code (`closeType`) and an expiration type.
 
 use crate::interval::{suggest_length, suggestion_prefix};
 use crate::{Interval, Millis};
@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// A duration code: `mm:ss`, or `h:mm:ss` from one hour on (`observed: expiry`).
+/// A trade duration as a code: `mm:ss`, or `h:mm:ss` from one hour on (`observed: expiry`).
 ///
-/// `01:00` is 60 seconds, the maximum is one day. Stored in milliseconds as `u32` to keep trades and signals small.
+/// For example, `01:00` is 60 seconds. The maximum is 24 hours. A `u32` of milliseconds keeps trades and signals small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CloseType(u32);
@@ -17,8 +17,8 @@ pub struct CloseType(u32);
 /// Parse error of a [`CloseType`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{text}\" is not a duration code: {} mm:ss, such as 00:05 or 01:00, or h:mm:ss, such as 1:00:00 (1 s to 24 h)",
-    suggestion_prefix(suggestion.as_deref(), "Write")
+    "\"{text}\" is not a duration code: {hint} mm:ss, such as 00:05, or h:mm:ss, such as 1:00:00 (from 1 s to 24 h)",
+    hint = suggestion_prefix(suggestion.as_deref(), "Write")
 )]
 pub struct CloseTypeError {
     text: String,
@@ -33,18 +33,18 @@ fn suggest_code(text: &str) -> Option<String> {
     suggest_length(text, code)
 }
 
-/// Start point of the duration.
+/// Rule by which the venue derives the closing time from the duration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE", try_from = "Cow<str>")]
 pub enum ExpirationType {
-    /// Not sent to the venue, which then uses `TIME_FIXED` (`observed: expiry`).
+    /// No type is sent. The venue then uses `TIME_FIXED` (`observed: expiry`).
     #[default]
     Unstated,
-    /// The trade closes when the duration after its open has passed.
+    /// The trade closes when the duration has passed since the open.
     TimeFixed,
-    /// The trade closes at the end of the aligned candle of that duration in which it opens.
+    /// The trade closes at the end of the current candle. The candle length is the duration.
     CandleClose,
-    /// The trade opens at the start of the next aligned candle and closes at the end of that candle.
+    /// The trade opens and closes with the next candle. The candle length is the duration.
     NextCandle,
 }
 
@@ -55,18 +55,17 @@ pub struct ExpirationTypeError {
     text: String,
 }
 
-/// Expiry of a trade: duration code and start point.
+/// Expiry of a trade: duration code and expiration type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Expiry {
-    /// Duration code.
+    /// Duration code, such as `01:00`.
     pub close_type: CloseType,
-    /// Start point of the duration.
+    /// Rule by which the venue derives the closing time from the duration.
     pub expiration_type: ExpirationType,
 }
 
 impl CloseType {
-    /// Builds the code of a duration in whole seconds.
-    /// Fails with [`CloseTypeError`] below one second, above 24 hours, or for fractional seconds.
+    /// Creates the code of a duration. Fails with [`CloseTypeError`] unless the duration is 1 to 86,400 whole seconds.
     pub fn new(duration: Millis) -> Result<Self, CloseTypeError> {
         let whole = duration.is_aligned_to(Millis::SECOND);
         let is_in_range = whole && duration > Millis::ZERO && duration <= Millis::DAY;
@@ -84,14 +83,14 @@ impl CloseType {
 }
 
 impl CloseTypeError {
-    /// Returns the suggested code, if any. A bare number yields two codes: as seconds and as minutes.
+    /// Returns a suggested code, if any. For a bare number, the text covers seconds and minutes.
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }
 }
 
 impl Expiry {
-    /// Builds an expiry this many minutes after the open, from 1 minute to 24 hours.
+    /// Creates an expiry at this number of minutes after the open, from 1 minute to 24 hours.
     ///
     /// ```
     /// let expiry = candlewick_sdk::Expiry::minutes(15)?;
@@ -99,16 +98,15 @@ impl Expiry {
     /// # Ok::<(), candlewick_sdk::CloseTypeError>(())
     /// ```
     pub fn minutes(minutes: u16) -> Result<Self, CloseTypeError> {
-        Self::from_length(60 * i64::from(minutes), format_args!("{minutes} minutes"))
+        Self::from_whole_seconds(60 * i64::from(minutes), format_args!("{minutes} minutes"))
     }
 
-    /// Builds an expiry this many seconds after the open.
-    /// Fails with [`CloseTypeError`] if `seconds` is 0 or more than 24 hours.
+    /// Creates an expiry at this number of seconds after the open, from 1 second to 24 hours.
     pub fn seconds(seconds: u32) -> Result<Self, CloseTypeError> {
-        Self::from_length(i64::from(seconds), format_args!("{seconds} seconds"))
+        Self::from_whole_seconds(i64::from(seconds), format_args!("{seconds} seconds"))
     }
 
-    /// Builds an expiry of this many candles of a bot, from 1 candle to 24 hours.
+    /// Creates an expiry after this number of candles, from 1 candle to 24 hours.
     ///
     /// ```
     /// use candlewick_sdk::{Expiry, Interval};
@@ -120,12 +118,12 @@ impl Expiry {
     /// ```
     pub fn candles(candles: u16, interval: Interval) -> Result<Self, CloseTypeError> {
         let seconds = interval.length().get() / 1_000 * i64::from(candles);
-        Self::from_length(seconds, format_args!("{candles} candles of {interval}"))
+        Self::from_whole_seconds(seconds, format_args!("{candles} candles of {interval}"))
     }
 
-    fn from_length(seconds: i64, text: fmt::Arguments<'_>) -> Result<Self, CloseTypeError> {
+    fn from_whole_seconds(seconds: i64, description: fmt::Arguments<'_>) -> Result<Self, CloseTypeError> {
         let close_type = CloseType::new(Millis::from_seconds(seconds))
-            .map_err(|_| CloseTypeError { text: text.to_string(), suggestion: None })?;
+            .map_err(|_| CloseTypeError { text: description.to_string(), suggestion: None })?;
         Ok(Self { close_type, expiration_type: ExpirationType::TimeFixed })
     }
 }
@@ -180,7 +178,7 @@ impl From<CloseType> for String {
 }
 
 impl ExpirationType {
-    /// Returns the venue's spelling; `Unstated` counts as `TIME_FIXED`.
+    /// Returns the venue's name of the type. The name of `Unstated` is `TIME_FIXED`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Unstated | Self::TimeFixed => "TIME_FIXED",

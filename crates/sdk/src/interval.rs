@@ -1,27 +1,27 @@
-//! Candle lengths.
+//! Candle lengths, such as `5m`.
 
 use crate::Millis;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Length of a candle in whole seconds. Written as a number and a unit: `5s`, `1m`, `2h`, `1d`.
+/// Length of a candle in whole seconds, written as a number and a unit: `5s`, `1m`, `2h`, `1d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Interval(Millis);
 
-/// Parse or range error of an [`Interval`].
+/// Error for a text or number that is not an [`Interval`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{text}\" is not an interval: {} a whole number and a unit (s, m, h or d), such as 5s, 1m, 2h or 1d (1s to 31d)",
-    suggestion_prefix(suggestion.as_deref(), "Write")
+    "\"{text}\" is not an interval: {hint} a whole number and a unit (s, m, h or d), such as 5s or 2h, from 1s to 31d",
+    hint = suggestion_prefix(suggestion.as_deref(), "Write")
 )]
 pub struct IntervalError {
     text: String,
     suggestion: Option<String>,
 }
 
-/// Renders a suggestion followed by `rest`, or `use` if there is none.
+/// Renders a suggestion as a question, followed by `rest`. Returns `use` if the suggestion is `None`.
 pub(crate) fn suggestion_prefix(suggestion: Option<&str>, rest: &str) -> String {
     suggestion.map_or_else(|| "use".to_owned(), |suggestion| format!("did you mean {suggestion}? {rest}"))
 }
@@ -31,7 +31,7 @@ fn suggest_interval(text: &str) -> Option<String> {
 }
 
 const UNITS: [(char, i64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
-const MAX_SECONDS: i64 = 31 * 86_400;
+const MAX_INTERVAL_SECONDS: i64 = 31 * 86_400;
 
 impl Interval {
     /// One second, the shortest interval.
@@ -39,16 +39,16 @@ impl Interval {
     /// One minute, the usual interval.
     pub const MINUTE: Self = Self(Millis::MINUTE);
 
-    /// Builds an interval of whole seconds. Fails with [`IntervalError`] below one second or above 31 days.
+    /// Creates an interval of this number of seconds. Fails with [`IntervalError`] below one second or above 31 days.
     pub fn from_seconds(seconds: i64) -> Result<Self, IntervalError> {
-        if (1..=MAX_SECONDS).contains(&seconds) {
+        if (1..=MAX_INTERVAL_SECONDS).contains(&seconds) {
             Ok(Self(Millis::from_seconds(seconds)))
         } else {
             Err(IntervalError { text: format!("{seconds} seconds"), suggestion: None })
         }
     }
 
-    /// Returns the length as a time span.
+    /// Returns the length of the interval in milliseconds.
     #[inline]
     pub const fn length(self) -> Millis {
         self.0
@@ -56,8 +56,7 @@ impl Interval {
 }
 
 impl IntervalError {
-    /// Returns the suggested interval, if any.
-    /// A bare number yields two intervals: as seconds and as minutes.
+    /// Returns a suggested interval, if any. For a bare number, the text covers seconds and minutes.
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }
@@ -104,7 +103,7 @@ impl From<Interval> for String {
     }
 }
 
-const NAMED_UNITS: [(&str, i64); 5] = [
+const UNIT_NAMES: [(&str, i64); 5] = [
     ("s sec secs second seconds", 1),
     ("m min mins minute minutes", 60),
     ("h hr hrs hour hours", 3_600),
@@ -112,24 +111,24 @@ const NAMED_UNITS: [(&str, i64); 5] = [
     ("", 0),
 ];
 
-/// Suggests a duration for a text. `code` formats a number of seconds.
-/// A bare number yields two suggestions, because some programs count in seconds and others in minutes.
-pub(crate) fn suggest_length(text: &str, code: impl Fn(i64) -> Option<String>) -> Option<String> {
+/// Suggests a duration for an invalid text. `format` renders a number of seconds.
+/// For a bare number, the text suggests seconds and minutes, because other programs use either unit.
+pub(crate) fn suggest_length(text: &str, format: impl Fn(i64) -> Option<String>) -> Option<String> {
     let text = text.trim().trim_start_matches('@').to_ascii_lowercase();
     if let Some((minutes, seconds)) = text.split_once(':') {
         let seconds = parse_digits(seconds).filter(|_| seconds.len() == 2)?;
-        return code(parse_digits(minutes)?.checked_mul(60)?.checked_add(seconds)?);
+        return format(parse_digits(minutes)?.checked_mul(60)?.checked_add(seconds)?);
     }
     let is_letter = |letter: char| letter.is_ascii_alphabetic();
     let number = parse_digits(text.trim_matches(is_letter).trim())?;
     let unit = text.trim_matches(|letter: char| !is_letter(letter));
-    let (_, seconds) = NAMED_UNITS.iter().find(|(names, _)| names.split(' ').any(|name| name == unit))?;
+    let (_, seconds) = UNIT_NAMES.iter().find(|(names, _)| names.split(' ').any(|name| name == unit))?;
     if *seconds > 0 {
-        return code(number.checked_mul(*seconds)?);
+        return format(number.checked_mul(*seconds)?);
     }
     let plural = if number == 1 { "" } else { "s" };
     let reading = |(name, unit): (&str, i64)| {
-        let code = code(number.checked_mul(unit)?)?;
+        let code = format(number.checked_mul(unit)?)?;
         Some(format!("{code} for {number} {name}{plural}"))
     };
     let readings: Vec<String> = [("second", 1), ("minute", 60)].into_iter().filter_map(reading).collect();

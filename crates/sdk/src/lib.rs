@@ -1,8 +1,8 @@
-//! The API of a strategy author.
+//! API for writing trading strategies.
 //!
-//! A strategy receives closed [`Candle`]s, and [`Price`]s on request. It returns a [`Signal`] to request a trade. It never
-//! sees the clock, the wallet or the venue, and never chooses a stake. The same code therefore runs in backtests and live.
-//! `candlewick strategy new my-strategy` creates a crate with the parts described below.
+//! A strategy receives closed [`Candle`]s, and [`Price`]s on request. To request a trade, the strategy returns a
+//! [`Signal`]. A strategy never sees the clock, the wallet or the venue, and never chooses a stake. The same code
+//! therefore runs in backtests and live. `candlewick strategy new my-strategy` creates a crate with the parts below.
 //!
 //! # Write a strategy
 //!
@@ -11,7 +11,7 @@
 //! 2. [`Strategy`] processes candles. Implement [`warmup`](Strategy::warmup) and [`on_candle`](Strategy::on_candle).
 //! 3. [`StrategyFactory`] provides the name, the version and the constructor.
 //!
-//! The text of a signal is static. Values that differ from candle to candle are added as named numbers.
+//! The text of a signal is static. Add values that differ from candle to candle as named numbers.
 //!
 //! ```
 //! use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
@@ -58,17 +58,19 @@
 //! }
 //! ```
 //!
-//! The driver builds one instance per bot. It calls [`Strategy::on_candle`] once per closed candle, in order, and ignores
-//! signals during the warm-up. Prices are `f64` in the quote currency, times are [`Millis`] since the Unix epoch (UTC).
+//! A run builds one instance per bot. Each instance processes every closed candle once, in order. Signals during the
+//! warm-up are ignored. Prices are `f64` in the quote currency. Times are [`Millis`] since the Unix epoch (UTC).
 //!
 //! - [`indicator`] contains the usual indicators.
-//! - [`DeclaredStrategy`] is for strategies that only compare numbers with levels. It is shorter, and faster in a search.
-//! - [`Strategy::longer_intervals`] requests longer candles. [`StrategyFactory::WANTS_PRICES`] requests prices between them.
+//! - [`DeclaredStrategy`] is for strategies that only compare numbers with levels. The code is shorter, and a search
+//!   is faster.
+//! - [`Strategy::longer_intervals`] requests longer candles. [`StrategyFactory::WANTS_PRICES`] requests prices between
+//!   candles.
 //!
 //! # Register and run
 //!
-//! A program that depends on `candlewick-cli` offers every command of `candlewick`. In its configuration, `[[bots]]` sets
-//! `strategy = "momentum"`, a symbol, an interval and an expiry.
+//! A program that depends on `candlewick-cli` offers every command of `candlewick`. In the configuration file, add a
+//! `[[bots]]` table with `strategy = "momentum"`, a symbol, an interval and an expiry.
 //!
 //! ```text
 //! fn main() -> std::process::ExitCode {
@@ -79,12 +81,13 @@
 //! # Test and check
 //!
 //! The feature `testkit` adds the module `testkit`. `assert_signals` compares a strategy with a table of candles and
-//! signals. `assert_golden` compares it with a file of all its signals. `assert_passes_checks` checks the rules for
-//! strategies, such as no look-ahead. `strategy check momentum` also checks other processes and your own candles. Finally,
-//! `backtest`, `sweep` and `walk-forward` show whether there is an edge: a win rate above the break-even rate.
+//! signals. `assert_golden` compares a strategy with a file of recorded signals. `assert_passes_checks` checks general
+//! rules, such as no look-ahead. The command `strategy check momentum` also checks other processes and your own
+//! candles. The commands `backtest`, `sweep` and `walk-forward` show whether the strategy has an edge: a win rate above
+//! the break-even rate.
 #![warn(missing_docs)]
 
-// `parameters!` refers to this crate by its full name, here too.
+// `parameters!` refers to this crate by its full name, also inside this crate.
 extern crate self as candlewick_sdk;
 
 // Time and money.

@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-/// A point in time or a span, in milliseconds.
-/// Points in time count from the Unix epoch, UTC. Arithmetic saturates, so an absurd time from outside never
-/// causes a panic.
+/// A timestamp or a duration, in milliseconds. Timestamps count from the Unix epoch (UTC).
+/// Arithmetic saturates, so an invalid timestamp from another program never causes a panic.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Pod, Zeroable,
 )]
@@ -16,9 +15,9 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 pub struct Millis(i64);
 
 impl Millis {
-    /// The epoch, or an empty span.
+    /// The Unix epoch, or a duration of zero.
     pub const ZERO: Self = Self(0);
-    /// Latest possible time.
+    /// Latest possible timestamp, or longest possible duration.
     pub const MAX: Self = Self(i64::MAX);
     /// One second.
     pub const SECOND: Self = Self(1_000);
@@ -29,12 +28,12 @@ impl Millis {
     /// 24 hours.
     pub const DAY: Self = Self(86_400_000);
 
-    /// Creates a time or span from milliseconds.
+    /// Creates a timestamp or duration from milliseconds.
     pub const fn new(milliseconds: i64) -> Self {
         Self(milliseconds)
     }
 
-    /// Creates a time or span from whole seconds.
+    /// Creates a timestamp or duration from whole seconds.
     pub const fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(1_000))
     }
@@ -45,8 +44,7 @@ impl Millis {
         self.0
     }
 
-    /// Returns the last multiple of `step` (from the epoch) that is not later than this time.
-    /// A `step` below 1 ms counts as 1 ms.
+    /// Rounds down to a multiple of `step`, counted from the epoch. A `step` below 1 ms counts as 1 ms.
     #[inline]
     #[must_use]
     pub const fn floor_to(self, step: Self) -> Self {
@@ -54,13 +52,13 @@ impl Millis {
         Self(self.0.saturating_sub(self.0.rem_euclid(step)))
     }
 
-    /// Returns whether this is a multiple of `step` from the epoch.
+    /// Returns whether the time is a multiple of `step`, counted from the epoch.
     #[inline]
     pub const fn is_aligned_to(self, step: Self) -> bool {
         step.0 > 0 && self.0.rem_euclid(step.0) == 0
     }
 
-    /// Returns the distance to another time, never negative.
+    /// Returns the absolute difference between two times.
     #[inline]
     #[must_use]
     pub const fn abs_diff(self, other: Self) -> Self {

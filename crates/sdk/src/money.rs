@@ -1,4 +1,4 @@
-//! Exact money: integer minor units internally, decimals at the boundaries.
+//! Exact money amounts, stored as integers in minor units (such as cents).
 
 use crate::text::group_thousands;
 use rust_decimal::{Decimal, RoundingStrategy};
@@ -8,25 +8,25 @@ use std::iter::Sum;
 use std::num::NonZeroU32;
 use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
 
-/// An amount in minor units: cents at the default scale. Each wallet has its own [`MoneyScale`].
+/// A money amount in minor units, such as cents. The [`MoneyScale`] of the wallet defines the unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Money(i64);
 
-/// Number of decimals of the wallet: with 2, one minor unit is 0.01.
+/// Number of decimals of a wallet's amounts. With 2 decimals, one minor unit is 0.01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct MoneyScale(u32);
 
-/// Conversion errors of amounts.
+/// Error for an invalid amount or [`MoneyScale`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MoneyError {
-    /// The amount has more decimals than the wallet.
+    /// The amount has more decimals than the wallet supports.
     #[error("{amount} has more decimals than the wallet, which has {decimals}")]
-    TooFine {
+    TooManyDecimals {
         /// Rejected amount.
         amount: String,
-        /// Number of decimals of the wallet.
+        /// Number of decimals that the wallet supports.
         decimals: u32,
     },
     /// The amount exceeds the supported range.
@@ -34,24 +34,24 @@ pub enum MoneyError {
     TooLarge {
         /// Rejected amount.
         amount: String,
-        /// Largest supported amount at the wallet's scale.
+        /// Largest supported amount.
         largest: Decimal,
     },
     /// The scale has more than 8 decimals.
     #[error("a scale of {decimals} decimals is out of range: use 0 to 8")]
-    Scale {
+    InvalidScale {
         /// Rejected number of decimals.
         decimals: u32,
     },
 }
 
-/// Largest accepted amount, so that sums of many amounts stay far from overflow.
-const MAX_UNITS: i64 = 1_000_000_000_000_000;
+/// Largest accepted amount in minor units, so that sums of many amounts do not overflow.
+const MAX_MINOR_UNITS: i64 = 1_000_000_000_000_000;
 
 impl MoneyScale {
-    /// Creates the scale of a wallet with this many decimals. Fails with [`MoneyError::Scale`] above 8.
+    /// Creates a scale with this number of decimals. Fails with [`MoneyError::InvalidScale`] above 8 decimals.
     pub const fn new(decimals: u32) -> Result<Self, MoneyError> {
-        if decimals <= 8 { Ok(Self(decimals)) } else { Err(MoneyError::Scale { decimals }) }
+        if decimals <= 8 { Ok(Self(decimals)) } else { Err(MoneyError::InvalidScale { decimals }) }
     }
 
     /// Returns the number of decimals.
@@ -59,48 +59,47 @@ impl MoneyScale {
         self.0
     }
 
-    /// Converts an amount exactly.
-    /// Fails with [`MoneyError`] if decimals would be lost or the amount is too large.
+    /// Converts a decimal amount without rounding. Fails if the amount has too many decimals or is too large.
     pub fn exact(self, amount: Decimal) -> Result<Money, MoneyError> {
         let money = self.rounded(amount)?;
         if self.to_decimal(money) == amount {
             Ok(money)
         } else {
-            Err(MoneyError::TooFine { amount: amount.to_string(), decimals: self.0 })
+            Err(MoneyError::TooManyDecimals { amount: amount.to_string(), decimals: self.0 })
         }
     }
 
-    /// Converts an amount, rounding half to even at the wallet's scale. Fails if the amount is too large.
+    /// Converts a decimal amount, rounding half to even. Fails if the amount is too large.
     pub fn rounded(self, amount: Decimal) -> Result<Money, MoneyError> {
-        self.scaled(amount, RoundingStrategy::MidpointNearestEven)
+        self.convert(amount, RoundingStrategy::MidpointNearestEven)
     }
 
-    /// Converts an amount, rounding towards zero. Fails if the amount is too large.
+    /// Converts a decimal amount, rounding towards zero. Fails if the amount is too large.
     pub fn truncated(self, amount: Decimal) -> Result<Money, MoneyError> {
-        self.scaled(amount, RoundingStrategy::ToZero)
+        self.convert(amount, RoundingStrategy::ToZero)
     }
 
-    fn scaled(self, amount: Decimal, rounding: RoundingStrategy) -> Result<Money, MoneyError> {
+    fn convert(self, amount: Decimal, rounding: RoundingStrategy) -> Result<Money, MoneyError> {
         let error = || {
-            let largest = self.to_decimal(Money(MAX_UNITS)).normalize();
+            let largest = self.to_decimal(Money(MAX_MINOR_UNITS)).normalize();
             MoneyError::TooLarge { amount: amount.to_string(), largest }
         };
         let units = amount.checked_mul(Decimal::from(10_i64.pow(self.0))).ok_or_else(error)?;
         let units = i64::try_from(units.round_dp_with_strategy(0, rounding)).map_err(|_| error())?;
-        if units.abs() <= MAX_UNITS { Ok(Money(units)) } else { Err(error()) }
+        if units.abs() <= MAX_MINOR_UNITS { Ok(Money(units)) } else { Err(error()) }
     }
 
-    /// Converts an amount to a decimal number.
+    /// Converts a money amount to a decimal number.
     pub fn to_decimal(self, money: Money) -> Decimal {
         Decimal::new(money.0, self.0)
     }
 
-    /// Converts an amount to a float for statistics, charts and JSON numbers. Not for arithmetic on money.
+    /// Converts a money amount to a float, for statistics, charts and JSON. Do not use the float to compute amounts.
     pub fn to_f64(self, money: Money) -> f64 {
         money.0 as f64 / 10_f64.powi(self.0.cast_signed())
     }
 
-    /// Formats an amount for people, with all decimals and thousands separators: `12,345.60`.
+    /// Formats an amount with all decimals and thousands separators, such as `12,345.60`.
     pub fn format(self, money: Money) -> String {
         group_thousands(&self.to_decimal(money).to_string())
     }
@@ -125,13 +124,13 @@ impl From<MoneyScale> for u32 {
     }
 }
 
-/// Allowed relative error of a factor, over ten times that of 64 ladder levels at 1.1e-16 each.
+/// Maximum relative error of a factor, ten times the rounding error of 64 multiplications at 1.1e-16 each.
 const MAX_RELATIVE_ERROR: f64 = 1e-13;
-/// Allowed absolute error in minor units, smaller than any intended rounding.
+/// Maximum absolute error in minor units, smaller than any intended rounding.
 const MAX_ABSOLUTE_ERROR: f64 = 1e-3;
 
 impl Money {
-    /// Zero.
+    /// Amount of zero.
     pub const ZERO: Self = Self(0);
 
     /// Creates an amount from minor units.
@@ -145,39 +144,38 @@ impl Money {
         self.0
     }
 
-    /// Returns the profit of a win with this stake.
-    /// `stake x payout / 100`, rounded half to even at the wallet's scale (`domain 2`).
+    /// Returns the profit of a won trade with this stake: stake x payout in percent / 100 (`domain 2`).
+    /// Rounds half to even, to a whole number of minor units.
     #[inline]
     #[must_use]
     pub fn profit_at(self, payout: Payout) -> Self {
-        const DIVISOR: i64 = 1_000_000; // 100 % in parts of a payout
+        const FULL_PAYOUT: i64 = 1_000_000; // A payout of 100 %, in units of 1/10,000 percent.
         // Nearly every product fits into 64 bits, where division by a constant compiles to a multiplication.
         let Some(product) = self.0.checked_mul(i64::from(payout.parts())) else {
-            return self.large_profit_at(payout);
+            return self.profit_at_in_128_bits(payout);
         };
-        let (quotient, rest) = (product.div_euclid(DIVISOR), product.rem_euclid(DIVISOR));
-        let up = rest * 2 > DIVISOR || (rest * 2 == DIVISOR && quotient % 2 != 0);
+        let (quotient, rest) = (product.div_euclid(FULL_PAYOUT), product.rem_euclid(FULL_PAYOUT));
+        let up = rest * 2 > FULL_PAYOUT || (rest * 2 == FULL_PAYOUT && quotient % 2 != 0);
         Self(quotient + i64::from(up))
     }
 
     #[cold]
-    fn large_profit_at(self, payout: Payout) -> Self {
-        const DIVISOR: i128 = 1_000_000;
+    fn profit_at_in_128_bits(self, payout: Payout) -> Self {
+        const FULL_PAYOUT: i128 = 1_000_000;
         let product = i128::from(self.0) * i128::from(payout.parts());
-        let (quotient, rest) = (product.div_euclid(DIVISOR), product.rem_euclid(DIVISOR));
-        let up = rest * 2 > DIVISOR || (rest * 2 == DIVISOR && quotient % 2 != 0);
+        let (quotient, rest) = (product.div_euclid(FULL_PAYOUT), product.rem_euclid(FULL_PAYOUT));
+        let up = rest * 2 > FULL_PAYOUT || (rest * 2 == FULL_PAYOUT && quotient % 2 != 0);
         Self(i64::try_from(quotient + i128::from(up)).unwrap_or(i64::MAX))
     }
 
-    /// Multiplies the amount by an integer.
+    /// Multiplies the amount by an integer. The result saturates.
     #[must_use]
     pub const fn times(self, count: i64) -> Self {
         Self(self.0.saturating_mul(count))
     }
 
-    /// Multiplies the amount by a factor, rounding down (towards minus infinity).
-    /// A product that misses an integer only by floating-point error is rounded to it: 1.00 times 2.3 is
-    /// 2.30, although 100.0 * 2.3 is 229.99999999999997. NaN yields zero.
+    /// Multiplies the amount by a factor and rounds down (towards minus infinity). The product with NaN is zero.
+    /// Floating-point errors are corrected: 1.00 times 2.3 is 2.30, although 100.0 * 2.3 is 229.99999999999997.
     #[must_use]
     pub fn scaled_down(self, factor: f64) -> Self {
         let inexact = self.0 as f64 * factor;
@@ -187,14 +185,14 @@ impl Money {
         Self(towards_zero.saturating_sub(i64::from(towards_zero as f64 > product)))
     }
 
-    /// Rounds down to a multiple of `step`. A step of zero changes nothing.
+    /// Rounds the amount down to a multiple of `step`. A step of zero leaves the amount unchanged.
     #[must_use]
     pub const fn floor_to(self, step: Self) -> Self {
         // Most steps are 1, and a division is slow.
         if step.0 <= 1 { self } else { Self(self.0 - self.0.rem_euclid(step.0)) }
     }
 
-    /// Returns whether the amount is above zero.
+    /// Returns whether the amount is greater than zero.
     #[inline]
     pub const fn is_positive(self) -> bool {
         self.0 > 0
@@ -245,57 +243,56 @@ impl Sum for Money {
     }
 }
 
-/// Profit of a win in percent of the stake, in units of 1/10,000 percent.
-/// 80 % is 800,000. Serialized as a percentage (80.0). Always above 0, so that `Option<Payout>` needs no
-/// extra space.
+/// Profit of a won trade as a percentage of the stake, stored in units of 1/10,000 percent (80 % is 800,000).
+/// The serialized form is a percentage, such as 80.0. A payout is never 0, so `Option<Payout>` has the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Payout(NonZeroU32);
 
-/// Parse or range error of a [`Payout`].
+/// Error for a number that is not a [`Payout`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text} is not a payout: use a percentage above 0, at most 1000, with up to four decimals")]
 pub struct PayoutError {
     text: String,
 }
 
-const PERCENT_PARTS: u32 = 10_000;
-/// Numbers up to this limit are read as fractions of the stake. No venue pays so low a percentage.
-const MAX_FRACTION: f64 = 2.0;
-/// Maximum payout, far above all observed ones (60 to 92 %).
-const MAX_PARTS: u32 = 1_000 * PERCENT_PARTS;
+const PARTS_PER_PERCENT: u32 = 10_000;
+/// Largest number that is read as a fraction of the stake, because a percentage this low does not occur.
+const MAX_PAYOUT_FRACTION: f64 = 2.0;
+/// Maximum payout (1000 %) in units of 1/10,000 percent. Observed payouts are 60 to 92 %.
+const MAX_PAYOUT_PARTS: u32 = 1_000 * PARTS_PER_PERCENT;
 
 impl Payout {
-    /// Creates a payout from a percentage with up to four decimals.
-    /// Fails with [`PayoutError`] if the percentage is not in (0, 1000] or has more decimals.
+    /// Creates a payout from a percentage in (0, 1000] with up to four decimals. Fails for other percentages.
     pub fn from_percent(percent: Decimal) -> Result<Self, PayoutError> {
-        let parts = percent.checked_mul(Decimal::from(PERCENT_PARTS)).filter(|parts| parts.fract().is_zero());
+        let parts = percent.checked_mul(Decimal::from(PARTS_PER_PERCENT)).filter(|p| p.fract().is_zero());
         parts
             .and_then(|parts| u32::try_from(parts).ok())
             .and_then(Self::from_parts)
             .ok_or_else(|| PayoutError { text: percent.to_string() })
     }
 
-    /// Converts a fraction of the stake to a percentage: 85 for 0.85 or 1.85.
+    /// Converts a payout given as a fraction of the stake to a percentage, such as 0.85 to 85.
     ///
-    /// 1.85 is a return that includes the stake. `None` if the number may be a percentage, or cannot be a payout.
+    /// A return that includes the stake, such as 1.85, is also converted to 85. `None` if the number is not positive,
+    /// or may already be a percentage.
     pub fn percent_from_fraction(number: f64) -> Option<f64> {
         let share = if number > 1.0 { number - 1.0 } else { number };
-        let percent = (share * 1e6).round() / f64::from(PERCENT_PARTS);
-        (number > 0.0 && number <= MAX_FRACTION).then_some(percent)
+        let percent = (share * 1e6).round() / f64::from(PARTS_PER_PERCENT);
+        (number > 0.0 && number <= MAX_PAYOUT_FRACTION).then_some(percent)
     }
 
-    /// Converts a number in another program's file to a percentage.
+    /// Guesses the payout percentage from a number in another program's file.
     ///
-    /// In addition to [`percent_from_fraction`](Self::percent_from_fraction) it recognizes returns that include the
-    /// stake, such as 185 for 85. `None` if the number may be a percentage.
+    /// Extends [`percent_from_fraction`](Self::percent_from_fraction) to percentages that include the stake, such as
+    /// 185 for 85. `None` if the number may already be a percentage.
     pub fn guess_percent(number: f64) -> Option<f64> {
         let profit = ((number - 100.0) * 1e6).round() / 1e6;
         Self::percent_from_fraction(number).or_else(|| (20.0..=100.0).contains(&profit).then_some(profit))
     }
 
-    /// Creates a payout from units of 1/10,000 percent, `None` for 0 and above 1000 %.
+    /// Creates a payout from units of 1/10,000 percent. Returns `None` for 0 and for more than 1000 %.
     pub fn from_parts(parts: u32) -> Option<Self> {
-        NonZeroU32::new(parts).filter(|parts| parts.get() <= MAX_PARTS).map(Self)
+        NonZeroU32::new(parts).filter(|parts| parts.get() <= MAX_PAYOUT_PARTS).map(Self)
     }
 
     /// Returns the payout in units of 1/10,000 percent.
@@ -306,13 +303,13 @@ impl Payout {
 
     /// Returns the payout as a percentage.
     pub fn to_percent(self) -> f64 {
-        f64::from(self.parts()) / f64::from(PERCENT_PARTS)
+        f64::from(self.parts()) / f64::from(PARTS_PER_PERCENT)
     }
 
-    /// Returns the payout as a fraction of the stake (0.8 for 80 %): `b` in formulas.
+    /// Returns the payout as a fraction of the stake (0.8 for 80 %), called `b` in formulas.
     #[inline]
     pub fn to_fraction(self) -> f64 {
-        f64::from(self.parts()) / f64::from(PERCENT_PARTS * 100)
+        f64::from(self.parts()) / f64::from(PARTS_PER_PERCENT * 100)
     }
 }
 
@@ -358,7 +355,7 @@ mod tests {
     fn exact_conversion_rejects_lost_decimals() {
         let cents = MoneyScale::default();
         assert_eq!(cents.exact("12.50".parse().unwrap()), Ok(Money::from_minor(1_250)));
-        assert!(matches!(cents.exact("0.001".parse().unwrap()), Err(MoneyError::TooFine { .. })));
+        assert!(matches!(cents.exact("0.001".parse().unwrap()), Err(MoneyError::TooManyDecimals { .. })));
         assert!(matches!(cents.rounded(Decimal::MAX), Err(MoneyError::TooLarge { .. })));
         let error = cents.rounded(Decimal::from(1_000_000_000_000_000_i64)).unwrap_err().to_string();
         assert!(error.ends_with("use at most 10000000000000"), "{error}");
@@ -391,7 +388,7 @@ mod tests {
         }
 
         #[test]
-        fn amounts_round_trip_through_decimals(units in -MAX_UNITS..MAX_UNITS, decimals in 0_u32..=8) {
+        fn amounts_round_trip_through_decimals(units in -MAX_MINOR_UNITS..MAX_MINOR_UNITS, decimals in 0_u32..=8) {
             let scale = MoneyScale::new(decimals).unwrap();
             let money = Money::from_minor(units);
             prop_assert_eq!(scale.exact(scale.to_decimal(money)), Ok(money));

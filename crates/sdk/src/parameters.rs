@@ -1,12 +1,12 @@
-//! Strategy parameters: one serde struct with defaults, ranges and documentation.
+//! Strategy parameters: a serde struct with defaults, ranges and documentation.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Parameters of a strategy, declared with [`crate::parameters!`].
+/// A struct of strategy parameters, declared with [`crate::parameters!`].
 ///
-/// A hand-written struct needs the four supertraits and an empty `impl`.
+/// A struct that is not declared with the macro needs the four supertraits and an empty `impl`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not declared as parameters of a strategy",
     label = "declare it with `parameters!`",
@@ -14,28 +14,28 @@ use serde_json::{Map, Value};
 )]
 pub trait Parameters: Serialize + DeserializeOwned + schemars::JsonSchema + Default {}
 
-/// Possible types of a parameter value.
+/// Type that a strategy parameter can have.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the type of a parameter",
     label = "use a number, `bool` or `String`",
-    note = "for a choice, declare a text and match it in `build`: `mode: String = \"fast\".to_owned();`"
+    note = "for a choice, declare a `String` and match the text in `build`: `mode: String = \"fast\".to_owned();`"
 )]
 pub trait ParameterType: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned> ParameterType for T {}
 
-/// Checks at compile time that `T` can be a parameter value.
+/// Checks at compile time that a strategy parameter can have the type `T`.
 #[doc(hidden)]
 pub const fn check_type<T: ParameterType>() {}
 
-/// Schema of one parameter, used by `strategy show` and for the range of a search.
+/// Description of one strategy parameter, used by `candlewick strategy show` and parameter searches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// Key of the parameter.
+    /// Name of the parameter in configurations.
     pub name: String,
-    /// Documentation comment.
+    /// Description, from the documentation comment.
     pub about: String,
     /// Default value.
     pub default: Value,
@@ -48,7 +48,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Creates a parameter for a run-time strategy. The type of `default` becomes its type.
+    /// Creates a parameter for a strategy known only at run time. The type of `default` is the parameter's type.
     pub fn new(name: impl Into<String>, default: impl Into<Value>) -> Self {
         let default = default.into();
         let kind = match &default {
@@ -64,14 +64,14 @@ impl Parameter {
         Self { name, about: String::new(), default, minimum: None, maximum: None, kind }
     }
 
-    /// Sets the range, both ends inclusive.
+    /// Sets the range of allowed values. Both ends are allowed.
     #[must_use]
     pub const fn within(mut self, minimum: f64, maximum: f64) -> Self {
         (self.minimum, self.maximum) = (Some(minimum), Some(maximum));
         self
     }
 
-    /// Sets the description.
+    /// Sets the description of the parameter.
     #[must_use]
     pub fn described(mut self, about: impl Into<String>) -> Self {
         self.about = about.into();
@@ -79,46 +79,45 @@ impl Parameter {
     }
 }
 
-type Kind = (&'static str, &'static str, fn(&Value) -> bool);
+type JsonType = (&'static str, &'static str, fn(&Value) -> bool);
 
-const KINDS: [Kind; 4] = [
+const JSON_TYPES: [JsonType; 4] = [
     ("integer", "a whole number", |value| value.is_i64() || value.is_u64()),
     ("number", "a number", Value::is_number),
     ("string", "a text in quotes", Value::is_string),
     ("boolean", "true or false", Value::is_boolean),
 ];
 
-/// Returns the parameters of `P` in the order of the struct.
+/// Returns descriptions of the parameters in the struct `P`, in declaration order.
 pub fn describe<P: Parameters>() -> Vec<Parameter> {
     let schema = schemars::schema_for!(P);
     let defaults = serde_json::to_value(P::default()).unwrap_or_default();
     let properties = schema.get("properties").and_then(Value::as_object);
     let parameter = |(name, property): (&String, &Value)| Parameter {
         name: name.clone(),
-        about: text(property, "description"),
+        about: schema_text(property, "description"),
         default: defaults.get(name).cloned().unwrap_or_default(),
         minimum: property.get("minimum").and_then(Value::as_f64),
         maximum: property.get("maximum").and_then(Value::as_f64),
-        kind: text(property, "type"),
+        kind: schema_text(property, "type"),
     };
     properties.into_iter().flatten().map(parameter).collect()
 }
 
-/// Parses `P` from a JSON object and checks all ranges.
-/// Missing keys take their defaults. The error names the key and the allowed values.
+/// Parses a parameter struct from a JSON object and checks all ranges. Missing keys have their default values.
+/// The error message names the key and the allowed values.
 pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
     read_with_schema(values, &describe::<P>())
 }
 
-/// Like [`read`], with an existing description of the parameters.
-/// Creating a description costs more than parsing.
+/// Like [`read`], but with existing parameter descriptions, because describing takes longer than parsing.
 pub(crate) fn read_with_schema<P: Parameters>(values: &Value, described: &[Parameter]) -> Result<P, String> {
     // Serde would accept a list by position. It would also omit the parameter name if a type is wrong.
     if !values.is_object() && !values.is_null() {
-        return Err(table_error(values));
+        return Err(describe_table_error(values));
     }
     for parameter in described {
-        values.get(&parameter.name).map_or(Ok(()), |value| check_kind(parameter, value))?;
+        values.get(&parameter.name).map_or(Ok(()), |value| check_json_type(parameter, value))?;
     }
     let params = P::deserialize(values).map_err(|error| error.to_string())?;
     for parameter in described {
@@ -127,32 +126,32 @@ pub(crate) fn read_with_schema<P: Parameters>(values: &Value, described: &[Param
     Ok(params)
 }
 
-pub(crate) fn complete(values: &Value, described: &[Parameter]) -> Result<Value, String> {
+pub(crate) fn fill_in_defaults(values: &Value, described: &[Parameter]) -> Result<Value, String> {
     let empty = Map::new();
     let given = match values {
         Value::Null => &empty,
         Value::Object(given) => given,
-        other => return Err(table_error(other)),
+        other => return Err(describe_table_error(other)),
     };
     if let Some(unknown) = given.keys().find(|key| described.iter().all(|parameter| parameter.name != **key))
     {
         let known: Vec<&str> = described.iter().map(|parameter| parameter.name.as_str()).collect();
-        return Err(format!("unknown parameter {unknown}; known are: {}", known.join(", ")));
+        return Err(format!("unknown parameter {unknown}; known parameters are: {}", known.join(", ")));
     }
     let value_of = |parameter: &Parameter| {
         let value = given.get(&parameter.name).unwrap_or(&parameter.default);
-        check_kind(parameter, value)?;
+        check_json_type(parameter, value)?;
         check_range(parameter, value).map(|()| (parameter.name.clone(), value.clone()))
     };
     described.iter().map(value_of).collect::<Result<Map<_, _>, _>>().map(Value::Object)
 }
 
-fn table_error(value: &Value) -> String {
+fn describe_table_error(value: &Value) -> String {
     format!("{value} is not a table of parameters: write {{ NAME = VALUE }}")
 }
 
-fn check_kind(parameter: &Parameter, value: &Value) -> Result<(), String> {
-    let kind = KINDS.iter().find(|(name, ..)| *name == parameter.kind);
+fn check_json_type(parameter: &Parameter, value: &Value) -> Result<(), String> {
+    let kind = JSON_TYPES.iter().find(|(name, ..)| *name == parameter.kind);
     let Some((_, kind, _)) = kind.filter(|(.., is_met)| !is_met(value)) else { return Ok(()) };
     let bound = |word: &str, bound: Option<f64>| bound.map(|bound| format!(" {word} {bound}"));
     let bounds = [bound("from", parameter.minimum), bound("to", parameter.maximum)];
@@ -167,19 +166,21 @@ pub(crate) fn check_range(parameter: &Parameter, value: &Value) -> Result<(), St
     if (low..=high).contains(&value) {
         Ok(())
     } else {
-        Err(format!("{} = {value} is outside {low} to {high}", parameter.name))
+        let name = &parameter.name;
+        Err(format!("{name} = {value} is outside {low} to {high}"))
     }
 }
 
-fn text(property: &Value, key: &str) -> String {
+fn schema_text(property: &Value, key: &str) -> String {
     property.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 /// Declares a parameter struct. Each line has documentation, name, type, default and optional range.
 ///
-/// A type is a number, `bool` or `String`. A range includes both ends. For a choice, declare a text and match it in
-/// [`StrategyFactory::build`](crate::StrategyFactory::build). All fields are public. The struct derives `Clone`, `Debug`, `PartialEq`,
-/// `Default`, `Serialize`, `JsonSchema` and `Deserialize`: missing keys take their defaults, unknown keys are rejected.
+/// A type is a number, `bool` or `String`. A range includes both ends. For a choice, declare a `String` and match the
+/// text in [`StrategyFactory::build`](crate::StrategyFactory::build). All fields are public. The struct implements
+/// `Clone`, `Debug`, `PartialEq`, `Default`, `Serialize`, `JsonSchema` and `Deserialize`. On parsing, missing keys have
+/// their default values, and unknown keys are rejected.
 ///
 /// ```
 /// candlewick_sdk::parameters! {
@@ -334,7 +335,7 @@ macro_rules! __parameter_mistake {
     };
     ( $($other:tt)* ) => {
         ::core::compile_error!(
-            "a parameter is a name, a type, a default and an optional range: `period: usize = 14, 1..=500;`"
+            "write a parameter as name, type, default and optional range: `period: usize = 14, 1..=500;`"
         );
     };
 }

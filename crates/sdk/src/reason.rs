@@ -1,4 +1,4 @@
-//! Reasons of signals, rendered lazily.
+//! Reasons of signals: a text with named numbers.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::{array, fmt};
 
 const MAX_NUMBERS: usize = 4;
 
-/// A text with up to four named numbers, rendered only when written.
+/// Reason of a signal: a text with up to four named numbers.
 ///
-/// Text and names are static ([`Reason::new`]), or come from a [`ReasonTemplate`] if they are known only at run time.
-/// Either way, a reason is created and cloned without an allocation.
+/// The text and the names are static ([`Reason::new`]) or come from a [`ReasonTemplate`]. Creating or cloning a reason
+/// does not allocate memory. Numbers are formatted only when the reason is printed.
 #[derive(Clone)]
 pub struct Reason {
     wording: Wording,
@@ -24,10 +24,10 @@ enum Wording {
     Shared(ReasonTemplate),
 }
 
-/// The text of a reason and the names of its numbers, known only at run time.
+/// Text of a reason and names of its numbers, for texts that are known only at run time.
 ///
-/// Create all templates of a strategy at once when it is built ([`together`](Self::together)). A run stores every template,
-/// so use numbers for values that differ from trade to trade.
+/// Create all templates of a strategy at once, when the strategy is built ([`together`](Self::together)). A run stores
+/// every template, so use numbers for values that differ from trade to trade.
 ///
 /// ```
 /// use candlewick_sdk::{Direction, ReasonTemplate, Signal};
@@ -57,9 +57,9 @@ impl Reason {
         Self { wording, numbers: [0.0; MAX_NUMBERS], count: 0, is_truncated: false }
     }
 
-    /// Adds a named number, up to four. A fifth is dropped, and `strategy check` fails.
+    /// Adds a named number. A fifth number is dropped, and `candlewick strategy check` reports an error.
     ///
-    /// On a reason from a [`ReasonTemplate`], this copies the template. Name such numbers in the template instead.
+    /// If the reason comes from a [`ReasonTemplate`], the template is copied. Name such numbers in the template.
     #[must_use]
     #[inline]
     pub fn with(mut self, name: &'static str, value: f64) -> Self {
@@ -69,7 +69,7 @@ impl Reason {
             self.count += 1;
             match &mut self.wording {
                 Wording::Fixed { names, .. } => names[place] = name,
-                Wording::Shared(template) => template.name_number(place, name),
+                Wording::Shared(template) => template.set_number_name(place, name),
             }
         } else {
             self.is_truncated = true;
@@ -78,7 +78,7 @@ impl Reason {
     }
 
     #[inline]
-    pub(crate) fn with_all(
+    pub(crate) fn from_parts(
         text: &'static str,
         numbers: impl IntoIterator<Item = (&'static str, f64)>,
         last: Option<(&'static str, f64)>,
@@ -100,7 +100,7 @@ impl Reason {
         }
     }
 
-    /// Returns the reason with its first numbers replaced by `values`. Further numbers stay unchanged.
+    /// Returns a copy whose first numbers are replaced by `values`. Further numbers stay unchanged.
     #[must_use]
     pub fn renumbered(&self, values: &[f64]) -> Self {
         let mut reason = self.clone();
@@ -111,7 +111,7 @@ impl Reason {
         reason
     }
 
-    /// Returns the text.
+    /// Returns the text without the numbers.
     #[inline]
     pub fn text(&self) -> &str {
         match &self.wording {
@@ -123,7 +123,7 @@ impl Reason {
     /// Returns the numbers with their names, in the order they were added.
     #[inline]
     pub fn numbers(&self) -> impl ExactSizeIterator<Item = (&str, f64)> {
-        self.values().iter().enumerate().map(|(place, value)| (self.name(place), *value))
+        self.values().iter().enumerate().map(|(place, value)| (self.number_name(place), *value))
     }
 
     /// Returns the numbers without their names, in the order they were added.
@@ -132,32 +132,32 @@ impl Reason {
         &self.numbers[..usize::from(self.count)]
     }
 
-    /// Returns whether [`with`](Self::with) dropped a number beyond the fourth.
+    /// Returns whether [`with`](Self::with) dropped a number, because the reason already had four.
     #[inline]
     pub const fn is_truncated(&self) -> bool {
         self.is_truncated
     }
 
-    /// Maximum number of numbers in a reason.
+    /// Maximum count of named numbers in a reason.
     pub const MAX_NUMBERS: usize = MAX_NUMBERS;
 
-    /// Returns the numbers without their names, padded with zeros.
+    /// Returns the numbers without their names, padded with zeros to the maximum count.
     #[inline]
     pub const fn padded_values(&self) -> &[f64; MAX_NUMBERS] {
         &self.numbers
     }
 
-    /// Returns whether both reasons have the same text and names.
+    /// Returns whether both reasons have the same text and the same names of numbers.
     pub fn has_same_wording(&self, other: &Self) -> bool {
         let mut places = 0..usize::from(self.count);
         self.count == other.count
             && self.text() == other.text()
-            && places.all(|place| self.name(place) == other.name(place))
+            && places.all(|place| self.number_name(place) == other.number_name(place))
     }
 
-    /// Returns whether both reasons share text and names in memory. This is a cheap identity check.
+    /// Returns whether both reasons share the memory of their text and names. This check is cheap.
     ///
-    /// Usually true for reasons of the same rule. If false, the wording may still be [equal](Self::has_same_wording).
+    /// Usually `true` for reasons of the same rule. If `false`, the texts may still be [equal](Self::has_same_wording).
     #[inline]
     pub fn shares_wording_with(&self, other: &Self) -> bool {
         let is_same_count = self.count == other.count;
@@ -175,8 +175,7 @@ impl Reason {
         }
     }
 
-    /// Returns an address that identifies text and names, equal for all reasons that
-    /// [share](Self::shares_wording_with) them.
+    /// Returns an address that is equal for all reasons that [share](Self::shares_wording_with) text and names.
     #[inline]
     pub fn wording_id(&self) -> usize {
         match &self.wording {
@@ -185,22 +184,22 @@ impl Reason {
         }
     }
 
-    fn name(&self, place: usize) -> &str {
+    fn number_name(&self, index: usize) -> &str {
         match &self.wording {
-            Wording::Fixed { names, .. } => names[place],
-            Wording::Shared(template) => template.wording().names.get(place).map_or("", |name| name),
+            Wording::Fixed { names, .. } => names[index],
+            Wording::Shared(template) => template.wording().names.get(index).map_or("", |name| name),
         }
     }
 
-    /// Replaces text and numbers.
-    /// Templates created together keep their shared pointer, because updating its reference count would cost too much.
+    /// Replaces the text and the numbers. If the templates were created together, the shared pointer stays, because an
+    /// update of its reference count would be slow.
     #[inline]
     pub(crate) fn set_from_template(&mut self, template: &ReasonTemplate, values: &[f64]) {
         match &mut self.wording {
             Wording::Shared(own) if Arc::ptr_eq(&own.group, &template.group) => own.index = template.index,
             _ => self.adopt_template(template),
         }
-        (self.numbers, self.count) = template.numbered(values);
+        (self.numbers, self.count) = template.padded_numbers(values);
         self.is_truncated = false;
     }
 
@@ -211,7 +210,7 @@ impl Reason {
 }
 
 impl ReasonTemplate {
-    /// Creates a template with this text and up to four names of numbers. Further names are dropped.
+    /// Creates a template from a text and the names of up to four numbers. Further names are dropped.
     pub fn new<Name: Into<Box<str>>>(
         text: impl Into<Box<str>>,
         names: impl IntoIterator<Item = Name>,
@@ -219,9 +218,9 @@ impl ReasonTemplate {
         Self { group: Arc::new([SharedWording::new(text, names)]), index: 0 }
     }
 
-    /// Creates several templates at once from texts and names of numbers, in the same order.
+    /// Creates several templates at once, each from a text and the names of its numbers.
     ///
-    /// Reasons are cheaper if all templates of a strategy are created together.
+    /// Signals are cheaper to create if all templates of a strategy are created together.
     pub fn together<Name: Into<Box<str>>>(
         words: impl IntoIterator<Item = (impl Into<Box<str>>, impl IntoIterator<Item = Name>)>,
     ) -> Vec<Self> {
@@ -230,21 +229,21 @@ impl ReasonTemplate {
         (0..group.len()).map(|index| Self { group: Arc::clone(&group), index }).collect()
     }
 
-    /// Returns the text.
+    /// Returns the text without the numbers.
     #[inline]
     pub fn text(&self) -> &str {
         &self.wording().text
     }
 
-    /// Builds a reason with these numbers, in the order of their names. Ignores surplus numbers or names.
+    /// Builds a reason with these numbers, in the order of the names. Ignores surplus numbers and names.
     #[inline]
     pub fn with_numbers(&self, values: &[f64]) -> Reason {
-        let (numbers, count) = self.numbered(values);
+        let (numbers, count) = self.padded_numbers(values);
         Reason { wording: Wording::Shared(self.clone()), numbers, count, is_truncated: false }
     }
 
     #[inline]
-    fn numbered(&self, values: &[f64]) -> ([f64; MAX_NUMBERS], u8) {
+    fn padded_numbers(&self, values: &[f64]) -> ([f64; MAX_NUMBERS], u8) {
         let count = values.len().min(self.wording().names.len());
         // Copied one by one, because a copy of unknown length compiles to a call.
         let number = |place: usize| if place < count { values[place] } else { 0.0 };
@@ -257,8 +256,8 @@ impl ReasonTemplate {
     }
 
     #[cold]
-    fn name_number(&mut self, place: usize, name: &str) {
-        let names = self.wording().names.iter().take(place).map(|name| &**name);
+    fn set_number_name(&mut self, index: usize, name: &str) {
+        let names = self.wording().names.iter().take(index).map(|name| &**name);
         *self = Self::new(self.text(), names.chain([name]));
     }
 }

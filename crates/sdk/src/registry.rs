@@ -1,4 +1,4 @@
-//! The strategies of a binary, by name.
+//! Registry of the strategies in a program, by name.
 
 use crate::parameters::Parameter;
 use crate::{BotContext, BuildError, Declaration, Strategy, StrategyFactory, parameters};
@@ -8,10 +8,10 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A registered strategy: description and constructor.
+/// A registered strategy, with its description and its constructor.
 ///
-/// [`StrategyEntry::from_factory`] creates the entry of a type. [`StrategyEntry::new`] creates one from a closure, for a strategy that
-/// is known only at run time, such as a user's rule:
+/// [`StrategyEntry::from_factory`] creates an entry from a type. [`StrategyEntry::new`] creates an entry from a
+/// closure, for a strategy that is known only at run time, such as a user's rule:
 ///
 /// ```
 /// use candlewick_sdk::{Candle, Direction, Parameter, ReasonTemplate, Registry, Signal, Strategy, StrategyEntry};
@@ -50,37 +50,37 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct StrategyEntry {
-    /// Name in configurations: lower-case letters, digits and hyphens.
+    /// Name in configurations. Consists of lower-case letters, digits and hyphens.
     pub name: String,
-    /// Version of the rules. Results of different versions are kept apart.
+    /// Version of the strategy. Results of different versions are never mixed.
     pub version: String,
-    /// One-sentence description.
+    /// Description of the strategy in one sentence.
     pub about: String,
     /// Whether the strategy needs prices between candles.
     pub wants_prices: bool,
-    /// Parameters, in the order of their declaration.
+    /// Parameters in declaration order.
     pub parameters: Vec<Parameter>,
-    build: Arc<Build>,
-    specify: Option<Arc<Specify>>,
-    explain: Option<Arc<Explain>>,
+    build: Arc<BuildFn>,
+    specify: Option<Arc<SpecifyFn>>,
+    explain: Option<Arc<ExplainFn>>,
 }
 
-/// A strategy built for a bot, with its declared signals.
+/// A strategy that was built for a bot, with its declaration.
 pub struct BuiltStrategy {
-    /// The strategy.
+    /// Strategy of the bot.
     pub strategy: Box<dyn Strategy>,
-    /// Declared signals, `None` if the strategy declares none.
+    /// Declared signals, or `None` if the strategy does not declare its signals.
     pub declaration: Option<Declaration>,
 }
 
-type Build = dyn Fn(&Value, &[Parameter], &BotContext) -> Result<BuiltStrategy, BuildError> + Send + Sync;
+type BuildFn = dyn Fn(&Value, &[Parameter], &BotContext) -> Result<BuiltStrategy, BuildError> + Send + Sync;
 
-type Explain = dyn Fn(&Value, &BotContext) -> Result<Box<dyn Strategy>, BuildError> + Send + Sync;
+type ExplainFn = dyn Fn(&Value, &BotContext) -> Result<Box<dyn Strategy>, BuildError> + Send + Sync;
 
-type Specify = dyn Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync;
+type SpecifyFn = dyn Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync;
 
 impl StrategyEntry {
-    /// Creates the entry of a strategy type.
+    /// Creates an entry from a strategy type.
     pub fn from_factory<S: StrategyFactory>() -> Self {
         let build = |values: &Value, described: &[Parameter], bot: &BotContext| {
             let params = parameters::read_with_schema(values, described)
@@ -101,10 +101,10 @@ impl StrategyEntry {
         }
     }
 
-    /// Creates the entry of a strategy known only at run time.
+    /// Creates an entry for a strategy that is known only at run time.
     ///
-    /// `build` is called once per bot. Its first argument is a JSON object of all parameters, checked against their ranges.
-    /// Parameters that the bot does not set have their defaults.
+    /// `build` is called once per bot. The first argument of `build` is a JSON object of all parameters, checked
+    /// against their ranges. Parameters that the bot does not set have their default values.
     pub fn new(
         name: impl Into<String>,
         version: impl Into<String>,
@@ -116,17 +116,17 @@ impl StrategyEntry {
         Self::declaring(name, version, undeclared)
     }
 
-    /// Like [`new`](Self::new), but `build` also returns the declared signals.
+    /// Like [`new`](Self::new), but `build` also returns the declaration of the strategy's signals.
     pub fn declaring(
         name: impl Into<String>,
         version: impl Into<String>,
         build: impl Fn(&Value, &BotContext) -> Result<BuiltStrategy, BuildError> + Send + Sync + 'static,
     ) -> Self {
         let name = name.into();
-        let of = name.clone();
+        let strategy = name.clone();
         let build = move |values: &Value, described: &[Parameter], bot: &BotContext| {
-            let values = parameters::complete(values, described)
-                .map_err(|problem| BuildError::parameters(of.as_str(), problem))?;
+            let values = parameters::fill_in_defaults(values, described)
+                .map_err(|problem| BuildError::parameters(strategy.as_str(), problem))?;
             build(&values, bot)
         };
         Self {
@@ -141,10 +141,10 @@ impl StrategyEntry {
         }
     }
 
-    /// Makes version and parameters depend on the bot's parameters, such as the name of a file.
+    /// Adds a closure that derives an entry from a bot's parameters, such as the name of a rule file.
     ///
-    /// `specify` returns an entry of the same name for the given parameters. That entry then [builds](Self::build) the
-    /// strategy. See [`for_params`](Self::for_params).
+    /// The derived entry has the same name, but may have another version and other parameters. The derived entry
+    /// [builds](Self::build) the strategy. See [`for_params`](Self::for_params).
     #[must_use]
     pub fn specified_by(
         mut self,
@@ -154,7 +154,7 @@ impl StrategyEntry {
         self
     }
 
-    /// Adds a builder of a variant with [conditions](Strategy::conditions).
+    /// Adds a constructor for a variant of the strategy that explains its [conditions](Strategy::conditions).
     ///
     /// The variant gives the same signals but is slower. `build` has the same arguments as in [`new`](Self::new).
     #[must_use]
@@ -166,41 +166,40 @@ impl StrategyEntry {
         self
     }
 
-    /// Returns the entry for these parameters. For most strategies, it is this entry.
+    /// Returns the entry for a bot's parameters: an entry derived by [`specified_by`](Self::specified_by), or `self`.
     /// Fails with [`BuildError`] if the parameters do not describe a strategy.
     pub fn for_params(&self, params: &Value) -> Result<Cow<'_, Self>, BuildError> {
         self.specify.as_ref().map_or(Ok(Cow::Borrowed(self)), |specify| specify(params).map(Cow::Owned))
     }
 
-    /// Sets the description.
+    /// Sets the description of the strategy.
     #[must_use]
     pub fn described(mut self, about: impl Into<String>) -> Self {
         self.about = about.into();
         self
     }
 
-    /// Adds a parameter.
+    /// Adds a parameter to the strategy.
     #[must_use]
     pub fn with_parameter(mut self, parameter: Parameter) -> Self {
         self.parameters.push(parameter);
         self
     }
 
-    /// Requests prices between candles for the strategy's bots ([`Strategy::on_price`]).
+    /// Requests prices between candles for bots with this strategy ([`Strategy::on_price`]).
     #[must_use]
     pub const fn wanting_prices(mut self) -> Self {
         self.wants_prices = true;
         self
     }
 
-    /// Builds the strategy of a bot from a JSON object of parameters.
-    /// Fails with [`BuildError`] if a parameter is unknown, of the wrong type or out of range, or the
-    /// strategy rejects them.
+    /// Builds the strategy of a bot from a JSON object of parameters. Fails with [`BuildError`] if a parameter is
+    /// unknown, has the wrong type or is out of range, or if the strategy rejects the parameters.
     pub fn build(&self, params: &Value, bot: &BotContext) -> Result<Box<dyn Strategy>, BuildError> {
         self.build_with_declaration(params, bot).map(|built| built.strategy)
     }
 
-    /// Like [`build`](Self::build), with the declared signals, for a search.
+    /// Like [`build`](Self::build), but also returns the declared signals, which a search uses.
     pub fn build_with_declaration(
         &self,
         params: &Value,
@@ -210,11 +209,11 @@ impl StrategyEntry {
         (entry.build)(params, &entry.parameters, bot)
     }
 
-    /// Like [`build`](Self::build), but uses the variant with conditions if there is one.
+    /// Like [`build`](Self::build), but builds the variant that explains its conditions, if available.
     pub fn build_explained(&self, params: &Value, bot: &BotContext) -> Result<Box<dyn Strategy>, BuildError> {
         let entry = self.for_params(params)?;
         let Some(explain) = &entry.explain else { return entry.build(params, bot) };
-        let values = parameters::complete(params, &entry.parameters)
+        let values = parameters::fill_in_defaults(params, &entry.parameters)
             .map_err(|problem| BuildError::parameters(entry.name.as_str(), problem))?;
         explain(&values, bot)
     }
@@ -222,12 +221,12 @@ impl StrategyEntry {
     fn check(&self) -> Result<(), RegistryError> {
         let is_allowed = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-');
         if self.name.is_empty() || !self.name.chars().all(is_allowed) {
-            return Err(RegistryError::NameNotAllowed { name: self.name.clone() });
+            return Err(RegistryError::InvalidName { name: self.name.clone() });
         }
         for (place, parameter) in self.parameters.iter().enumerate() {
             let strategy = || self.name.clone();
             if self.parameters[..place].iter().any(|earlier| earlier.name == parameter.name) {
-                return Err(RegistryError::ParameterTaken {
+                return Err(RegistryError::DuplicateParameter {
                     strategy: strategy(),
                     parameter: parameter.name.clone(),
                 });
@@ -248,77 +247,78 @@ impl fmt::Debug for StrategyEntry {
     }
 }
 
-/// Registration errors.
+/// Error while a strategy is registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
-    /// A strategy with this name exists already.
+    /// Another strategy already has this name.
     #[error("two strategies are named \"{name}\": give one of them another name")]
-    NameTaken {
+    DuplicateName {
         /// Duplicate name.
         name: String,
     },
-    /// The name is invalid in configurations, file names or commands.
+    /// The name contains a character other than a lower-case letter, a digit or a hyphen, or is empty.
     #[error("\"{name}\" cannot be the name of a strategy: use lower-case letters, digits and hyphens")]
-    NameNotAllowed {
+    InvalidName {
         /// Rejected name.
         name: String,
     },
     /// Two parameters have the same name.
     #[error("strategy \"{strategy}\" has two parameters named \"{parameter}\": rename one of them")]
-    ParameterTaken {
+    DuplicateParameter {
         /// Name of the strategy.
         strategy: String,
         /// Name of the parameter.
         parameter: String,
     },
-    /// A default is outside the parameter's own range.
+    /// The default value of a parameter is outside the parameter's range.
     #[error("strategy \"{strategy}\", default of a parameter: {problem}; change the default or the range")]
     DefaultOutOfRange {
         /// Name of the strategy.
         strategy: String,
-        /// Parameter with its default and range.
+        /// Description of the parameter, with its default value and range.
         problem: String,
     },
 }
 
-/// The strategies of a binary. Its code registers each of them explicitly.
+/// The strategies of a program, each registered explicitly in code.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     entries: Vec<StrategyEntry>,
 }
 
 impl Registry {
-    /// Adds a strategy type.
+    /// Adds a strategy type to the registry.
     pub fn with<S: StrategyFactory>(self) -> Result<Self, RegistryError> {
         self.with_entry(StrategyEntry::from_factory::<S>())
     }
 
-    /// Adds a strategy entry, for example for a strategy known only at run time.
-    /// Fails with [`RegistryError`] if the name is taken or invalid, or a default is out of range.
+    /// Adds a strategy entry, for example of a strategy that is known only at run time.
+    /// Fails with [`RegistryError`] if a name is duplicate or invalid, or a default value is out of range.
     pub fn with_entry(mut self, entry: StrategyEntry) -> Result<Self, RegistryError> {
         entry.check()?;
         if self.find(&entry.name).is_some() {
-            return Err(RegistryError::NameTaken { name: entry.name });
+            return Err(RegistryError::DuplicateName { name: entry.name });
         }
         self.entries.push(entry);
         Ok(self)
     }
 
-    /// Returns the strategy with this name.
+    /// Returns the strategy with this name, if registered.
     pub fn find(&self, name: &str) -> Option<&StrategyEntry> {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// Returns all strategies in the order of registration.
+    /// Returns all strategies in registration order.
     pub fn entries(&self) -> &[StrategyEntry] {
         &self.entries
     }
 }
 
-/// Returns an error message if cargo built this program in a folder other than the current one.
+/// Returns an error message if cargo runs a program that was built in another folder.
 ///
-/// Cargo mixes up two packages with the same name and version that share a target folder, unless the second one is newer.
-/// `built_in` is `env!("CARGO_MANIFEST_DIR")` of the program. `None` if the folders match or cargo did not start it.
+/// Cargo confuses two packages with the same name and version that share a target folder, unless the second package is
+/// newer. Pass `env!("CARGO_MANIFEST_DIR")` of the program as `built_in`. Returns `None` if the folders match, or the
+/// program was not started by cargo.
 pub fn folder_error(built_in: &str) -> Option<String> {
     describe_folder_mismatch(built_in, &std::env::var("CARGO_MANIFEST_DIR").ok()?)
 }
@@ -328,8 +328,8 @@ fn describe_folder_mismatch(built_in: &str, run_in: &str) -> Option<String> {
         || matches!((Path::new(built_in).canonicalize(), Path::new(run_in).canonicalize()), (Ok(one), Ok(other)) if one == other);
     (!is_same).then(|| {
         format!(
-            "cargo ran the program built in {built_in}, not in {run_in}: both packages have the same name and target folder. \
-             Rename one of them in Cargo.toml, or run cargo clean -p NAME and build again"
+            "cargo ran the program built in {built_in}, not in {run_in}. Both packages have the same name and share \
+             a target folder. Rename one package in Cargo.toml, or run `cargo clean -p NAME` and build again"
         )
     })
 }
@@ -363,9 +363,9 @@ mod tests {
     fn rejects_invalid_and_duplicate_names() {
         let registry = Registry::default().with_entry(idle("idle-2")).unwrap();
         let refused = |entry| registry.clone().with_entry(entry).unwrap_err();
-        assert_eq!(refused(idle("idle-2")), RegistryError::NameTaken { name: "idle-2".to_owned() });
+        assert_eq!(refused(idle("idle-2")), RegistryError::DuplicateName { name: "idle-2".to_owned() });
         for name in ["", "Idle", "idle_2", "idle 2", "idlé", "a/b"] {
-            assert_eq!(refused(idle(name)), RegistryError::NameNotAllowed { name: name.to_owned() });
+            assert_eq!(refused(idle(name)), RegistryError::InvalidName { name: name.to_owned() });
         }
         assert_eq!(registry.entries().len(), 1);
     }
@@ -376,7 +376,8 @@ mod tests {
         let refused = Registry::default().with_entry(entry).unwrap_err().to_string();
         assert!(refused.contains("level = 101") && refused.contains("0 to 100"), "{refused}");
         let entry = idle("idle").with_parameter(Parameter::new("period", 1));
-        assert!(matches!(Registry::default().with_entry(entry), Err(RegistryError::ParameterTaken { .. })));
+        let refused = Registry::default().with_entry(entry);
+        assert!(matches!(refused, Err(RegistryError::DuplicateParameter { .. })));
     }
 
     #[test]

@@ -1,52 +1,52 @@
 //! Moving averages and MACD.
 
-use super::extremes::{Fold, Window};
-use super::{IndicatorError, are_usable, checked_period, is_usable};
+use super::extremes::{Merge, Window};
+use super::{IndicatorError, are_usable, check_period, is_usable};
 use std::array;
 use ta::Next;
 use ta::indicators::SimpleMovingAverage;
 
-/// Weight below which the first value counts as forgotten.
-const FORGOTTEN_WEIGHT: f64 = 1e-9;
+/// Weight below which the first value no longer matters.
+const NEGLIGIBLE_WEIGHT: f64 = 1e-9;
 
-/// Exponential smoothing of several lines that start together.
-/// The first result is the simple mean of the first `period` values. The arithmetic matches the wrapped crate's
-/// exponential average, which is not used because of its field layout (docs/performance.md).
+/// Exponential smoothing of one or more number series that start together.
+/// The first result is the simple mean of the first `period` values. The arithmetic matches the `ta` crate, whose
+/// exponential average is not used because of its field layout (docs/performance.md).
 #[derive(Clone, Debug)]
 pub(super) struct Smoothing<const LINES: usize = 1> {
-    /// Contains sums until the seed is complete.
+    /// Current means, or sums of the values during warm-up.
     means: [f64; LINES],
-    /// Number of values until the first result. If greater than the period, the next value is skipped.
+    /// Number of values until the first result. While the number exceeds `period`, values are skipped.
     missing: usize,
-    /// Weight of a new value, repeated per line to multiply lines as vectors.
+    /// Weight of a new value, repeated for each series so that the compiler can vectorize.
     weights: [f64; LINES],
-    kept: [f64; LINES],
+    old_weights: [f64; LINES],
     period: usize,
 }
 
 impl<const LINES: usize> Smoothing<LINES> {
-    pub(super) fn exponential(period: usize) -> Self {
+    pub(super) fn with_exponential_weight(period: usize) -> Self {
         Self::new(period, period)
     }
 
-    /// Uses Wilder's weight, 1 / period, as in an exponential average over 2 x period - 1 values.
-    pub(super) fn wilder(period: usize) -> Self {
+    /// Creates a smoothing in which a new value has Wilder's weight of 1 / `period`.
+    pub(super) fn with_wilder_weight(period: usize) -> Self {
         Self::new(period, 2 * period - 1)
     }
 
     fn new(period: usize, length: usize) -> Self {
         let weight = 2.0 / (length + 1) as f64;
-        let (weights, kept) = ([weight; LINES], [1.0 - weight; LINES]);
-        Self { means: [0.0; LINES], missing: period, weights, kept, period }
+        let (weights, old_weights) = ([weight; LINES], [1.0 - weight; LINES]);
+        Self { means: [0.0; LINES], missing: period, weights, old_weights, period }
     }
 
-    pub(super) fn skip_first(mut self) -> Self {
+    pub(super) fn skip_first_value(mut self) -> Self {
         self.missing = self.period + 1;
         self
     }
 
-    /// Processes one finite value per line; `None` before the `period`th.
-    /// The seed is computed inline, so that the means stay in registers between candles (docs/performance.md).
+    /// Processes one finite value per series. Returns `None` during warm-up.
+    /// The first mean is computed inline, so that the means stay in registers between candles (docs/performance.md).
     #[inline]
     pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {
         if self.missing > 0 {
@@ -66,13 +66,13 @@ impl<const LINES: usize> Smoothing<LINES> {
 
     #[inline]
     pub(super) fn smooth(&mut self, values: [f64; LINES]) -> [f64; LINES] {
-        let Self { weights, kept, means, .. } = *self;
-        // All lines are computed before any is stored, so that the compiler can vectorize them.
-        self.means = array::from_fn(|line| weights[line] * values[line] + kept[line] * means[line]);
+        let Self { weights, old_weights, means, .. } = *self;
+        // All means are computed before the first is stored, so that the compiler can vectorize the loop.
+        self.means = array::from_fn(|line| weights[line] * values[line] + old_weights[line] * means[line]);
         self.means
     }
 
-    const fn has_answered(&self) -> bool {
+    const fn is_warm(&self) -> bool {
         self.missing == 0
     }
 
@@ -80,9 +80,9 @@ impl<const LINES: usize> Smoothing<LINES> {
         self.period
     }
 
-    pub(super) fn memory(&self) -> usize {
+    pub(super) fn candles_until_forgotten(&self) -> usize {
         let weight = self.weights.first().copied().unwrap_or(1.0);
-        (FORGOTTEN_WEIGHT.ln() / (1.0 - weight).ln()).ceil() as usize
+        (NEGLIGIBLE_WEIGHT.ln() / (1.0 - weight).ln()).ceil() as usize
     }
 }
 
@@ -94,15 +94,15 @@ impl Smoothing {
     }
 
     #[inline]
-    pub(super) const fn share(&self, value: f64) -> f64 {
+    pub(super) const fn weighted(&self, value: f64) -> f64 {
         self.weights[0] * value
     }
 
-    /// Returns the mean after adding this share.
-    /// A loop can keep the mean in a register and store it with [`Self::set_mean`].
+    /// Returns the mean after the next value, given that value times its weight, and the previous mean.
+    /// A loop can keep the mean in a register and store the last mean with [`Self::set_mean`].
     #[inline]
-    const fn next_mean(&self, share: f64, mean: f64) -> f64 {
-        share + self.kept[0] * mean
+    const fn next_mean(&self, weighted_value: f64, mean: f64) -> f64 {
+        weighted_value + self.old_weights[0] * mean
     }
 
     #[inline]
@@ -116,7 +116,7 @@ impl Smoothing {
     }
 }
 
-/// Mean of the last `period` values (TA-Lib `SMA`).
+/// Simple moving average: the mean of the last `period` values (TA-Lib `SMA`).
 #[derive(Clone, Debug)]
 pub struct Sma {
     period: usize,
@@ -125,53 +125,52 @@ pub struct Sma {
 }
 
 impl Sma {
-    /// Creates an average over `period` values, at least 1.
+    /// Creates an average over `period` values. The period is at least 1.
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
-        let period = checked_period("sma", period, 1)?;
+        let period = check_period("sma", period, 1)?;
         let mean = SimpleMovingAverage::new(period).expect("the period is not 0");
         Ok(Self { period, missing: period, mean })
     }
 
-    /// Processes the next value, usually a close; `None` during warm-up.
+    /// Processes the next value, usually a close. Returns `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         if !is_usable(value) {
             return None;
         }
         let mean = self.mean.next(value);
-        // The wrapped average returns partial means during warm-up.
+        // The average of the `ta` crate returns partial means during warm-up.
         self.missing = self.missing.saturating_sub(1);
         (self.missing == 0).then_some(mean)
     }
 
-    /// Returns the number of candles until the first value: `period`. Older values have no influence.
+    /// Returns `period`, the number of candles until the first value. Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.period
     }
 }
 
-/// Moving average with exponentially decaying weights.
-/// Each new value has the weight 2 / (period + 1). The first result is the simple mean of the first `period`
-/// values (TA-Lib `EMA`).
+/// Exponential moving average (TA-Lib `EMA`). A new value has the weight 2 / (`period` + 1).
+/// The first result is the simple mean of the first `period` values.
 #[derive(Clone, Debug)]
 pub struct Ema {
     smoothing: Smoothing,
 }
 
 impl Ema {
-    /// Creates an average over `period` values, at least 1.
+    /// Creates an average over `period` values. The period is at least 1.
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
-        Ok(Self { smoothing: Smoothing::exponential(checked_period("ema", period, 1)?) })
+        Ok(Self { smoothing: Smoothing::with_exponential_weight(check_period("ema", period, 1)?) })
     }
 
-    /// Processes the next value, usually a close; `None` during warm-up.
+    /// Processes the next value, usually a close. Returns `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         if is_usable(value) { self.smoothing.update(value) } else { None }
     }
 
-    /// Updates several averages with the same values at once.
-    /// Writes the results of [`update`](Self::update) to `answers`, one per value, with NaN for `None`.
+    /// Updates several averages with the same values, faster than single calls of [`update`](Self::update).
+    /// Writes one result per value to `answers`. NaN replaces `None`.
     #[doc(hidden)]
     #[inline]
     pub fn update_batch<const COUNT: usize>(
@@ -179,7 +178,7 @@ impl Ema {
         values: &[f64],
         answers: [&mut [f64]; COUNT],
     ) {
-        let is_plain = averages.iter().all(|average| average.smoothing.has_answered()) && are_usable(values);
+        let is_plain = averages.iter().all(|average| average.smoothing.is_warm()) && are_usable(values);
         if !is_plain {
             for (average, answers) in averages.into_iter().zip(answers) {
                 let pairs = answers.iter_mut().zip(values);
@@ -187,11 +186,11 @@ impl Ema {
             }
             return;
         }
-        // Shares first, so that each mean depends only on the previous one.
+        // Weighted values first, so that each mean depends only on the previous mean.
         let mut answers = answers.map(|answers| &mut answers[..values.len()]);
         for (average, answers) in averages.iter().zip(&mut answers) {
             let pairs = answers.iter_mut().zip(values);
-            pairs.for_each(|(answer, value)| *answer = average.smoothing.share(*value));
+            pairs.for_each(|(answer, value)| *answer = average.smoothing.weighted(*value));
         }
         let mut means: [f64; COUNT] = array::from_fn(|which| averages[which].smoothing.mean());
         (0..values.len()).for_each(|place| {
@@ -203,38 +202,37 @@ impl Ema {
         averages.into_iter().zip(means).for_each(|(average, mean)| average.smoothing.set_mean(mean));
     }
 
-    /// Returns the number of candles until the first value: `period`.
+    /// Returns `period`, the number of candles until the first value.
     pub fn warmup(&self) -> usize {
         self.smoothing.warmup()
     }
 
-    /// Returns the number of candles until the start of the series is forgotten.
-    /// This is `period` + about 10.4 x (`period` + 1).
+    /// Returns the number of candles until the start of the series no longer matters.
+    /// The number is `period` plus about 10.4 x (`period` + 1).
     pub fn stable_after(&self) -> usize {
-        self.smoothing.warmup() + self.smoothing.memory()
+        self.smoothing.warmup() + self.smoothing.candles_until_forgotten()
     }
 }
 
-/// Linearly weighted mean of the last `period` values (TA-Lib `WMA`).
-/// The newest value has the weight `period`, the previous one `period` - 1, and the oldest 1. The result has the
-/// unit of the values.
+/// Linearly weighted moving average over the last `period` values (TA-Lib `WMA`).
+/// The weights fall from `period` for the newest value to 1 for the oldest value.
 #[derive(Clone, Debug)]
 pub struct Wma {
-    window: Window<Sums>,
+    window: Window<WeightedSums>,
     weights: f64,
 }
 
-/// Sums over consecutive values. The oldest one has weight 1.
+/// Plain and weighted sums of consecutive values. The oldest value has weight 1.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
+struct WeightedSums {
     count: f64,
     sum: f64,
     weighted: f64,
 }
 
-impl Fold for Sums {
+impl Merge for WeightedSums {
     #[inline]
-    fn then(self, later: Self) -> Self {
+    fn merge(self, later: Self) -> Self {
         Self {
             count: self.count + later.count,
             sum: self.sum + later.sum,
@@ -245,31 +243,31 @@ impl Fold for Sums {
 }
 
 impl Wma {
-    /// Creates an average over `period` values, at least 1.
+    /// Creates an average over `period` values. The period is at least 1.
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
-        let period = checked_period("wma", period, 1)?;
+        let period = check_period("wma", period, 1)?;
         Ok(Self { window: Window::new(period), weights: (period * (period + 1) / 2) as f64 })
     }
 
-    /// Processes the next value, usually a close; `None` during warm-up.
+    /// Processes the next value, usually a close. Returns `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         if !is_usable(value) {
             return None;
         }
-        let window = self.window.update(Sums { count: 1.0, sum: value, weighted: value })?;
+        let window = self.window.update(WeightedSums { count: 1.0, sum: value, weighted: value })?;
         Some(window.weighted / self.weights)
     }
 
-    /// Returns the number of candles until the first value: `period`. Older values have no influence.
+    /// Returns `period`, the number of candles until the first value. Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }
 }
 
-/// Moving average with little lag, in the unit of the values (Hull 2005).
-/// Twice the weighted average over `period` / 2 minus the weighted average over `period`, smoothed by a weighted
-/// average over the square root of `period`. Half and square root are rounded down.
+/// Hull moving average, which follows values with little lag (Hull 2005).
+/// The formula is WMA(2 x WMA(values, `period` / 2) - WMA(values, `period`), sqrt(`period`)), where WMA is a weighted
+/// average. The half and the square root of the period are rounded down.
 #[derive(Clone, Debug)]
 pub struct Hull {
     half: Wma,
@@ -278,13 +276,13 @@ pub struct Hull {
 }
 
 impl Hull {
-    /// Creates an average over `period` values, at least 2; usually 16.
+    /// Creates an average over `period` values. The period is at least 2, usually 16.
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
-        let period = checked_period("hull", period, 2)?;
+        let period = check_period("hull", period, 2)?;
         Ok(Self { half: Wma::new(period / 2)?, full: Wma::new(period)?, smooth: Wma::new(period.isqrt())? })
     }
 
-    /// Processes the next value, usually a close; `None` during warm-up.
+    /// Processes the next value, usually a close. Returns `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         // Both averages are updated before `?` can return.
@@ -292,16 +290,16 @@ impl Hull {
         self.smooth.update(2.0 * half? - full?)
     }
 
-    /// Returns the number of candles until the first value.
-    /// This is `period` plus its square root minus 1 (19 for 16). Older values have no influence.
+    /// Returns the number of candles until the first value: `period` plus its square root minus 1 (19 for 16).
+    /// Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.full.warmup() + self.smooth.warmup() - 1
     }
 }
 
 /// Difference between a fast and a slow exponential average, with a smoothed signal line.
-/// Matches TA-Lib `MACD`: both averages have their first value at the same candle, because the fast average
-/// starts `slow - fast` candles late.
+/// Matches TA-Lib `MACD`: the fast average starts `slow - fast` candles late, so that both averages have their first
+/// value at the same candle.
 #[derive(Clone, Debug)]
 pub struct Macd {
     skipped: usize,
@@ -310,32 +308,31 @@ pub struct Macd {
     signal: Smoothing,
 }
 
-/// The three lines of a [`Macd`], in price units.
+/// The three values of a [`Macd`] at one candle, in price units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MacdLines {
     /// Fast average minus slow average.
     pub macd: f64,
-    /// Exponential average of `macd`.
+    /// Signal line: the exponential average of `macd`.
     pub signal: f64,
     /// `macd` minus `signal`.
     pub histogram: f64,
 }
 
 impl Macd {
-    /// Creates averages over `fast`, `slow` and `signal` values; usually 12, 26 and 9.
-    /// Fails unless `fast` is below `slow`.
+    /// Creates a MACD from its three periods, usually 12, 26 and 9. Fails unless `fast` is less than `slow`.
     pub fn new(fast: usize, slow: usize, signal: usize) -> Result<Self, IndicatorError> {
         for period in [fast, slow, signal] {
-            checked_period("macd", period, 1)?;
+            check_period("macd", period, 1)?;
         }
         if fast >= slow {
-            return Err(IndicatorError::OrderPeriods { indicator: "macd", fast, slow });
+            return Err(IndicatorError::FastNotBelowSlow { indicator: "macd", fast, slow });
         }
-        let [fast, slow, signal] = [fast, slow, signal].map(Smoothing::exponential);
+        let [fast, slow, signal] = [fast, slow, signal].map(Smoothing::with_exponential_weight);
         Ok(Self { skipped: slow.warmup() - fast.warmup(), fast, slow, signal })
     }
 
-    /// Processes the next value, usually a close; `None` during warm-up.
+    /// Processes the next value, usually a close. Returns `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<MacdLines> {
         if !is_usable(value) {
@@ -351,15 +348,14 @@ impl Macd {
         Some(MacdLines { macd, signal, histogram: macd - signal })
     }
 
-    /// Updates the indicator with several values at once.
-    /// Writes the lines of [`update`](Self::update) to `answers`, in the order of [`MacdLines`], one result per value.
-    /// Each `None` becomes NaN.
+    /// Processes several values, faster than single calls of [`update`](Self::update).
+    /// Writes one result per value to each of the three `answers`, in the order of [`MacdLines`]. NaN replaces `None`.
     #[doc(hidden)]
     #[inline]
     pub fn update_batch(&mut self, values: &[f64], answers: [&mut [f64]; 3]) {
         let [macds, signals, histograms] = answers.map(|answers| &mut answers[..values.len()]);
-        let is_warm = [&self.fast, &self.slow, &self.signal].into_iter().all(Smoothing::has_answered);
-        if !(is_warm && are_usable(values)) {
+        let are_warm = [&self.fast, &self.slow, &self.signal].into_iter().all(Smoothing::is_warm);
+        if !(are_warm && are_usable(values)) {
             for (place, value) in values.iter().enumerate() {
                 let lines = self.update(*value);
                 [macds[place], signals[place], histograms[place]] =
@@ -370,10 +366,10 @@ impl Macd {
         let Self { fast, slow, signal, .. } = self;
         let [mut by_fast, mut by_slow, mut by_signal] = [&*fast, slow, signal].map(Smoothing::mean);
         for (place, value) in values.iter().enumerate() {
-            by_fast = fast.next_mean(fast.share(*value), by_fast);
-            by_slow = slow.next_mean(slow.share(*value), by_slow);
+            by_fast = fast.next_mean(fast.weighted(*value), by_fast);
+            by_slow = slow.next_mean(slow.weighted(*value), by_slow);
             let macd = by_fast - by_slow;
-            by_signal = signal.next_mean(signal.share(macd), by_signal);
+            by_signal = signal.next_mean(signal.weighted(macd), by_signal);
             (macds[place], signals[place], histograms[place]) = (macd, by_signal, macd - by_signal);
         }
         fast.set_mean(by_fast);
@@ -381,14 +377,14 @@ impl Macd {
         signal.set_mean(by_signal);
     }
 
-    /// Returns the number of candles until the first value: `slow` + `signal` - 1.
+    /// Returns the number of candles until the first value, which is `slow` + `signal` - 1.
     pub fn warmup(&self) -> usize {
         self.slow.warmup() + self.signal.warmup() - 1
     }
 
-    /// Returns the number of candles until the start of the series is forgotten: 397 for 12, 26 and 9.
+    /// Returns the number of candles until the start of the series no longer matters: 397 for 12, 26 and 9.
     pub fn stable_after(&self) -> usize {
-        self.warmup() + self.slow.memory() + self.signal.memory()
+        self.warmup() + self.slow.candles_until_forgotten() + self.signal.candles_until_forgotten()
     }
 }
 

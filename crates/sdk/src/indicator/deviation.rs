@@ -1,15 +1,15 @@
-//! Standard deviations: Bollinger Bands and z-score.
+//! Indicators based on the standard deviation: Bollinger Bands and z-score.
 
-use super::{IndicatorError, checked_period, is_usable};
+use super::{IndicatorError, check_period, is_usable};
 
-/// Number of windows between recomputations, which limit rounding errors.
-const REFRESH_WINDOWS: usize = 32;
-/// Sums of squares below this share of their peak are mostly rounding errors.
-const MIN_PEAK_SHARE: f64 = 1e-6;
+/// Number of windows after which the sums are recomputed, to limit rounding errors.
+const WINDOWS_PER_REFRESH: usize = 32;
+/// Fraction of the peak sum of squares, below which a sum of squares is mostly rounding errors.
+const MIN_FRACTION_OF_PEAK: f64 = 1e-6;
 
-/// Mean and population deviation (divided by `period`) of the last `period` values.
-/// The wrapped crate's deviation is not used: it accumulates rounding errors, which exceed 1e-9 of the price
-/// after a jump or a million candles.
+/// Running mean and population standard deviation of the last `period` values.
+/// The deviation of the `ta` crate is not used, because after a price jump or a million candles, its rounding errors
+/// exceed 1e-9 of the price.
 #[derive(Clone, Debug)]
 pub(super) struct Deviation {
     window: Box<[f64]>,
@@ -49,7 +49,7 @@ impl Deviation {
         Some(Moments { mean: self.mean, deviation: (self.squares / self.window.len() as f64).sqrt() })
     }
 
-    /// Moves the sums to the next window (Welford's update for a replaced value).
+    /// Replaces the oldest value in the mean and the sum of squares (Welford's method).
     #[inline]
     fn replace(&mut self, oldest: f64, newest: f64) {
         let (change, mean) = (newest - oldest, self.mean);
@@ -57,19 +57,19 @@ impl Deviation {
         self.squares += change * (newest - self.mean + oldest - mean);
         self.peak = self.peak.max(self.squares);
         self.fresh_for = self.fresh_for.saturating_sub(1);
-        if self.fresh_for == 0 || self.squares < MIN_PEAK_SHARE * self.peak {
+        if self.fresh_for == 0 || self.squares < MIN_FRACTION_OF_PEAK * self.peak {
             self.refresh();
         }
     }
 
-    /// Recomputes the sums in two passes.
-    /// Distances are measured from a value in the window, so that equal values have a deviation of exactly 0.
+    /// Recomputes the mean and the sum of squares from all values in the window.
+    /// Values are measured from the first slot, so that equal values have a deviation of exactly 0.
     fn refresh(&mut self) {
         let (period, origin) = (self.window.len(), self.window[0]);
         self.mean = origin + self.window.iter().map(|value| value - origin).sum::<f64>() / period as f64;
         self.squares = self.window.iter().map(|value| (value - self.mean).powi(2)).sum();
         self.peak = self.squares;
-        self.fresh_for = REFRESH_WINDOWS * period;
+        self.fresh_for = WINDOWS_PER_REFRESH * period;
     }
 
     pub(super) fn period(&self) -> usize {
@@ -77,38 +77,37 @@ impl Deviation {
     }
 }
 
-/// Moving average with one band above and one below, at a number of standard deviations.
-/// Matches TA-Lib `BBANDS` with a simple average. Uses the population standard deviation, which divides by
-/// `period`.
+/// Moving average with an upper and a lower band, at a multiple of the standard deviation.
+/// Matches TA-Lib `BBANDS` with a simple average. The population standard deviation is used (divisor `period`).
 #[derive(Clone, Debug)]
 pub struct Bollinger {
     deviations: f64,
     window: Deviation,
 }
 
-/// The three lines of a [`Bollinger`], in price units.
+/// The three values of [`Bollinger`] bands at one candle, in price units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BollingerBands {
     /// Mean plus `deviations` standard deviations.
     pub upper: f64,
-    /// Mean.
+    /// Mean of the last `period` values.
     pub middle: f64,
     /// Mean minus `deviations` standard deviations.
     pub lower: f64,
 }
 
 impl Bollinger {
-    /// Creates bands over `period` values, `deviations` above and below the mean; usually 20 and 2.
-    /// Fails if `period` is below 2, or `deviations` is outside (0, 1000].
+    /// Creates bands at `deviations` standard deviations from the mean of `period` values, usually 2 and 20.
+    /// Fails if `period` is less than 2, or `deviations` is outside (0, 1000].
     pub fn new(period: usize, deviations: f64) -> Result<Self, IndicatorError> {
-        let period = checked_period("bollinger", period, 2)?;
+        let period = check_period("bollinger", period, 2)?;
         if !(deviations > 0.0 && deviations <= 1_000.0) {
-            return Err(IndicatorError::ChangeDeviations { deviations });
+            return Err(IndicatorError::InvalidDeviations { deviations });
         }
         Ok(Self { deviations, window: Deviation::new(period) })
     }
 
-    /// Processes the next value, usually a close; `None` during warm-up.
+    /// Processes the next value, usually a close. Returns `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<BollingerBands> {
         if !is_usable(value) {
@@ -119,7 +118,7 @@ impl Bollinger {
         Some(BollingerBands { upper: middle + distance, middle, lower: middle - distance })
     }
 
-    /// Returns the number of candles until the first value: `period`. Older values have no influence.
+    /// Returns `period`, the number of candles until the first value. Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }
@@ -127,34 +126,33 @@ impl Bollinger {
 
 /// Distance of the value from the mean of the last values, in standard deviations.
 ///
-/// The mean covers the last `period` values including the current one. Uses the population standard deviation
-/// (TA-Lib `SMA` and `STDDEV`). The absolute value is at most the square root of `period - 1`. It is 0 if there is
-/// no deviation. A value is outside a Bollinger band at `n` deviations if its z-score is above `n` or below
-/// `-n`.
+/// The mean covers the last `period` values, including the current value. The population standard deviation is used
+/// (TA-Lib `SMA` and `STDDEV`). The absolute score is at most the square root of `period - 1`. The score is 0 if all
+/// values are equal. A value is outside Bollinger bands at `n` deviations if its score is above `n` or below `-n`.
 #[derive(Clone, Debug)]
 pub struct ZScore {
     window: Deviation,
 }
 
 impl ZScore {
-    /// Creates a score over `period` values, at least 2; usually 20.
+    /// Creates a z-score over `period` values. The period is at least 2, usually 20.
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
-        Ok(Self { window: Deviation::new(checked_period("z-score", period, 2)?) })
+        Ok(Self { window: Deviation::new(check_period("z-score", period, 2)?) })
     }
 
-    /// Processes the next value, usually a close; `None` during warm-up.
+    /// Processes the next value, usually a close. Returns `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         if !is_usable(value) {
             return None;
         }
         let Moments { mean, deviation } = self.window.update(value)?;
-        // If distance and deviation are rounding errors, their quotient may exceed the bound.
+        // If the distance and the deviation are only rounding errors, the quotient may exceed the bound.
         let bound = ((self.window.period() - 1) as f64).sqrt();
         Some(if deviation > 0.0 { ((value - mean) / deviation).clamp(-bound, bound) } else { 0.0 })
     }
 
-    /// Returns the number of candles until the first value: `period`. Older values have no influence.
+    /// Returns `period`, the number of candles until the first value. Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }

@@ -1,6 +1,6 @@
-//! Sliding-window folds, and the extremes of the last candles.
+//! Highest high and lowest low in a sliding window of candles.
 
-use super::{IndicatorError, checked_period, is_usable};
+use super::{IndicatorError, check_period, is_usable};
 use crate::Candle;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -9,9 +9,8 @@ pub(super) struct Extremes {
     pub(super) lowest: f64,
 }
 
-/// Highest high and lowest low of the last candles, in amortized constant time.
-/// The wrapped crate scans its window whenever an extreme leaves it, which happens on every candle while
-/// prices fall steadily.
+/// Highest high and lowest low of the last candles, in amortized constant time per candle.
+/// The `ta` crate would scan the whole window on every candle while prices fall steadily.
 pub(super) type RecentExtremes = Window<Extremes>;
 
 impl Extremes {
@@ -21,50 +20,50 @@ impl Extremes {
     }
 }
 
-impl Fold for Extremes {
+impl Merge for Extremes {
     #[inline]
-    fn then(self, later: Self) -> Self {
+    fn merge(self, later: Self) -> Self {
         Self { highest: self.highest.max(later.highest), lowest: self.lowest.min(later.lowest) }
     }
 }
 
-pub(super) trait Fold: Copy + Default {
-    fn then(self, later: Self) -> Self;
+pub(super) trait Merge: Copy + Default {
+    fn merge(self, later: Self) -> Self;
 }
 
-/// Fold of the last `period` values.
-/// Values come in blocks of `period`. A slot of the previous block contains its value folded with all later ones of
-/// that block. The current block overwrites slots that no window needs any more (van Herk 1992, Gil and Werman
-/// 1993: three folds per value for any period). Nothing is subtracted, so no rounding error accumulates.
+/// Sliding window that merges the last `period` values into one, such as their maximum.
+/// The algorithm needs at most three merges per value (van Herk 1992, Gil and Werman 1993). Values form blocks of
+/// `period`. After a block, each slot contains the merge of its value and all later values of the block. The next block
+/// overwrites slots that are no longer needed. Values are never subtracted, so rounding errors do not accumulate.
 #[derive(Clone, Debug)]
 pub(super) struct Window<F> {
     slots: Box<[F]>,
     next: usize,
-    begun: F,
+    current_block: F,
     is_full: bool,
 }
 
-impl<F: Fold> Window<F> {
+impl<F: Merge> Window<F> {
     pub(super) fn new(period: usize) -> Self {
         let slots = vec![F::default(); period].into_boxed_slice();
-        Self { slots, next: 0, begun: F::default(), is_full: false }
+        Self { slots, next: 0, current_block: F::default(), is_full: false }
     }
 
     #[inline]
     pub(super) fn update(&mut self, value: F) -> Option<F> {
         self.slots[self.next] = value;
-        self.begun = if self.next == 0 { value } else { self.begun.then(value) };
+        self.current_block = if self.next == 0 { value } else { self.current_block.merge(value) };
         self.next += 1;
         if self.next == self.slots.len() {
-            self.end_block();
-            return Some(self.begun);
+            self.finish_block();
+            return Some(self.current_block);
         }
-        self.is_full.then(|| self.slots[self.next].then(self.begun))
+        self.is_full.then(|| self.slots[self.next].merge(self.current_block))
     }
 
-    fn end_block(&mut self) {
+    fn finish_block(&mut self) {
         for earlier in (0..self.slots.len() - 1).rev() {
-            self.slots[earlier] = self.slots[earlier].then(self.slots[earlier + 1]);
+            self.slots[earlier] = self.slots[earlier].merge(self.slots[earlier + 1]);
         }
         (self.next, self.is_full) = (0, true);
     }
@@ -74,33 +73,32 @@ impl<F: Fold> Window<F> {
     }
 }
 
-/// Highest high and lowest low of the last candles, including the current one.
-/// Source: Donchian 1960, in Kaufman, *Trading Systems and Methods*. Matches TA-Lib `MAX` of highs and `MIN` of
-/// lows. To detect a breakout, compare a close with the channel of the previous candle, because the current
-/// channel includes the current candle.
+/// Donchian channel: the highest high and the lowest low of the last candles, including the current candle.
+/// Source: Donchian 1960, in Kaufman, *Trading Systems and Methods*. Matches TA-Lib `MAX` of highs and `MIN` of lows.
+/// To detect a breakout, compare a close with the channel of the previous candle, which excludes the current candle.
 #[derive(Clone, Debug)]
 pub struct Donchian {
     window: RecentExtremes,
 }
 
-/// The three lines of a [`Donchian`], in price units.
+/// The three values of a [`Donchian`] channel at one candle, in price units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DonchianChannel {
-    /// Highest high.
+    /// Highest high of the last `period` candles.
     pub upper: f64,
-    /// Midpoint of the other two lines.
+    /// Midpoint between `upper` and `lower`.
     pub middle: f64,
-    /// Lowest low.
+    /// Lowest low of the last `period` candles.
     pub lower: f64,
 }
 
 impl Donchian {
-    /// Creates a channel over `period` candles, at least 1; usually 20.
+    /// Creates a channel over `period` candles. The period is at least 1, usually 20.
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
-        Ok(Self { window: RecentExtremes::new(checked_period("donchian", period, 1)?) })
+        Ok(Self { window: RecentExtremes::new(check_period("donchian", period, 1)?) })
     }
 
-    /// Processes the next candle and returns the channel, `None` during warm-up.
+    /// Processes the next candle and returns the channel, or `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<DonchianChannel> {
         if !is_usable(candle.high()) {
@@ -110,7 +108,7 @@ impl Donchian {
         Some(DonchianChannel { upper, middle: f64::midpoint(upper, lower), lower })
     }
 
-    /// Returns the number of candles until the first value: `period`. Older candles have no influence.
+    /// Returns `period`, the number of candles until the first value. Older candles have no influence.
     pub fn warmup(&self) -> usize {
         self.window.period()
     }
@@ -124,8 +122,8 @@ mod tests {
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     struct Stretch(usize, usize, usize);
 
-    impl Fold for Stretch {
-        fn then(self, later: Self) -> Self {
+    impl Merge for Stretch {
+        fn merge(self, later: Self) -> Self {
             assert_eq!(self.1 + 1, later.0, "stretches are folded in their order");
             Self(self.0, later.1, self.2 + later.2)
         }
@@ -150,8 +148,8 @@ mod tests {
         static FOLDS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
     }
 
-    impl Fold for Counted {
-        fn then(self, _: Self) -> Self {
+    impl Merge for Counted {
+        fn merge(self, _: Self) -> Self {
             FOLDS.set(FOLDS.get() + 1);
             self
         }

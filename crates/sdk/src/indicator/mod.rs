@@ -1,8 +1,8 @@
 //! Technical indicators that report their warm-up.
 //!
-//! `update` takes one candle or one value, usually a close. It returns `None` during warm-up and finite numbers after that.
-//! Indicators that exist in TA-Lib match its values from the first one on, with a relative error below 1e-9. Tests compare
-//! them with TA-Lib or its Rust port, and all others with a straightforward calculation.
+//! `update` takes one candle or one value, usually a close. The result is `None` during warm-up and finite afterwards.
+//! Indicators that TA-Lib also has match its values from the first value on, with a relative error below 1e-9. Tests
+//! compare these indicators with TA-Lib or a Rust port, and all other indicators with a straightforward calculation.
 //!
 //! ```
 //! use candlewick_sdk::indicator::{IndicatorError, Sma};
@@ -17,10 +17,10 @@
 //! ```
 //!
 //! # Warm-up
-//! `warmup()` is the number of candles until the first value. Recursive indicators never completely forget the first candle,
-//! so two instances that started at different candles disagree for a while. `stable_after()` is the number of candles after
-//! which they agree to 1e-9 (MACD and ADX: 2e-9). Use it as the warm-up of a strategy, so that live runs and backtests make
-//! the same decisions.
+//! `warmup()` is the number of candles until the first value. The first candle influences all values of a recursive
+//! indicator, so two instances that started at different candles disagree for a while. `stable_after()` is the number
+//! of candles after which the instances agree to 1e-9 (MACD and ADX: 2e-9). Use `stable_after()` as the warm-up of a
+//! strategy, so that live runs and backtests make the same decisions.
 //!
 //! | indicator | TA-Lib | usual settings | first value | stable after |
 //! |---|---|---|---|---|
@@ -49,8 +49,8 @@
 //! For a value that is NaN, infinite or beyond 1e100, `update` returns `None` and leaves the indicator unchanged.
 //!
 //! # Cost
-//! Nothing is allocated after `new`. An update takes amortized constant time, except for [`Stochastic`] and [`Cci`], which scan
-//! their window.
+//! Only `new` allocates memory. An update takes amortized constant time, except for [`Stochastic`] and [`Cci`], which
+//! scan their window.
 
 mod averages;
 mod deviation;
@@ -72,7 +72,7 @@ pub use trend::{
     SupertrendLine,
 };
 
-/// Largest accepted value. Larger ones could overflow a sum or square and corrupt the state forever.
+/// Largest accepted value. A larger value could overflow a sum or square and corrupt an indicator permanently.
 const MAX_VALUE: f64 = 1e100;
 
 #[inline]
@@ -88,22 +88,22 @@ fn are_usable(values: &[f64]) -> bool {
 /// Maximum period, as in TA-Lib.
 const MAX_PERIOD: usize = 100_000;
 
-/// Invalid settings of an indicator.
+/// Error for invalid settings of an indicator.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum IndicatorError {
-    /// A period is too short or too long.
-    #[error("{indicator}: period {period} is outside {least} to {MAX_PERIOD}")]
-    ChangePeriod {
+    /// The period is too short or too long.
+    #[error("{indicator}: period {period} is outside {minimum} to {MAX_PERIOD}")]
+    InvalidPeriod {
         /// Name of the indicator.
         indicator: &'static str,
         /// Requested period.
         period: usize,
         /// Minimum period.
-        least: usize,
+        minimum: usize,
     },
-    /// The fast period is not shorter than the slow one.
+    /// The fast period is not shorter than the slow period.
     #[error("{indicator}: fast period {fast} is not below slow period {slow}")]
-    OrderPeriods {
+    FastNotBelowSlow {
         /// Name of the indicator.
         indicator: &'static str,
         /// Fast period.
@@ -111,52 +111,52 @@ pub enum IndicatorError {
         /// Slow period.
         slow: usize,
     },
-    /// The distance of the bands is out of range.
+    /// The number of standard deviations for Bollinger Bands is outside (0, 1000].
     #[error("bollinger: deviations {deviations} is not a number above 0, at most 1000")]
-    ChangeDeviations {
-        /// Requested distance in standard deviations.
+    InvalidDeviations {
+        /// Requested number of standard deviations.
         deviations: f64,
     },
-    /// The distance of the channel lines is out of range.
+    /// The multiple of the average true range is outside (0, 1000].
     #[error("{indicator}: multiple {multiple} is not a number above 0, at most 1000")]
-    ChangeMultiple {
+    InvalidMultiple {
         /// Name of the indicator.
         indicator: &'static str,
-        /// Requested multiple of the average range.
+        /// Requested multiple of the average true range.
         multiple: f64,
     },
-    /// The acceleration of a stop is out of range.
+    /// The step or the limit of a parabolic SAR is invalid.
     #[error("parabolic sar: step {step} and limit {limit}: use 0 < step <= limit <= 1")]
-    ChangeAcceleration {
-        /// Requested step.
+    InvalidAcceleration {
+        /// Requested acceleration step.
         step: f64,
-        /// Requested limit.
+        /// Requested maximum acceleration.
         limit: f64,
     },
-    /// A session starts outside a day, or lasts longer than one.
+    /// The session starts outside the day, is empty, or lasts longer than 24 hours.
     #[error(
-        "session range: start {start} ms, length {length} ms: use a start within the day and a length up to a day"
+        "session range: start {start} ms or length {length} ms is invalid: start within the day and last up to 24 h"
     )]
-    ChangeSession {
-        /// Start of the session, from midnight UTC.
+    InvalidSession {
+        /// Start of the session, relative to midnight UTC.
         start: Millis,
         /// Length of the session.
         length: Millis,
     },
 }
 
-fn checked_period(indicator: &'static str, period: usize, least: usize) -> Result<usize, IndicatorError> {
-    if (least..=MAX_PERIOD).contains(&period) {
+fn check_period(indicator: &'static str, period: usize, minimum: usize) -> Result<usize, IndicatorError> {
+    if (minimum..=MAX_PERIOD).contains(&period) {
         Ok(period)
     } else {
-        Err(IndicatorError::ChangePeriod { indicator, period, least })
+        Err(IndicatorError::InvalidPeriod { indicator, period, minimum })
     }
 }
 
-fn checked_multiple(indicator: &'static str, multiple: f64) -> Result<f64, IndicatorError> {
+fn check_multiple(indicator: &'static str, multiple: f64) -> Result<f64, IndicatorError> {
     if multiple > 0.0 && multiple <= 1_000.0 {
         Ok(multiple)
     } else {
-        Err(IndicatorError::ChangeMultiple { indicator, multiple })
+        Err(IndicatorError::InvalidMultiple { indicator, multiple })
     }
 }

@@ -1,53 +1,53 @@
-//! Price ranges of daily sessions, and pivot levels of the previous day.
+//! Price ranges of daily trading sessions, and pivot levels of the previous day.
 
 use super::{IndicatorError, is_usable};
 use crate::{Candle, Interval, Millis};
 
-/// Price range of a session that repeats every day.
+/// Price range of a trading session that repeats every day.
 ///
-/// For example, the hours of an exchange or its first half-hour (the opening range of Crabel, *Day Trading with
-/// Short Term Price Patterns and Opening Range Breakout*, 1990). A candle belongs to the session in which it opens.
-/// The last session remains, marked as over, until the next one starts. A session whose start was not seen is
-/// skipped. Times are UTC: sessions in local time with daylight saving shift by an hour twice a year.
+/// Examples are the hours of an exchange or its first half-hour (the opening range of Crabel, *Day Trading with Short
+/// Term Price Patterns and Opening Range Breakout*, 1990). A candle belongs to the session in which it opens. Between
+/// sessions, the last session is returned, marked as over. A session is skipped if the candles start during that
+/// session. Times are UTC, so a session in local time with daylight saving shifts by an hour twice a year.
 #[derive(Clone, Debug)]
 pub struct SessionRange {
     start: Millis,
     length: Millis,
-    /// Start of the session that was running when the series started; `None` if they started together.
-    cut_off: Option<Millis>,
+    /// Start of the first session, which is skipped. `None` if the candles begin with that session.
+    skipped_session: Option<Millis>,
     has_begun: bool,
     last: Option<Session>,
 }
 
-/// State of a [`SessionRange`], in price units.
+/// Price range of one session of a [`SessionRange`], in price units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Session {
-    /// Start time.
+    /// Start time of the session.
     pub start: Millis,
-    /// Highest price so far.
+    /// Highest price of the session so far.
     pub high: f64,
-    /// Lowest price so far.
+    /// Lowest price of the session so far.
     pub low: f64,
-    /// Last close so far.
+    /// Last close of the session so far.
     pub close: f64,
-    /// Whether a candle after the end of the session has been seen.
+    /// Whether a candle after the end of the session was processed.
     pub is_over: bool,
 }
 
 impl SessionRange {
-    /// Creates a session that starts daily at `start` and lasts for `length`.
-    /// `start` is relative to midnight UTC and less than a day, `length` is at most a day.
+    /// Creates the range of a session that starts daily at `start` after midnight UTC and lasts for `length`.
+    /// Fails unless `start` is less than 24 h, and `length` is above 0 and at most 24 h.
     pub fn new(start: Millis, length: Millis) -> Result<Self, IndicatorError> {
         let is_within_a_day = start >= Millis::ZERO && start < Millis::DAY;
         if is_within_a_day && length > Millis::ZERO && length <= Millis::DAY {
-            Ok(Self { start, length, cut_off: None, has_begun: false, last: None })
+            Ok(Self { start, length, skipped_session: None, has_begun: false, last: None })
         } else {
-            Err(IndicatorError::ChangeSession { start, length })
+            Err(IndicatorError::InvalidSession { start, length })
         }
     }
 
-    /// Processes the next candle and returns its session. Between sessions, returns the last one.
-    /// `None` before the first session whose start was seen.
+    /// Processes the next candle and returns the current session, or the last session between sessions.
+    /// Returns `None` before the first complete session starts.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<Session> {
         if !is_usable(candle.high()) {
@@ -56,9 +56,9 @@ impl SessionRange {
         let start = (candle.time() - self.start).floor_to(Millis::DAY) + self.start;
         if !self.has_begun {
             self.has_begun = true;
-            self.cut_off = (candle.time() != start).then_some(start);
+            self.skipped_session = (candle.time() != start).then_some(start);
         }
-        if self.cut_off == Some(start) {
+        if self.skipped_session == Some(start) {
             return None;
         }
         let is_inside = candle.time() - start < self.length;
@@ -73,21 +73,20 @@ impl SessionRange {
         self.last
     }
 
-    /// Returns the number of candles until the first value of a series without gaps.
-    /// This is the number of candles in one day, plus one.
+    /// Returns the number of candles until the first value, if no candle is missing: one day of candles plus one.
     pub fn warmup(&self, interval: Interval) -> usize {
         candles_in_days(1, interval) + 1
     }
 }
 
 const fn candles_in_days(days: i64, interval: Interval) -> usize {
-    let (all, one) = (days * Millis::DAY.get(), interval.length().get());
-    ((all + one - 1) / one) as usize
+    let (total, step) = (days * Millis::DAY.get(), interval.length().get());
+    ((total + step - 1) / step) as usize
 }
 
-/// Floor traders' pivot levels of the last day with candles.
-/// The pivot, three resistances and three supports are computed from high, low and close (Person, *A Complete Guide
-/// to Technical Trading Tactics*, 2004). A day whose start was not seen is skipped. Times are UTC.
+/// Classic pivot levels of the previous day with candles: a pivot, three resistances and three supports.
+/// The levels are computed from the day's high, low and close (Person, *A Complete Guide to Technical Trading Tactics*,
+/// 2004). An incomplete first day is skipped. Times are UTC.
 #[derive(Clone, Debug)]
 pub struct Pivots {
     day: SessionRange,
@@ -95,19 +94,19 @@ pub struct Pivots {
     levels: Option<PivotLevels>,
 }
 
-/// Levels of [`Pivots`], in price units.
+/// The seven levels of [`Pivots`], in price units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PivotLevels {
-    /// (high + low + close) / 3.
+    /// Pivot: (high + low + close) / 3.
     pub pivot: f64,
-    /// 2 x pivot - low, pivot + (high - low), high + 2 x (pivot - low).
+    /// Resistances: 2 x pivot - low, pivot + (high - low), high + 2 x (pivot - low).
     pub resistances: [f64; 3],
-    /// 2 x pivot - high, pivot - (high - low), low - 2 x (high - pivot). Some may be negative.
+    /// Supports: 2 x pivot - high, pivot - (high - low), low - 2 x (high - pivot). A support may be negative.
     pub supports: [f64; 3],
 }
 
 impl PivotLevels {
-    /// Computes the levels from a high, a low and a close.
+    /// Computes the levels from the high, low and close of a day.
     pub fn new(high: f64, low: f64, close: f64) -> Self {
         let pivot = (high + low + close) / 3.0;
         let range = high - low;
@@ -120,16 +119,15 @@ impl PivotLevels {
 }
 
 impl Pivots {
-    /// Creates levels for days that start `start` after midnight UTC. `start` is less than a day.
+    /// Creates pivot levels for days that begin at `start` after midnight UTC. `start` is less than 24 h.
     pub fn new(start: Millis) -> Result<Self, IndicatorError> {
         Ok(Self { day: SessionRange::new(start, Millis::DAY)?, before: None, levels: None })
     }
 
-    /// Processes the next candle and returns the levels of the last day before the day of the candle.
-    /// `None` until a complete day has ended.
+    /// Processes the next candle and returns the levels of the previous day, or `None` until a complete day has ended.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<PivotLevels> {
-        // An unusable candle has no day and changes nothing.
+        // An unusable candle does not belong to a day and is skipped.
         let day = self.day.update(candle)?;
         if let Some(before) = self.before.replace(day)
             && before.start != day.start
@@ -139,8 +137,7 @@ impl Pivots {
         self.levels
     }
 
-    /// Returns the number of candles until the first value of a series without gaps.
-    /// This is the number of candles in two days, plus one.
+    /// Returns the number of candles until the first value, if no candle is missing: two days of candles plus one.
     pub fn warmup(&self, interval: Interval) -> usize {
         candles_in_days(2, interval) + 1
     }

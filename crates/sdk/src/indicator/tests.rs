@@ -414,7 +414,7 @@ fn rejects_sessions_longer_than_a_day() {
         (Millis::HOUR, Millis::ZERO),
     ] {
         let refused = format!(
-            "session range: start {start} ms, length {length} ms: use a start within the day and a length up to a day"
+            "session range: start {start} ms or length {length} ms is invalid: start within the day and last up to 24 h"
         );
         check_made(SessionRange::new(start, length), Err(&refused));
     }

@@ -1,12 +1,11 @@
-//! Average true range and trend indicators.
+//! Average true range, and indicators that follow a trend.
 
 use super::averages::Smoothing;
-use super::{Ema, IndicatorError, checked_multiple, checked_period, is_usable};
+use super::{Ema, IndicatorError, check_multiple, check_period, is_usable};
 use crate::{Candle, Direction, Interval, Ohlcv};
 
-/// Smoothed average of the true range, in price units.
-/// The true range is the price movement during a candle, including the gap before it. Matches TA-Lib `ATR`
-/// with Wilder's smoothing.
+/// Average true range: a smoothed average of price movement per candle, in price units.
+/// The true range of a candle includes the gap from the previous close. Matches TA-Lib `ATR` with Wilder's smoothing.
 #[derive(Clone, Debug)]
 pub struct Atr {
     previous_close: Option<f64>,
@@ -19,13 +18,13 @@ fn true_range(candle: &Candle, previous_close: f64) -> f64 {
 }
 
 impl Atr {
-    /// Creates an average over `period` true ranges, at least 1; usually 14.
+    /// Creates an average over `period` true ranges. The period is at least 1, usually 14.
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
-        let ranges = Smoothing::wilder(checked_period("atr", period, 1)?);
+        let ranges = Smoothing::with_wilder_weight(check_period("atr", period, 1)?);
         Ok(Self { previous_close: None, ranges })
     }
 
-    /// Processes the next candle and returns the average, `None` during warm-up.
+    /// Processes the next candle and returns the average, or `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<f64> {
         if !is_usable(candle.high()) {
@@ -35,23 +34,22 @@ impl Atr {
         self.ranges.update(true_range(candle, previous_close))
     }
 
-    /// Returns the number of candles until the first value: `period` + 1.
+    /// Returns the number of candles until the first value, which is `period` + 1.
     /// The first candle has no previous close.
     pub fn warmup(&self) -> usize {
         self.ranges.warmup() + 1
     }
 
-    /// Returns the number of candles until the start of the series is forgotten.
-    /// This is about 21.7 x `period` (295 for 14).
+    /// Returns the number of candles until the start of the series no longer matters.
+    /// The number is about 21.7 x `period` (295 for 14).
     pub fn stable_after(&self) -> usize {
-        self.warmup() + self.ranges.memory()
+        self.warmup() + self.ranges.candles_until_forgotten()
     }
 }
 
-/// Average of closes, with lines above and below at a multiple of the average true range.
-/// Keltner's channel (1960) in its modern form, with an exponential average and Wilder's range (TA-Lib `EMA` and
-/// `ATR`). The wrapped crate's channel differs: it has one period for both, uses typical prices, and starts
-/// at the first candle instead of a mean.
+/// Keltner channel: an average of closes, with lines above and below at a multiple of the average true range.
+/// This modern form uses an exponential average and Wilder's range (TA-Lib `EMA` and `ATR`). The channel of the `ta`
+/// crate is not used, because it has a single period, uses typical prices, and starts at the first candle.
 #[derive(Clone, Debug)]
 pub struct Keltner {
     multiple: f64,
@@ -59,30 +57,29 @@ pub struct Keltner {
     range: Atr,
 }
 
-/// The three lines of a [`Keltner`], in price units.
+/// The three values of a [`Keltner`] channel at one candle, in price units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KeltnerChannel {
-    /// Average plus `multiple` ranges.
+    /// Average of closes plus `multiple` average true ranges.
     pub upper: f64,
-    /// Average.
+    /// Average of closes.
     pub middle: f64,
-    /// Average minus `multiple` ranges.
+    /// Average of closes minus `multiple` average true ranges.
     pub lower: f64,
 }
 
 impl Keltner {
-    /// Creates a channel over `period` closes, with lines at `multiple` ranges over `range_period` candles.
-    /// Both periods are at least 1. Usual settings are 20, 10 and a multiple of 2. Fails if `multiple` is outside
-    /// (0, 1000].
+    /// Creates a channel from the period of the closes, the period of the ranges and a multiple, usually 20, 10 and 2.
+    /// Fails unless both periods are at least 1 and `multiple` is in (0, 1000].
     pub fn new(period: usize, range_period: usize, multiple: f64) -> Result<Self, IndicatorError> {
         for period in [period, range_period] {
-            checked_period("keltner", period, 1)?;
+            check_period("keltner", period, 1)?;
         }
-        let multiple = checked_multiple("keltner", multiple)?;
+        let multiple = check_multiple("keltner", multiple)?;
         Ok(Self { multiple, middle: Ema::new(period)?, range: Atr::new(range_period)? })
     }
 
-    /// Processes the next candle and returns the channel, `None` during warm-up.
+    /// Processes the next candle and returns the channel, or `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<KeltnerChannel> {
         if !super::is_usable(candle.high()) {
@@ -99,49 +96,49 @@ impl Keltner {
         self.middle.warmup().max(self.range.warmup())
     }
 
-    /// Returns the number of candles until the start of the series is forgotten: 228 for 20 and 10.
+    /// Returns the number of candles until the start of the series no longer matters: 228 for 20 and 10.
     pub fn stable_after(&self) -> usize {
         self.middle.stable_after().max(self.range.stable_after())
     }
 }
 
-/// Line that follows a trend at a multiple of the average true range.
-/// The line changes sides when a close crosses it (Seban 2008, here with (high + low) / 2 and Wilder's range).
-/// The lower line only rises while closes stay above it, and the upper line only falls while closes stay below
-/// it. The first trend is a falling one, until a close is above the upper line.
+/// Line that follows a trend at a distance, which is a multiple of the average true range.
+/// When a close crosses the line, the trend reverses (Seban 2008, here with (high + low) / 2 and Wilder's range).
+/// In a rising trend, the line is below the closes and never falls. In a falling trend, the line is above the closes
+/// and never rises. The first trend is falling, until a close is above the upper line.
 #[derive(Clone, Debug)]
 pub struct Supertrend {
     multiple: f64,
     range: Atr,
-    last: Option<Lines>,
+    last: Option<SupertrendState>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Lines {
+struct SupertrendState {
     upper: f64,
     lower: f64,
     close: f64,
     trend: Direction,
 }
 
-/// Result of a [`Supertrend`].
+/// Line and trend of a [`Supertrend`] at one candle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SupertrendLine {
-    /// Line in price units: below a rising trend, above a falling one.
+    /// Line in price units, below a rising trend and above a falling trend.
     pub line: f64,
-    /// [`Direction::Buy`] for a rising trend, [`Direction::Sell`] for a falling one.
+    /// [`Direction::Buy`] for a rising trend, [`Direction::Sell`] for a falling trend.
     pub trend: Direction,
 }
 
 impl Supertrend {
-    /// Creates a line at `multiple` average ranges over `period` candles, at least 1.
-    /// Usual settings are a period of 10 and a multiple of 3. Fails if `multiple` is outside (0, 1000].
+    /// Creates a line from the period of the average true range and a multiple, usually 10 and 3.
+    /// Fails unless `period` is at least 1 and `multiple` is in (0, 1000].
     pub fn new(period: usize, multiple: f64) -> Result<Self, IndicatorError> {
-        let range = Atr::new(checked_period("supertrend", period, 1)?)?;
-        Ok(Self { multiple: checked_multiple("supertrend", multiple)?, range, last: None })
+        let range = Atr::new(check_period("supertrend", period, 1)?)?;
+        Ok(Self { multiple: check_multiple("supertrend", multiple)?, range, last: None })
     }
 
-    /// Processes the next candle and returns the line, `None` during warm-up.
+    /// Processes the next candle and returns the line, or `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<SupertrendLine> {
         if !is_usable(candle.high()) {
@@ -163,7 +160,7 @@ impl Supertrend {
                 unchanged => unchanged,
             };
         }
-        self.last = Some(Lines { upper, lower, close, trend });
+        self.last = Some(SupertrendState { upper, lower, close, trend });
         let line = match trend {
             Direction::Buy => lower,
             Direction::Sell => upper,
@@ -171,21 +168,19 @@ impl Supertrend {
         Some(SupertrendLine { line, trend })
     }
 
-    /// Returns the number of candles until the first value: `period` + 1.
-    /// The influence of the start of the series is unbounded: two series with different starts agree only once both
-    /// have reversed. To make the same decisions live as in a backtest, a strategy should request several
-    /// times as many candles as a trend lasts.
+    /// Returns the number of candles until the first value, which is `period` + 1.
+    /// Two series with different starts agree only after both have reversed. To make the same decisions live as in a
+    /// backtest, a strategy should request several times as many candles as a trend lasts.
     pub fn warmup(&self) -> usize {
         self.range.warmup()
     }
 }
 
-/// Minimum sum of the directional indicators for a direction (as in TA-Lib).
+/// Minimum sum of +DI and -DI for a candle that has a direction (as in TA-Lib).
 const MIN_DIRECTION_SUM: f64 = 1e-14;
 
-/// Trend strength from 0 to 100 with its directional parts.
-/// Matches TA-Lib `ADX`, `PLUS_DI` and `MINUS_DI`. As in TA-Lib, a candle without a direction leaves the
-/// index unchanged.
+/// Average directional index: trend strength from 0 to 100, with upward and downward parts.
+/// Matches TA-Lib `ADX`, `PLUS_DI` and `MINUS_DI`. A candle without a direction leaves the index unchanged.
 #[derive(Clone, Debug)]
 pub struct Adx {
     previous: Option<Candle>,
@@ -196,19 +191,18 @@ pub struct Adx {
     last: Option<f64>,
 }
 
-/// The three lines of an [`Adx`], 0 to 100.
+/// The three values of an [`Adx`] at one candle, from 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdxLines {
-    /// Trend strength, regardless of its direction.
+    /// Trend strength, regardless of direction.
     pub adx: f64,
-    /// Upward movement as a share of the true range.
+    /// Upward movement in percent of the true range.
     pub plus_di: f64,
-    /// Downward movement as a share of the true range.
+    /// Downward movement in percent of the true range.
     pub minus_di: f64,
 }
 
-/// Wilder's running sum.
-/// The first `period - 1` values are added up. Each later one replaces 1 / period of the sum.
+/// Wilder's running sum: after `period - 1` values are added up, each later value replaces 1 / `period` of the sum.
 #[derive(Clone, Debug)]
 struct WilderSum {
     period: usize,
@@ -234,14 +228,14 @@ impl WilderSum {
 }
 
 impl Adx {
-    /// Creates an index over `period` candles, at least 2; usually 14.
+    /// Creates an index over `period` candles. The period is at least 2, usually 14.
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
-        let index = Smoothing::wilder(checked_period("adx", period, 2)?);
+        let index = Smoothing::with_wilder_weight(check_period("adx", period, 2)?);
         let sum = WilderSum::new(period);
         Ok(Self { previous: None, plus: sum.clone(), minus: sum.clone(), ranges: sum, index, last: None })
     }
 
-    /// Processes the next candle and returns the lines, `None` during warm-up.
+    /// Processes the next candle and returns the lines, or `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<AdxLines> {
         if !is_usable(candle.high()) {
@@ -265,62 +259,62 @@ impl Adx {
         self.last.map(|adx| AdxLines { adx, plus_di, minus_di })
     }
 
-    /// Returns the number of candles until the first value: 2 x `period`.
+    /// Returns the number of candles until the first value, which is 2 x `period`.
     pub fn warmup(&self) -> usize {
         2 * self.index.warmup()
     }
 
-    /// Returns the number of candles until the start of the series is forgotten.
-    /// This is about 43.4 x `period` (588 for 14).
+    /// Returns the number of candles until the start of the series no longer matters.
+    /// The number is about 43.4 x `period` (588 for 14).
     pub fn stable_after(&self) -> usize {
-        self.warmup() + 2 * self.index.memory()
+        self.warmup() + 2 * self.index.candles_until_forgotten()
     }
 }
 
-/// Trailing stop that accelerates, and reverses when the price reaches it.
+/// Parabolic SAR: a trailing stop that accelerates with the trend, and reverses when the price reaches the stop.
 ///
-/// Wilder 1978, TA-Lib `SAR`. The stop moves by a share of its distance from the trend's extreme. The share
-/// grows by `step` with each new extreme, up to `limit`. The stop never enters the range of the last two
-/// candles. The first trend falls if the second candle extends further below the first than above it,
-/// otherwise it rises.
+/// Source: Wilder 1978, TA-Lib `SAR`. At each candle, the stop moves by a fraction of its distance from the extreme
+/// price of the trend. The fraction grows by `step` with each new extreme, up to `limit`. The stop never enters the
+/// range of the last two candles. The first trend is falling if the second candle exceeds the first candle further
+/// downwards than upwards, and rising otherwise.
 #[derive(Clone, Debug)]
 pub struct ParabolicSar {
     step: f64,
     limit: f64,
     previous: Option<Candle>,
-    run: Option<Run>,
+    run: Option<SarState>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct SarState {
     trend: Direction,
     extreme: f64,
     share: f64,
     stop: f64,
 }
 
-/// Result of a [`ParabolicSar`].
+/// Stop and trend of a [`ParabolicSar`] at one candle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SarLine {
-    /// Stop at this candle, in price units: below a rising trend, above a falling one.
-    /// When a candle reaches the stop, this is already the stop of the new trend.
+    /// Stop in price units, below a rising trend and above a falling trend.
+    /// At a candle that reaches the stop, the value is already the stop of the new trend.
     pub stop: f64,
-    /// [`Direction::Buy`] for a rising trend, [`Direction::Sell`] for a falling one.
+    /// [`Direction::Buy`] for a rising trend, [`Direction::Sell`] for a falling trend.
     pub trend: Direction,
 }
 
 impl ParabolicSar {
-    /// Creates a stop that moves by a share of `step` at first, and at most `limit`.
-    /// Usual settings are 0.02 and 0.2. Fails unless 0 < `step` <= `limit` <= 1.
+    /// Creates a stop from the acceleration step and its limit, usually 0.02 and 0.2.
+    /// Fails unless 0 < `step` <= `limit` <= 1.
     pub fn new(step: f64, limit: f64) -> Result<Self, IndicatorError> {
         if step > 0.0 && step <= limit && limit <= 1.0 {
             Ok(Self { step, limit, previous: None, run: None })
         } else {
-            Err(IndicatorError::ChangeAcceleration { step, limit })
+            Err(IndicatorError::InvalidAcceleration { step, limit })
         }
     }
 
-    /// Processes the next candle and returns the stop, `None` during warm-up.
+    /// Processes the next candle and returns the stop, or `None` during warm-up.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<SarLine> {
         if !is_usable(candle.high()) {
@@ -330,8 +324,8 @@ impl ParabolicSar {
         let (highest, lowest) = (candle.high().max(previous.high()), candle.low().min(previous.low()));
         let (mut run, highest, lowest) = match self.run {
             Some(run) => (run, highest, lowest),
-            // The first stop may be inside the second candle, so only that candle's own range counts.
-            None => (self.first(&previous, candle), candle.high(), candle.low()),
+            // The first stop may be inside the second candle, so only the range of the second candle counts.
+            None => (self.initial_state(&previous, candle), candle.high(), candle.low()),
         };
         let outside = |trend: Direction, stop: f64| match trend {
             Direction::Buy => stop.min(lowest),
@@ -346,40 +340,39 @@ impl ParabolicSar {
                 Direction::Buy => (Direction::Sell, candle.low()),
                 Direction::Sell => (Direction::Buy, candle.high()),
             };
-            run = Run { trend, extreme, share: self.step, stop: outside(trend, run.extreme) };
+            run = SarState { trend, extreme, share: self.step, stop: outside(trend, run.extreme) };
         } else if is_further {
             (run.extreme, run.share) = (extreme, (run.share + self.step).min(self.limit));
         }
         let answer = SarLine { stop: run.stop, trend: run.trend };
-        // A single rounding, as in the port of TA-Lib: in a flat market the last bit decides whether the stop is reached.
+        // Rounds once, like the TA-Lib port. In a flat market, the last bit decides whether the stop is reached.
         run.stop = outside(run.trend, run.share.mul_add(run.extreme - run.stop, run.stop));
         self.run = Some(run);
         Some(answer)
     }
 
-    fn first(&self, first: &Candle, second: &Candle) -> Run {
+    fn initial_state(&self, first: &Candle, second: &Candle) -> SarState {
         let (up, down) = (second.high() - first.high(), first.low() - second.low());
         if down > 0.0 && down > up {
-            Run { trend: Direction::Sell, extreme: second.low(), share: self.step, stop: first.high() }
+            SarState { trend: Direction::Sell, extreme: second.low(), share: self.step, stop: first.high() }
         } else {
-            Run { trend: Direction::Buy, extreme: second.high(), share: self.step, stop: first.low() }
+            SarState { trend: Direction::Buy, extreme: second.high(), share: self.step, stop: first.low() }
         }
     }
 
-    /// Returns the number of candles until the first value: 2.
-    /// The influence of the start of the series is unbounded: two series with different starts agree only once both
-    /// have reversed at the same candle. To make the same decisions live as in a backtest, a strategy should request several
-    /// times as many candles as a trend lasts.
+    /// Returns the number of candles until the first value, which is 2.
+    /// Two series with different starts agree only after both have reversed at the same candle. To make the same
+    /// decisions live as in a backtest, a strategy should request several times as many candles as a trend lasts.
     pub const fn warmup(&self) -> usize {
         2
     }
 }
 
-/// Smoothed candles that show the trend. Nothing was traded at their prices.
+/// Heikin-Ashi candles, which smooth prices to show the trend. Their prices were never traded.
 ///
-/// The close is the mean of the candle's open, high, low and close. The open is the midpoint of open and close of the
-/// previous Heikin-Ashi candle; the first open is the candle's own midpoint of open and close. High and low also include
-/// the new open and close (Valcu, *Using the Heikin-Ashi Technique*, 2004).
+/// The close is the mean of the candle's open, high, low and close. The open is the midpoint between open and close of
+/// the previous Heikin-Ashi candle, or of the first candle. The range from low to high is extended to contain the new
+/// open and close (Valcu, *Using the Heikin-Ashi Technique*, 2004).
 #[derive(Clone, Debug, Default)]
 pub struct HeikinAshi {
     previous: Option<Candle>,
@@ -391,7 +384,7 @@ impl HeikinAshi {
         Self { previous: None }
     }
 
-    /// Processes the next candle and returns its Heikin-Ashi candle.
+    /// Processes the next candle and returns the Heikin-Ashi candle. Returns `None` if the input is unusable.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<Candle> {
         if !is_usable(candle.high()) {
@@ -407,13 +400,12 @@ impl HeikinAshi {
         Some(smooth)
     }
 
-    /// Returns the number of candles until the first value: 1.
+    /// Returns the number of candles until the first value, which is 1.
     pub const fn warmup(&self) -> usize {
         1
     }
 
-    /// Returns the number of candles until the start of the series is forgotten.
-    /// This is 31, because each open includes half of the previous one.
+    /// Returns 31. Each open contains half of the previous open, so the start of the series no longer matters then.
     pub const fn stable_after(&self) -> usize {
         31
     }
@@ -542,8 +534,8 @@ mod tests {
 
     #[test]
     fn stop_accelerates_and_reverses() {
-        // The stop starts at the first low, 9. It moves by 0.1 x (12 - 9) to 9.3, then by 0.2 x (14 - 9.3), limited to the low of 9.5,
-        // then by 0.3 x (15 - 9.5), limited to the low of 11. The last candle reaches it, so the new stop is the extreme, 15.
+        // The stop starts at the first low, 9, and moves by 0.1 x (12 - 9) to 9.3. The next moves are limited to the
+        // lows 9.5 and 11. The last candle reaches the stop, so the new stop is the extreme, 15.
         let ranges = [(9.0, 10.0), (9.5, 12.0), (11.0, 14.0), (13.0, 15.0), (10.5, 14.0)];
         let mut sar = ParabolicSar::new(0.1, 0.5).unwrap();
         let answers = ranges.map(|(low, high)| {
