@@ -91,7 +91,7 @@ impl Loaded {
         let root = Value::Dict(Tag::Default, values);
         let config = to_config(&figment, &root)?;
         let mut loaded = Self { config, files: Vec::new(), figment, root };
-        if let Err(problem) = blackouts::read_named(&mut loaded.config) {
+        if let Err(problem) = blackouts::read_blackout_file(&mut loaded.config) {
             let file = &loaded.config.risk.blackouts.file;
             let looked = loaded.describe_tried_paths("risk.blackouts", file);
             let problem = loaded.problem("risk.blackouts", problem + &looked).value(format!("{file:?}"));

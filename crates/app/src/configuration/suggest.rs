@@ -110,7 +110,7 @@ pub(super) fn suggest_choice(given: &str, allowed: &[&str]) -> Option<String> {
 pub(super) fn suggest_stake(key: &str, value: &Value) -> Option<String> {
     let text = match value {
         Value::String(_, text) if key == "stake" => text.trim().to_owned(),
-        Value::Num(_, number) if key == "stake" => super::show::number(*number),
+        Value::Num(_, number) if key == "stake" => super::show::toml_number(*number),
         _ => return None,
     };
     let digits = text.trim_end_matches('%').trim_start_matches('$').trim();
@@ -132,7 +132,7 @@ pub(super) fn example_value(key: &str) -> Option<&'static str> {
     find_setting(key).map(Counterpart::text)
 }
 
-pub(super) fn number_as_text(path: &KeyPath, number: &Value) -> Option<String> {
+pub(super) fn suggest_duration_text(path: &KeyPath, number: &Value) -> Option<String> {
     let text = number.to_u128().or_else(|| u128::try_from(number.to_i128()?).ok())?.to_string();
     match path.last() {
         "close_type" | "expiry" => text.parse::<CloseType>().err()?.suggestion().map(str::to_owned),

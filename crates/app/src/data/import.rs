@@ -2,7 +2,7 @@
 
 use super::{LongerCounts, OutputFile, origin_now};
 use crate::candles::{
-    check_in_step, format_price_step, has_tails, is_other_interval, price_step, read_other_intervals,
+    check_in_step, format_price_step, has_floating_point_noise, is_other_interval, price_step, read_other_intervals,
 };
 use crate::configuration::toml_key;
 use crate::error::{AppError, Result};
@@ -298,7 +298,7 @@ impl ImportedFile {
                 "\n  prices inside candles are rounded only with a tick size; suggested: [simulation.ticks] {symbol} = {step}, the last \
                  decimal of these prices"
             )?;
-            if has_tails(candles.candles()) {
+            if has_floating_point_noise(candles.candles()) {
                 f.write_str(", without digits after the 15th, which are floating-point noise")?;
             }
         }
