@@ -101,9 +101,10 @@ impl BacktestTerms {
         candles.notices.extend(ruin.stakes);
         let lint_input = LintInput::new(&loaded, registry).with_candles(&candles.series);
         candles.notices.extend(lints::texts(&lint_input, Stage::Backtest));
-        let disjoint = disjoint_payout_choice_notice(&loaded, &candles.series);
-        candles.notices.extend(disjoint.or_else(|| disjoint_bots_notice(&loaded.config.bots, &candles.series)));
-        candles.notices.extend(ruin.refusal.map(|why| format!("a live run with these settings would be rejected: {why}")));
+        let disjoint = disjoint_payout_choice_notice(&loaded, &candles.series)
+            .or_else(|| disjoint_bot_notice(&loaded.config.bots, &candles.series));
+        candles.notices.extend(disjoint);
+        candles.notices.extend(ruin.refusal.map(|why| format!("a live run would be rejected: {why}")));
         Problems::check(signal_problems(&loaded))?;
         let list = SignalList::load(&loaded)?.unwrap_or_default();
         let (signals, contradictions) = list.signals(&loaded.config.bots, &candles.series);
@@ -140,11 +141,11 @@ fn disjoint_payout_choice_notice(loaded: &Loaded, series: &[CandleSeries]) -> Op
     let (start, end) = (spans.iter().map(|span| span.0).max()?, spans.iter().map(|span| span.1).min()?);
     (start >= end).then(|| {
         let symbols = names.join(", ");
-        format!("risk.best_payout_of has no effect: the candles of {symbols} do not overlap; use candles of the same period")
+        format!("risk.best_payout_of: the candles of {symbols} do not overlap; use candles of one period")
     })
 }
 
-fn disjoint_bots_notice(bots: &[BotSettings], series: &[CandleSeries]) -> Option<String> {
+fn disjoint_bot_notice(bots: &[BotSettings], series: &[CandleSeries]) -> Option<String> {
     let is_heard = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     let held = || series.iter().filter(|one| !one.candles().is_empty() && is_heard(one));
     let first = held().min_by_key(|one| one.end())?;
@@ -152,8 +153,8 @@ fn disjoint_bots_notice(bots: &[BotSettings], series: &[CandleSeries]) -> Option
     (second.start() >= first.end()).then(|| {
         let [first, second] = [first, second].map(|one| format!("{}@{}", one.symbol(), one.interval()));
         format!(
-            "the candles of {first} and {second} do not overlap, so their bots never trade at the same time; use candles of \
-             the same period, or run each bot separately"
+            "the candles of {first} and {second} do not overlap, so their bots never trade at the same time; \
+             use candles of the same period, or run each bot separately"
         )
     })
 }
@@ -163,7 +164,7 @@ impl LatencyTerms {
     fn apply_to(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>)> {
         let recorded = RecordedLatency { seed: self.seed, samples_ms: self.delays.arrivals() };
         if recorded.samples_ms.is_empty() {
-            let problem = format!("--latency-from {}: the journal has no orders with an answer", self.journal);
+            let problem = format!("--latency-from {}: the journal has no answered orders", self.journal);
             return Err(AppError::data(problem)
                 .help("record a live or sandbox session first, or set simulation.latency_ms"));
         }
@@ -236,10 +237,10 @@ mod tests {
         let bots = [bot("EURUSD", "5m"), bot("GBPUSD", "5m")];
         let euro = series("EURUSD", "5m", 0);
         // The series cover minutes 0 to 15 and 15 to 30.
-        let after = disjoint_bots_notice(&bots, &[series("GBPUSD", "5m", 3), euro.clone()]).unwrap();
+        let after = disjoint_bot_notice(&bots, &[series("GBPUSD", "5m", 3), euro.clone()]).unwrap();
         assert!(after.contains("EURUSD@5m and GBPUSD@5m do not overlap"), "{after}");
-        assert_eq!(disjoint_bots_notice(&bots, &[series("GBPUSD", "5m", 2), euro.clone()]), None);
+        assert_eq!(disjoint_bot_notice(&bots, &[series("GBPUSD", "5m", 2), euro.clone()]), None);
         // These one-minute candles only price a bot's trades.
-        assert_eq!(disjoint_bots_notice(&bots[..1], &[euro, series("EURUSD", "1m", 900)]), None);
+        assert_eq!(disjoint_bot_notice(&bots[..1], &[euro, series("EURUSD", "1m", 900)]), None);
     }
 }

@@ -166,7 +166,7 @@ fn find_unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Op
     // Only suggests parameters that the bot does not set.
     let free: Vec<&str> = known.iter().copied().filter(|name| !given.contains_key(*name)).collect();
     let only = if let [only] = free.as_slice() { Some(*only) } else { None };
-    let suggestion = match nearest(key, free.iter().copied()).or(only) {
+    let hint = match nearest(key, free.iter().copied()).or(only) {
         Some(name) => format!("did you mean \"{name}\"?"),
         None if known.is_empty() => "the strategy has no parameters;".to_owned(),
         None => format!("its parameters are {};", known.join(", ")),
@@ -174,12 +174,12 @@ fn find_unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Op
     let strategy = &bot.strategy;
     let rule_hint = match strategy.as_str() {
         "rules" => {
-            "; declare a number of the rule in [parameters] of its file to set it here: period = { default = 14 }"
+            "; to set a number of the rule here, declare period = { default = 14 } in its [parameters]"
         }
         _ => "",
     };
     let problem = format!(
-        "strategy \"{strategy}\" has no such parameter; {suggestion} see `candlewick strategy show {strategy}`{rule_hint}"
+        "strategy \"{strategy}\" has no such parameter; {hint} see `candlewick strategy show {strategy}`{rule_hint}"
     );
     Some((key, problem))
 }
@@ -235,13 +235,13 @@ pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
     let near = nearest(name, indicator_names());
     if let Some(indicator) = near.filter(|_| registry.entries().iter().any(|entry| entry.name == "rules")) {
         return format!(
-            "{indicator} is an indicator, not a strategy; use it in a rule with strategy = \"rules\", params = {{ buy = \"...\" }} \
-             (see docs/rules.md); {suggested}"
+            "{indicator} is an indicator, not a strategy; use it in a rule with strategy = \"rules\", \
+             params = {{ buy = \"...\" }} (see docs/rules.md); {suggested}"
         );
     }
     format!(
-        "{suggested}; to list strategies of your own, run `cargo run --release -F program -- strategy list` in the folder \
-         of the crate that registers them"
+        "{suggested}; to list strategies of your own, run `cargo run --release -F program -- strategy list` in \
+         the folder of the crate that registers them"
     )
 }
 

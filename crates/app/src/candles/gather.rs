@@ -161,9 +161,9 @@ pub const COARSE: &str =
     "coarse: an expiry is shorter than the candles that price its trades, so this run proves nothing";
 
 const ALLOW_BY_FLAG: &str =
-    "--allow-coarse allows the run with assumed prices inside candles, but the results prove nothing";
+    "--allow-coarse assumes prices inside candles, but then the results prove nothing";
 pub const ALLOW_IN_SANDBOX: &str =
-    "sandbox.allow_coarse = true allows the run with assumed prices inside candles, but the results prove nothing";
+    "sandbox.allow_coarse = true assumes prices inside candles, but then the results prove nothing";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fineness {
@@ -185,7 +185,8 @@ pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option
     let [start, end] = [first.start, first.end].map(utc);
     let more = format_more(stretches.len() - 1, "stretch", "stretches");
     Some(format!(
-        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}, and finer candles are missing from {start} to {end}{more}"
+        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}, and finer candles are missing \
+         from {start} to {end}{more}"
     ))
 }
 
@@ -219,8 +220,8 @@ fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result
         let close_type = first.approved.expiry().close_type;
         let (open, more) = (utc(open), format_more(coarse.len() - 1, "trade", "trades"));
         let why = format!(
-            "trades with expiry {close_type} were priced inside {interval} candles of {symbol} because finer candles are \
-             missing: the trade opened at {open}{more}"
+            "trades with expiry {close_type} were priced inside {interval} candles of {symbol} because finer candles \
+             are missing: the trade opened at {open}{more}"
         );
         let problem = if close_type == bot.close_type {
             loaded.problem(&format!("bots[{index}].close_type"), why).value(format!("\"{close_type}\""))
@@ -228,7 +229,7 @@ fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result
             let problem = format!("the strategy sets its own expiry: {why}");
             loaded.problem(&format!("bots[{index}].strategy"), problem)
         };
-        let help = format!("limit the run to the period of the finer candles with --from and --to; {ALLOW_BY_FLAG}");
+        let help = format!("limit the run to the finer candles with --from and --to; {ALLOW_BY_FLAG}");
         return Err(AppError::invalid(Problems::from(problem).to_string()).help(help));
     }
     Ok(())

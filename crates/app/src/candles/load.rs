@@ -3,7 +3,7 @@
 use super::distinct;
 use super::gather::has_bot;
 use super::market::{missing_in_catalog_error, suggest_catalog_series};
-use super::name::{CandleStore, DataName, PriceSource, evenly_divides, parse_data_names};
+use super::name::{CandleStore, DataName, PriceSource, divides, parse_data_names};
 use crate::configuration::Loaded;
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
@@ -38,8 +38,8 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     // Object storage can neither append nor lock.
     if is_address(store.catalog.folder()) {
         let place = store.catalog.folder().display();
-        let help = "upload a series with `candlewick data export BTCUSDT@1m --out s3://BUCKET/BTCUSDT_1m.parquet`, and read the \
-                    uploaded file with --data";
+        let help = "upload a series with `candlewick data export BTCUSDT@1m --out s3://BUCKET/BTCUSDT_1m.parquet`, \
+                    and read the uploaded file with --data";
         let problem = format!("{place}: a catalog must be a local folder");
         return Err(AppError::invalid(problem).help(help));
     }
@@ -59,8 +59,8 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     let mut notices = Vec::new();
     if let Some(bot) = incomplete.filter(|_| !stored.is_empty()) {
         notices.push(format!(
-            "the catalog {folder} is not used because it has no {} candles for the built-in example bots; configure your own \
-             bots with --config",
+            "the catalog {folder} is not used because it has no {} candles for the built-in example bots; \
+             configure your own bots with --config",
             bot.series()
         ));
     } else if !stored.is_empty() {
@@ -73,7 +73,7 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     if loaded.is_set("data.catalog") {
         let available = if others.is_empty() { "none".to_owned() } else { list_series(&others) };
         let problem =
-            format!("the catalog {folder} has no candles for the bots' symbols; available series: {available}");
+            format!("the catalog {folder} has no candles for the bots' symbols; available: {available}");
         return Err(AppError::data(problem)
             .help("`candlewick data generate --catalog DIR` creates synthetic candles; --data reads files"));
     }
@@ -130,7 +130,7 @@ pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataNam
     let found = bots.iter().flat_map(|bot| {
         let of_symbol = || all.iter().copied().filter(|one| one.symbol == bot.symbol);
         let own = of_symbol().find(|one| *one == bot.series());
-        let parts = || of_symbol().filter(|one| evenly_divides(*one, bot.series())).max_by_key(|one| one.interval);
+        let parts = || of_symbol().filter(|one| divides(*one, bot.series())).max_by_key(|one| one.interval);
         let finer = of_symbol().filter(|one| one.interval < bot.interval);
         own.or_else(parts).into_iter().chain(finer).collect::<Vec<_>>()
     });
@@ -139,7 +139,7 @@ pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataNam
 
 pub(crate) fn has_candles_for(names: &[DataName], bot: &BotSettings) -> bool {
     let series = bot.series();
-    names.iter().map(DataName::series).any(|one| one == series || evenly_divides(one, series))
+    names.iter().map(DataName::series).any(|one| one == series || divides(one, series))
 }
 
 fn read_all(
@@ -242,8 +242,8 @@ fn mismatch_hint(mismatch: &SeriesMismatch) -> String {
         MismatchKind::OtherPrices(_) | MismatchKind::Unrelated(_) => "Use candles from one source only.",
     };
     format!(
-        "prices inside a {coarse} candle would come from another time or market. {fix} You can also omit the {symbol} {fine} \
-         candles. `candlewick data check` compares files and series."
+        "prices inside a {coarse} candle would come from another time or market. {fix} You can also omit the \
+         {symbol} {fine} candles. `candlewick data check` compares files and series."
     )
 }
 

@@ -1,7 +1,7 @@
 //! Assigns candle series to bots and markets, explains missing candles, and detects price steps.
 
 use super::load::{has_candles_for, list_series, stored_for};
-use super::name::{DataName, evenly_divides, parse_data_names};
+use super::name::{DataName, divides, parse_data_names};
 use crate::configuration::Loaded;
 use crate::error::{AppError, Result};
 use crate::shell::{describe_nearby, shell_word};
@@ -26,15 +26,15 @@ pub fn select_series(
         if all.iter().any(|one| one.candles().series() == bot.series()) {
             continue;
         }
-        let parts = all.iter().map(HashedSeries::candles).filter(|one| evenly_divides(one.series(), bot.series()));
+        let parts = all.iter().map(HashedSeries::candles).filter(|one| divides(one.series(), bot.series()));
         let Some(longest) = parts.max_by_key(|one| one.interval()) else {
             let there: Vec<Series> = all.iter().map(|one| one.candles().series()).collect();
             let Series { symbol, interval } = bot.series();
             let help = suggest_series(bot.series(), &there).unwrap_or_else(|| {
                 format!(
-                    "use a file with --data {symbol}_{interval}.csv, download candles with `candlewick data fetch \
-                     {symbol}@{interval}`, create synthetic candles with `candlewick data generate`, or choose another catalog \
-                     with --catalog"
+                    "use a file with --data {symbol}_{interval}.csv, download candles with \
+                     `candlewick data fetch {symbol}@{interval}`, create synthetic candles with \
+                     `candlewick data generate`, or choose another catalog with --catalog"
                 )
             });
             return Err(AppError::data(describe_missing_candles(bot, &there, place)).help(help));
@@ -70,8 +70,9 @@ pub(super) fn missing_in_catalog_error(bot: &BotSettings, there: &[Series], plac
     let meant =
         suggest_series(bot.series(), there).map(|meant| format!("{meant} Otherwise, ")).unwrap_or_default();
     AppError::data(describe_missing_candles(bot, there, place)).help(format!(
-        "{meant}download candles with `candlewick data fetch {symbol}@{interval}`, import a file with `candlewick data import`, or \
-         create synthetic candles with `candlewick data generate --symbol {symbol} --interval {interval} --catalog`"
+        "{meant}download candles with `candlewick data fetch {symbol}@{interval}`, import a file with \
+         `candlewick data import`, or create synthetic candles with \
+         `candlewick data generate --symbol {symbol} --interval {interval} --catalog`"
     ))
 }
 
@@ -174,7 +175,7 @@ fn help_for_missing_file(path: &Path, action: &str) -> Option<String> {
     match action {
         "write" if !folder.exists() => Some(format!("create the folder {} first", folder.display())),
         "open" | "read" if folder.join("manifest.json").exists() => {
-            Some("restore the file, or delete the folder of the series and fetch or import the series again".to_owned())
+            Some("restore the file, or delete its folder, and fetch or import the series again".to_owned())
         }
         "open" | "read" => Some(format!(
             "{} without --data, `candlewick backtest` and `candlewick live --sandbox` use synthetic candles",
@@ -192,7 +193,7 @@ pub fn price_step(candles: &[Candle]) -> Option<String> {
     Some(format_price_step(newest_prices(candles).map(count_decimals).max()?))
 }
 
-pub fn has_floating_point_noise(candles: &[Candle]) -> bool {
+pub fn has_float_noise(candles: &[Candle]) -> bool {
     newest_prices(candles).any(|price| round_to_15_digits(price) != price)
 }
 
@@ -239,8 +240,8 @@ pub(super) fn built_in_tick_notice(loaded: &Loaded) -> Option<String> {
     let steps = built_in_steps(loaded);
     (!steps.is_empty()).then(|| {
         format!(
-            "without --config, prices inside candles are rounded to built-in tick sizes; for the same results with --config, set \
-             [simulation.ticks] {}",
+            "without --config, prices inside candles are rounded to built-in tick sizes; for the same results with \
+             --config, set [simulation.ticks] {}",
             steps.join(", ")
         )
     })

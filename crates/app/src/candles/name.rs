@@ -67,7 +67,7 @@ impl DataName {
     pub fn resampling_source(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
         let Self::Stored(series) = self else { return Ok(None) };
         let all = catalog.series()?;
-        let parts = all.iter().filter(|one| evenly_divides(**one, *series) && !all.contains(series));
+        let parts = all.iter().filter(|one| divides(**one, *series) && !all.contains(series));
         Ok(parts.max_by_key(|one| one.interval).copied())
     }
 }
@@ -106,7 +106,7 @@ impl fmt::Display for DataName {
     }
 }
 
-pub(super) fn evenly_divides(fine: Series, coarse: Series) -> bool {
+pub(super) fn divides(fine: Series, coarse: Series) -> bool {
     let divides = coarse.interval.length().is_aligned_to(fine.interval.length());
     fine.symbol == coarse.symbol && fine.interval < coarse.interval && divides
 }

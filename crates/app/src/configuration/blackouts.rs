@@ -45,8 +45,8 @@ fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
     else {
         let found = header.iter().collect::<Vec<_>>().join(",");
         return Err(format!(
-            "the first line must be from,to,symbols,reason (the last two are optional), not {found:?}; the name of an \
-             iCalendar file must end in .ics"
+            "the first line must be from,to,symbols,reason (the last two are optional), not {found:?}; the name \
+             of an iCalendar file must end in .ics"
         ));
     };
     let (symbols, reason) = (place("symbols"), place("reason"));
@@ -56,7 +56,8 @@ fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
         let line = record.position().map_or(0, csv::Position::line);
         let cell = |place: Option<usize>| place.and_then(|place| record.get(place)).unwrap_or_default();
         let wrong = |problem: String| format!("line {line}: {problem}");
-        let (from, to) = (parse_time(cell(Some(from))).map_err(wrong)?, parse_time(cell(Some(to))).map_err(wrong)?);
+        let from = parse_time(cell(Some(from))).map_err(wrong)?;
+        let to = parse_time(cell(Some(to))).map_err(wrong)?;
         if from >= to {
             return Err(wrong("the end must be after the start".to_owned()));
         }
@@ -64,7 +65,7 @@ fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
         let symbols = names.map(|name| name.parse::<Symbol>().map_err(|error| wrong(error.to_string())));
         let symbols = symbols.collect::<Result<_, _>>()?;
         if record.len() > header.len() {
-            let problem = "more columns than in the header; if the reason contains a comma, put the reason in quotes";
+            let problem = "more columns than in the header; put a reason that contains a comma in quotes";
             return Err(wrong(problem.to_owned()));
         }
         spans.push(Blackout { from, to, symbols, reason: cell(reason).to_owned() });

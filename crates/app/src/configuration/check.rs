@@ -42,7 +42,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                 Value::Dict(_, dict) => self.check_table(schema, dict, value, path),
                 Value::Array(_, items) => {
                     for (index, item) in items.iter().enumerate() {
-                        self.visit(schema.child("items"), item, &path.join_index(index));
+                        self.check_value(schema.child("items"), item, &path.join_index(index));
                     }
                 }
                 Value::String(_, text) => {
@@ -67,9 +67,9 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         for (key, value) in dict {
             let inner = path.join_key(key);
             match schema.property(key) {
-                Some(property) => self.visit(property, value, &inner),
+                Some(property) => self.check_value(property, value, &inner),
                 None if known.is_empty() || schema.has("additionalProperties") => {
-                    self.visit(schema.child("additionalProperties"), value, &inner);
+                    self.check_value(schema.child("additionalProperties"), value, &inner);
                 }
                 None => {
                     let meant = suggest_key(self.root, &inner, key, &known);
@@ -109,7 +109,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             let text = given.and_then(Value::as_str).unwrap_or_default();
             let names_of_all: Vec<&str> = all.iter().flat_map(names).collect();
             match (all.iter().find(|one| names(one).contains(&text)), given) {
-                (Some(chosen), _) => self.visit(*chosen, value, path),
+                (Some(chosen), _) => self.check_value(*chosen, value, path),
                 (None, Some(given)) => self.check_choice(&names_of_all, given, &path.join_key(tag)),
                 (None, None) => {
                     let choices = describe_choices(&names_of_all);
@@ -120,7 +120,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         }
         let before = self.problems.len();
         for one in all {
-            self.visit(*one, value, path);
+            self.check_value(*one, value, path);
             let fits = self.problems.len() == before;
             self.problems.truncate(before);
             if fits {
@@ -143,10 +143,10 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
     fn report_value(&mut self, path: &KeyPath, value: &Value, allowed: &str) {
         let more = match value {
             // The value is a table instead of a list of tables.
-            Value::Dict(..) if allowed == describe_type("array") => {
+            Value::Dict(..) if allowed == type_name("array") => {
                 format!(": write [[{path}]] instead of [{path}]")
             }
-            Value::Num(..) if allowed == describe_type("string") => {
+            Value::Num(..) if allowed == type_name("string") => {
                 suggest_duration_text(path, value).map(|written| format!(": {written}")).unwrap_or_default()
             }
             _ => String::new(),
@@ -172,8 +172,8 @@ fn describe(schema: Schema<'_>) -> String {
     if schema.required().next().is_some() {
         return describe_table(schema);
     }
-    let kinds: Vec<&str> = schema.types().into_iter().filter(|kind| *kind != "null").map(describe_type).collect();
-    let kinds = if kinds.is_empty() { describe_type("number").to_owned() } else { kinds.join(" or ") };
+    let kinds: Vec<&str> = schema.types().into_iter().filter(|kind| *kind != "null").map(type_name).collect();
+    let kinds = if kinds.is_empty() { type_name("number").to_owned() } else { kinds.join(" or ") };
     let bound =
         |word: &str, bound: Option<f64>| bound.map(|bound| format!(" {word} {bound}")).unwrap_or_default();
     let (least, above) = (schema.bound("minimum"), schema.bound("exclusiveMinimum"));
@@ -221,7 +221,7 @@ fn value_type(value: &Value) -> &'static str {
     }
 }
 
-fn describe_type(kind: &str) -> &str {
+fn type_name(kind: &str) -> &str {
     match kind {
         "integer" => "a whole number",
         "number" => "a number",
@@ -248,7 +248,7 @@ fn render_value(value: &Value) -> String {
         Value::Char(_, character) => format!("\"{character}\""),
         Value::Bool(_, yes) => yes.to_string(),
         Value::Num(_, number) => super::show::toml_number(*number),
-        other => describe_type(value_type(other)).to_owned(),
+        other => type_name(value_type(other)).to_owned(),
     }
 }
 

@@ -50,7 +50,7 @@ pub struct Config {
     pub broker: BrokerSettings,
     /// Trading account.
     pub account: AccountSettings,
-    /// Simulation of trade opening, pricing and settlement in backtests.
+    /// Settings of the simulated venue.
     pub simulation: SimulationSettings,
     /// Risk rules that are checked before each trade.
     pub risk: RiskSettings,

@@ -7,7 +7,7 @@ use chrono::{LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZo
 use chrono_tz::Tz;
 
 /// Properties of recurring events, which are rejected because partial support could miss some dates.
-const RECURRENCE_PROPERTIES: [&str; 5] = ["RRULE", "RDATE", "EXRULE", "EXDATE", "RECURRENCE_PROPERTIES-ID"];
+const RECURRENCE_PROPERTIES: [&str; 5] = ["RRULE", "RDATE", "EXRULE", "EXDATE", "RECURRENCE-ID"];
 
 struct ContentLine {
     number: usize,
@@ -93,7 +93,7 @@ fn parse_lines(bytes: &[u8]) -> Result<Vec<ContentLine>, String> {
     }
     let line = |(number, bytes): (usize, Vec<u8>)| {
         let text = String::from_utf8(bytes).map_err(|_| format!("line {number}: not UTF-8"))?;
-        parse_line(number, &text).ok_or_else(|| format!("line {number}: {text:?} does not have the form NAME:VALUE"))
+        parse_line(number, &text).ok_or_else(|| format!("line {number}: expected NAME:VALUE, not {text:?}"))
     };
     folded.into_iter().map(line).collect()
 }
@@ -147,7 +147,9 @@ impl Event {
         let start = start.ok_or("the event that ends on this line has no DTSTART")?;
         let from = start.to_timestamp()?;
         let to = match (start, end, duration) {
-            (_, Some(_), Some(_)) => Err("the event that ends on this line has both DTEND and DURATION".to_owned()),
+            (_, Some(_), Some(_)) => {
+                Err("the event that ends on this line has both DTEND and DURATION".to_owned())
+            }
             (EventTime::Day(_), Some(end @ EventTime::Day(_)), None)
             | (EventTime::Time(..), Some(end @ EventTime::Time(..)), None) => end.to_timestamp(),
             (_, Some(_), None) => Err("DTSTART and DTEND must both be dates or both be times".to_owned()),
