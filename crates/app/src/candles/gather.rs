@@ -167,7 +167,7 @@ pub const ALLOW_IN_SANDBOX: &str =
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fineness {
-    /// Candles shorter than the expiry must exist for part of the time. Trades are checked after the run.
+    /// Candles fine enough for the expiry must exist for part of the time. Trades are checked after the run.
     Somewhere,
     Throughout,
 }

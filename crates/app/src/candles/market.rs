@@ -64,7 +64,6 @@ pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market>
     markets
 }
 
-/// Builds the error for a bot whose symbol is missing in the catalog and may be misspelled.
 pub(super) fn missing_in_catalog_error(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
     let meant =

@@ -53,7 +53,7 @@ fn common_span(all: &[CandleSeries]) -> Option<(Millis, Millis)> {
     (start < end).then_some((start, end))
 }
 
-/// Checks that a candle check_covered `at`. The error is the open time of the next candle, if any.
+/// Checks that a candle covers `at`. The error is the open time of the next candle, if any.
 fn check_covered(one: &CandleSeries, at: Millis) -> Result<(), Option<Millis>> {
     let next = one.candles().partition_point(|candle| candle.time() <= at);
     let last = next.checked_sub(1).map(|last| one.candles()[last]);
@@ -127,7 +127,7 @@ mod tests {
             (100 * 24 + 5, of(&[&[(0, 48)]]), Some(99 * 24)),
             (100 * 24 + 13, of(&[&[(0, 48)]]), Some(100 * 24)),
             (30, of(&[&[(240, 240 + 14 * 24)]]), Some(-240)),
-            // The series check_covered only night hours, so not noon.
+            // The series covers only night hours, so not noon.
             (100 * 24 + 12, of(&[&[(0, 6)]]), None),
             // One series has only the last four days. The second of these days is used.
             (100 * 24 + 5, of(&[&[TWO_WEEKS], &[(240, 336)]]), Some(89 * 24)),

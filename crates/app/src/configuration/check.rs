@@ -1,6 +1,6 @@
 //! Validates the configuration against its schema. Reports all problems at once, with origins and suggestions.
 
-use super::suggest::{example_value, suggest_duration_text, suggest_choice, suggest_key, suggest_stake};
+use super::suggest::{example_value, suggest_choice, suggest_duration_text, suggest_key, suggest_stake};
 use super::{KeyPath, Problem};
 use candlewick_sdk::{AliasContext, CloseType, Interval, find_key};
 use figment::value::{Dict, Num, Tag, Value};
@@ -252,7 +252,6 @@ fn render_value(value: &Value) -> String {
     }
 }
 
-/// JSON Schema node. References and optional types are resolved.
 #[derive(Clone, Copy)]
 pub(super) struct Schema<'a> {
     root: &'a Json,

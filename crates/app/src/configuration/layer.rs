@@ -158,7 +158,7 @@ impl Layer {
         ))
     }
 
-    /// Rejects a database password in a file or a command-line argument, which all local users can see.
+    /// Rejects a database password in a file or an argument. Arguments are visible to all local users.
     pub(super) fn reject_password(&self) -> Result<()> {
         let url = self.section("journal").and_then(|journal| journal.get("url")?.as_str());
         if url.and_then(mask_passwords).is_none() {

@@ -239,7 +239,7 @@ fn change_problem(change: &SettingChange, new: &Loaded) -> Problem {
         _ => "this setting is read only at the start",
     };
     let problem =
-        format!("{} cannot change while the bot runs: {why}; restart the bot to apply this", change.trim());
+        format!("{} cannot change at run time: {why}; restart the bot to apply the change", change.trim());
     new.problem(key, problem)
 }
 
@@ -261,7 +261,6 @@ fn remove_unused_keys(values: &mut Dict) -> Option<&'static str> {
     Some("data.cache_results_from has no effect, since backtest results are no longer cached; remove the key")
 }
 
-/// Renames `duration` of each bot to `close_type`, unless the bot has both.
 fn rename_duration_keys(values: &mut Dict) {
     let Some(Value::Array(_, bots)) = values.get_mut("bots") else { return };
     for bot in bots {

@@ -22,7 +22,6 @@ pub enum ProblemKind {
     Data,
 }
 
-/// Non-empty list of configuration problems.
 #[derive(Debug)]
 pub struct Problems(Vec<Problem>);
 
@@ -104,7 +103,6 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// Path to a configuration value, made of keys and list indices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyPath(Vec<String>);
 

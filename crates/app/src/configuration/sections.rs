@@ -32,7 +32,6 @@ pub(super) struct BotSection {
 
 const ASSET_TYPE: &str = "asset_type";
 
-/// Fills in the default asset type, so that the journal records it.
 pub(super) fn fill_asset_type(bot: &mut BotSettings) {
     let usual = expected_asset_type(bot.symbol).as_str();
     bot.venue.entry(ASSET_TYPE.to_owned()).or_insert_with(|| usual.into());
@@ -278,7 +277,6 @@ impl VariantSettings {
     }
 }
 
-/// Creates and returns the state folder. `None` on failure, such as for a user without a home folder.
 fn ensure_state_folder() -> Option<PathBuf> {
     make_state_folder().ok()?;
     state_folder()

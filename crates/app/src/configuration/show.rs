@@ -151,7 +151,6 @@ pub fn schema() -> Json {
     schema
 }
 
-/// Converts the schema defaults of decimal settings from strings to numbers.
 fn fix_decimal_defaults(schema: &mut Json) {
     let is_number = schema["type"] == "number";
     match schema {

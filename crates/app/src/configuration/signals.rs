@@ -12,7 +12,6 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 const SECRET_VARIABLE: &str = "CANDLEWICK_SIGNALS__SECRET";
-/// Minimum length of the secret, to prevent guessing.
 const MIN_SECRET_BYTES: usize = 16;
 const MAX_SECRET_BYTES: usize = 256;
 

@@ -79,7 +79,8 @@ fn no_journal_error(paths: &ControlPaths, url: &JournalUrl, running: Option<Stri
     let place = place.map_or_else(|| url.to_string(), |place| place.display().to_string());
     let socket = paths.socket.display();
     let running = running.unwrap_or_else(|| BOT_HINT.to_owned());
-    let problem = format!("nothing was halted: {place} does not exist, and no bot listens at {socket}");
+    let problem =
+        format!("nothing was halted: the journal {place} does not exist, and no bot listens at {socket}");
     let help = format!("{running}; creating a file with the journal's name and .HALT also halts the bot");
     AppError::invalid(problem).help(help)
 }

@@ -125,7 +125,6 @@ async fn build_journal_lines(
     Ok((bodies.into_iter().map(line).collect(), halted))
 }
 
-/// Requests the venue's report on the trade that the operator adopts. `None` for a simulated venue.
 async fn fetch_report(
     contents: &JournalContents,
     row: &IntentRow,
@@ -230,7 +229,8 @@ fn check_trade_state(contents: &JournalContents, id: IntentId, resolution: Resol
         let other = book.rows().iter().find(|row| book.venue_id(row) == Some(venue_id));
         if let Some(other) = other {
             let other = other.approved.intent();
-            return Err(AppError::invalid(format!("venue trade {venue_id} is already adopted as #{other}")));
+            let problem = format!("venue trade {venue_id} already belongs to trade #{other}");
+            return Err(AppError::invalid(problem));
         }
         if let Some(first) = contents.second_of(venue_id) {
             let problem = format!("venue trade {venue_id} is a duplicate of trade #{first}");

@@ -235,7 +235,7 @@ impl LongerCounts {
         let share = self.share_percent;
         (!texts.is_empty()).then(|| {
             format!(
-                "resampled candles with at least {share} % coverage (data.longer_share_percent): {texts}"
+                "resampled candles with at least {share} % coverage (set by data.longer_share_percent): {texts}"
             )
         })
     }

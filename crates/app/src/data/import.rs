@@ -115,7 +115,6 @@ impl ReadFile {
         Err(AppError::invalid(problem).help(help))
     }
 
-    /// Rejects candles that seem to be from another source or time zone.
     fn check_source(&self, terms: &ImportTerms, catalog: &Catalog) -> Result<()> {
         let series = self.imported.candles.series();
         let Some(manifest) = catalog.manifest(series)? else { return Ok(()) };

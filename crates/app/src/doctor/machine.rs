@@ -80,7 +80,7 @@ fn judge_candles(series: &CandleSeries) -> Finding {
                 longest.missing,
                 day(longest.start)
             ),
-            "fill the gaps; a trade that opens in a gap is rejected (NoPrice), or CANCELLED if it closes in a gap",
+            "fill the gaps; a trade is rejected (NoPrice) if it opens in a gap, and CANCELLED if it closes in a gap",
         ),
     }
 }

@@ -259,7 +259,6 @@ fn sum_units(mut text: &str, units: &[(char, i64)]) -> Option<i64> {
     text.is_empty().then_some(sum)
 }
 
-/// Unescapes iCalendar text (RFC 5545, 3.3.11), with line breaks replaced by spaces.
 fn unescape(text: &str) -> String {
     let (mut plain, mut letters) = (String::with_capacity(text.len()), text.trim().chars());
     while let Some(letter) = letters.next() {
