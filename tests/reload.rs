@@ -96,7 +96,7 @@ fn names_wrong_and_unchangeable_settings_and_never_blocks_on_a_pipe() {
     ] {
         write(&folder, settings);
         let refused = Folder::new().run(&["reload", "--journal", &journal]);
-        refused.fails(2, &[&["the bot rejected this: "], parts].concat());
+        refused.fails(2, &[&["the bot rejected the command: "], parts].concat());
         assert_eq!(runs_with(&folder, "reload").len(), 0, "{settings}");
         assert_eq!(status(&folder)["bot"]["phase"], "trading");
     }
@@ -106,7 +106,8 @@ fn names_wrong_and_unchangeable_settings_and_never_blocks_on_a_pipe() {
     // Opening a pipe would block until another process writes.
     std::fs::remove_file(folder.path("bot.toml")).unwrap();
     assert!(Command::new("mkfifo").arg(folder.path("bot.toml")).status().unwrap().success());
-    Folder::new().run(&["reload", "--journal", &journal]).fails(2, &["the bot rejected this: ", "bot.toml"]);
+    let refused = Folder::new().run(&["reload", "--journal", &journal]);
+    refused.fails(2, &["the bot rejected the command: ", "bot.toml"]);
     assert_eq!(bot.end(), Some(130));
 }
 

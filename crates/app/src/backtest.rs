@@ -1,4 +1,4 @@
-//! Backtests of a configuration: settings, candles and the run.
+//! Prepares and runs the backtest of a configuration.
 
 use crate::bots::{
     BotSet, build_strategies, locate_backtest_error, locate_search_error, session_problem, session_settings,
@@ -85,7 +85,7 @@ impl BacktestTerms {
             self.latency.as_ref().is_some_and(|latency| latency.delays.is_simulated());
         let (simulation, seen_payout_percent) = match self.latency {
             None => (simulation, None),
-            Some(latency) => latency.apply(simulation)?,
+            Some(latency) => latency.apply_to(simulation)?,
         };
         let mut settings = BacktestSettings {
             session: session_settings(&loaded),
@@ -101,18 +101,16 @@ impl BacktestTerms {
         candles.notices.extend(ruin.stakes);
         let lint_input = LintInput::new(&loaded, registry).with_candles(&candles.series);
         candles.notices.extend(lints::texts(&lint_input, Stage::Backtest));
-        let disjoint = disjoint_choice_notice(&loaded, &candles.series);
-        candles.notices.extend(disjoint.or_else(|| disjoint_notice(&loaded.config.bots, &candles.series)));
-        candles.notices.extend(ruin.refusal.map(|why| format!("a live run would not start: {why}")));
+        let disjoint = disjoint_payout_choice_notice(&loaded, &candles.series)
+            .or_else(|| disjoint_bot_notice(&loaded.config.bots, &candles.series));
+        candles.notices.extend(disjoint);
+        candles.notices.extend(ruin.refusal.map(|why| format!("a live run would be rejected: {why}")));
         Problems::check(signal_problems(&loaded))?;
         let list = SignalList::load(&loaded)?.unwrap_or_default();
         let (signals, contradictions) = list.signals(&loaded.config.bots, &candles.series);
         if list.len() > 0 {
-            candles.notices.push(format!(
-                "the signal list ({}) has {} signals for these candles",
-                list.describe(),
-                signals.len()
-            ));
+            let (list, count) = (list.describe(), signals.len());
+            candles.notices.push(format!("the signal list ({list}) has {count} signals for these candles"));
         }
         candles.notices.extend(contradictions);
         settings.session = without_unused_share(settings.session, &strategies, Some(&candles.series));
@@ -136,44 +134,39 @@ pub(crate) fn threads_or_cores(threads: Option<NonZeroUsize>) -> NonZeroUsize {
     threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
-fn disjoint_choice_notice(loaded: &Loaded, series: &[CandleSeries]) -> Option<String> {
+fn disjoint_payout_choice_notice(loaded: &Loaded, series: &[CandleSeries]) -> Option<String> {
     let names = &loaded.config.risk.best_payout_of;
     let chosen = series.iter().filter(|one| names.iter().any(|name| name == one.symbol().as_str()));
     let spans: Vec<(Millis, Millis)> = chosen.map(|one| (one.start(), one.end())).collect();
     let (start, end) = (spans.iter().map(|span| span.0).max()?, spans.iter().map(|span| span.1).min()?);
     (start >= end).then(|| {
-        format!(
-            "risk.best_payout_of: the candles of {} do not overlap, so there was no choice; use candles of the same period",
-            names.join(", ")
-        )
+        let symbols = names.join(", ");
+        format!("risk.best_payout_of: the candles of {symbols} do not overlap; use candles of one period")
     })
 }
 
-fn disjoint_notice(bots: &[BotSettings], series: &[CandleSeries]) -> Option<String> {
+fn disjoint_bot_notice(bots: &[BotSettings], series: &[CandleSeries]) -> Option<String> {
     let is_heard = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     let held = || series.iter().filter(|one| !one.candles().is_empty() && is_heard(one));
     let first = held().min_by_key(|one| one.end())?;
     let second = held().max_by_key(|one| one.start())?;
     (second.start() >= first.end()).then(|| {
+        let [first, second] = [first, second].map(|one| format!("{}@{}", one.symbol(), one.interval()));
         format!(
-            "the candles of {}@{} and {}@{} do not overlap: the run includes the gap between them, and their bots never trade at the same \
-             time; use candles of the same period, or run each bot separately",
-            first.symbol(),
-            first.interval(),
-            second.symbol(),
-            second.interval()
+            "the candles of {first} and {second} do not overlap, so their bots never trade at the same time; \
+             use candles of the same period, or run each bot separately"
         )
     })
 }
 
 impl LatencyTerms {
-    /// Returns the settings and the journal's payout. The fixed latency becomes the recorded median.
-    fn apply(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>)> {
+    /// Returns settings with the recorded latency, and the payout that the journal recorded, in percent.
+    fn apply_to(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>)> {
         let recorded = RecordedLatency { seed: self.seed, samples_ms: self.delays.arrivals() };
         if recorded.samples_ms.is_empty() {
-            let problem = format!("--latency-from {}: this journal has no answered orders", self.journal);
+            let problem = format!("--latency-from {}: the journal has no answered orders", self.journal);
             return Err(AppError::data(problem)
-                .help("record a live or sandbox session first, or set [simulation] latency_ms"));
+                .help("record a live or sandbox session first, or set simulation.latency_ms"));
         }
         let latency_ms = recorded.median();
         let simulation = SimulationSettings { latency_ms, recorded_latency: Some(recorded), ..simulation };
@@ -182,7 +175,7 @@ impl LatencyTerms {
 }
 
 impl PreparedBacktest {
-    /// Passes this backtest to `act`. Uses up to `threads` parallel runs, by default one per core.
+    /// Calls `act` with a [`Repeat`] that runs this backtest on up to `threads` threads, by default one per core.
     pub fn repeat<T>(
         &self,
         registry: &Registry,
@@ -244,10 +237,10 @@ mod tests {
         let bots = [bot("EURUSD", "5m"), bot("GBPUSD", "5m")];
         let euro = series("EURUSD", "5m", 0);
         // The series cover minutes 0 to 15 and 15 to 30.
-        let after = disjoint_notice(&bots, &[series("GBPUSD", "5m", 3), euro.clone()]).unwrap();
+        let after = disjoint_bot_notice(&bots, &[series("GBPUSD", "5m", 3), euro.clone()]).unwrap();
         assert!(after.contains("EURUSD@5m and GBPUSD@5m do not overlap"), "{after}");
-        assert_eq!(disjoint_notice(&bots, &[series("GBPUSD", "5m", 2), euro.clone()]), None);
+        assert_eq!(disjoint_bot_notice(&bots, &[series("GBPUSD", "5m", 2), euro.clone()]), None);
         // These one-minute candles only price a bot's trades.
-        assert_eq!(disjoint_notice(&bots[..1], &[euro, series("EURUSD", "1m", 900)]), None);
+        assert_eq!(disjoint_bot_notice(&bots[..1], &[euro, series("EURUSD", "1m", 900)]), None);
     }
 }

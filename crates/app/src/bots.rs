@@ -1,4 +1,4 @@
-//! Strategies of the configured bots, built for a session.
+//! Builds the strategies of the configured bots and checks their settings.
 
 use crate::configuration::{Loaded, Problem, ProblemKind, Problems};
 use crate::error::AppError;
@@ -16,7 +16,7 @@ use candlewick_search::SearchError;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-const MAX_NAMED_BLACKOUTS: usize = 8;
+const MAX_REPORTED_BLACKOUTS: usize = 8;
 
 #[derive(Default)]
 pub struct BotSet {
@@ -49,7 +49,7 @@ fn unknown_blackout_problems(loaded: &Loaded, traded: &TradedSymbols) -> Vec<Pro
         let problem = loaded.problem("risk.blackouts", problem).value(format!("{:?}", blackouts.file));
         problem.kind(ProblemKind::Data)
     };
-    unknown.take(MAX_NAMED_BLACKOUTS).map(problem).collect()
+    unknown.take(MAX_REPORTED_BLACKOUTS).map(problem).collect()
 }
 
 pub(crate) fn untraded_simulation_symbols(loaded: &Loaded) -> Vec<(String, String)> {
@@ -81,7 +81,7 @@ impl BotSet {
                 "no bots are configured; add a [[bots]] section, or pass a file that has one with --config";
             problems.push(loaded.problem("bots", problem));
         }
-        problems.extend(payout_share_problems(loaded));
+        problems.extend(payout_fraction_problems(loaded));
         problems.extend(unknown_bot_problems(loaded));
         problems.extend(unknown_symbol_problems(loaded));
         Problems::check(problems).map(|()| set)
@@ -92,7 +92,7 @@ impl BotSet {
     }
 }
 
-fn payout_share_problems(loaded: &Loaded) -> Vec<Problem> {
+fn payout_fraction_problems(loaded: &Loaded) -> Vec<Problem> {
     let problem = |(key, share): (String, f64)| {
         let percent = Payout::percent_from_fraction(share)?;
         let problem = format!("payouts are in percent; did you mean {percent}?");
@@ -112,7 +112,7 @@ fn unknown_bot_problems(loaded: &Loaded) -> Vec<Problem> {
     let bots: Vec<&str> = loaded.config.bots.iter().map(|bot| bot.name.as_str()).collect();
     let unknown = loaded.config.risk.bots.keys().filter(|name| !bots.contains(&name.as_str()));
     let problem = |name: &String| {
-        let problem = format!("no bot has this name; the bots are {}", bots.join(", "));
+        let problem = format!("no bot has this name; the configured bots are {}", bots.join(", "));
         loaded.problem(&format!("risk.bots.{name}"), problem)
     };
     unknown.map(problem).collect()
@@ -135,9 +135,9 @@ fn build<'a>(
         let kind = build_error_kind(&error);
         let keys = bot.params.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
         let unknown = |key: &&str| entry.parameters.iter().all(|known| known.name != *key);
-        let advice = |key| Some((key, find_advice(key, &bot.strategy)?.to_owned()));
+        let advice = |key| Some((key, find_parameter_advice(key, &bot.strategy)?.to_owned()));
         let named =
-            || unknown_parameter(bot, entry).filter(|_| matches!(error, BuildError::Parameters { .. }));
+            || find_unknown_parameter(bot, entry).filter(|_| matches!(error, BuildError::Parameters { .. }));
         if let Some((key, problem)) = keys.filter(unknown).find_map(advice).or_else(named) {
             return loaded.problem(&format!("bots[{index}].params.{key}"), problem);
         }
@@ -153,12 +153,12 @@ fn build<'a>(
     Ok((entry, strategy))
 }
 
-fn find_advice(key: &str, strategy: &str) -> Option<&'static str> {
+fn find_parameter_advice(key: &str, strategy: &str) -> Option<&'static str> {
     let mut found = counterparts(AliasContext::Combination, key).filter(|_| strategy != "combine");
     found.next().map(Counterpart::text)
 }
 
-fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<(&'a str, String)> {
+fn find_unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<(&'a str, String)> {
     let entry = entry.for_params(&bot.params).ok()?;
     let known: Vec<&str> = entry.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
     let given = bot.params.as_object()?;
@@ -166,20 +166,20 @@ fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<
     // Only suggests parameters that the bot does not set.
     let free: Vec<&str> = known.iter().copied().filter(|name| !given.contains_key(*name)).collect();
     let only = if let [only] = free.as_slice() { Some(*only) } else { None };
-    let meant = match nearest(key, free.iter().copied()).or(only) {
+    let hint = match nearest(key, free.iter().copied()).or(only) {
         Some(name) => format!("did you mean \"{name}\"?"),
-        None if known.is_empty() => "it has no parameters;".to_owned(),
+        None if known.is_empty() => "the strategy has no parameters;".to_owned(),
         None => format!("its parameters are {};", known.join(", ")),
     };
     let strategy = &bot.strategy;
     let rule_hint = match strategy.as_str() {
         "rules" => {
-            "; to set a number of a rule here, declare it in [parameters] of the rule: period = { default = 14 }"
+            "; to set a number of the rule here, declare period = { default = 14 } in its [parameters]"
         }
         _ => "",
     };
     let problem = format!(
-        "strategy \"{strategy}\" has no such parameter; {meant} see `candlewick strategy show {strategy}`{rule_hint}"
+        "strategy \"{strategy}\" has no such parameter; {hint} see `candlewick strategy show {strategy}`{rule_hint}"
     );
     Some((key, problem))
 }
@@ -197,7 +197,7 @@ pub fn build_strategies(
     settings.bots.iter().map(build).collect()
 }
 
-/// Returns the durations that each bot's strategy declares; empty if it uses only the bot's duration.
+/// Returns the trade durations of each strategy, or an empty list if it only uses the bot's duration.
 pub fn declared_durations_per_bot(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
     let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| declared_durations(bot, entry));
     bots.iter().map(|bot| of_bot(bot).unwrap_or_default()).collect()
@@ -235,13 +235,13 @@ pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
     let near = nearest(name, indicator_names());
     if let Some(indicator) = near.filter(|_| registry.entries().iter().any(|entry| entry.name == "rules")) {
         return format!(
-            "{indicator} is an indicator; use it in a rule: strategy = \"rules\", params = {{ buy = \"...\" }} (see docs/rules.md); \
-             {suggested}"
+            "{indicator} is an indicator, not a strategy; use it in a rule with strategy = \"rules\", \
+             params = {{ buy = \"...\" }} (see docs/rules.md); {suggested}"
         );
     }
     format!(
-        "{suggested}; only the program that registers a strategy of your own knows it: run \
-         `cargo run --release -F program -- strategy list` in the folder of its crate"
+        "{suggested}; to list strategies of your own, run `cargo run --release -F program -- strategy list` in \
+         the folder of the crate that registers them"
     )
 }
 
@@ -256,8 +256,8 @@ pub fn session_settings(loaded: &Loaded) -> SessionSettings {
     }
 }
 
-/// Clears the minimum coverage of longer candles if it has no effect, because no strategy reads them or
-/// because their market never closes and has no gaps. `candles` is `None` for live runs.
+/// Clears `longer_share_percent` if no strategy reads longer candles, or only in markets that never close and
+/// whose candles have no gaps. `candles` is `None` for live runs.
 pub(crate) fn without_unused_share(
     settings: SessionSettings,
     strategies: &[Box<dyn Strategy>],

@@ -1,7 +1,7 @@
-//! Collection of the candles of a run, with notices about them.
+//! Collects the candles for a run, with notices about their quality.
 
 use super::load::{self, ALWAYS};
-use super::market::{built_in_steps_note, markets_for, select_series, unset_steps};
+use super::market::{built_in_tick_notice, markets_for, select_series, unset_tick_notice};
 use super::name::{PriceSource, rule_bots};
 use crate::configuration::{Flag, Loaded, Problems};
 use crate::error::{AppError, Result};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, Default)]
 pub struct CandleChoice {
-    /// Names of candle files or series ([`DataName`](super::DataName)). The finest ones price the trades.
+    /// Candle files or catalog series ([`DataName`](super::DataName)). The shortest candles price the trades.
     pub data: Vec<String>,
     pub catalog: Option<PathBuf>,
     pub from: Option<Millis>,
@@ -76,7 +76,7 @@ pub(super) fn has_bot(bots: &[BotSettings], series: &CandleSeries) -> bool {
     bots.iter().any(|bot| bot.series() == series.series())
 }
 
-fn closed_notice(series: &CandleSeries) -> Option<String> {
+fn market_hours_notice(series: &CandleSeries) -> Option<String> {
     let (closed, all, name) = (closed_candles(series), series.candles().len(), series.series());
     let percent = closed as f64 * 100.0 / all as f64;
     (closed > 0).then(|| {
@@ -107,15 +107,15 @@ impl CandleChoice {
         let series = load::collect_candles(&selected);
         let markets = markets_for(bots, &series);
         let heard = series.iter().filter(|one| has_bot(bots, one));
-        notices.extend(heard.filter_map(closed_notice));
+        notices.extend(heard.filter_map(market_hours_notice));
         if stock.is_synthetic {
             notices.push("synthetic candles: profits on them say nothing about a strategy".to_owned());
         } else {
-            notices.extend(unset_steps(&markets, &loaded.config.simulation.ticks));
+            notices.extend(unset_tick_notice(&markets, &loaded.config.simulation.ticks));
         }
-        notices.extend(built_in_steps_note(loaded));
+        notices.extend(built_in_tick_notice(loaded));
         let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));
-        notices.extend(joined.map(|one| format!("the candles of {one} are resampled from shorter ones")));
+        notices.extend(joined.map(|one| format!("the candles of {one} are resampled from shorter candles")));
         let hash = combine_series_hashes(&selected).to_hex().to_string();
         let contents = selected.iter().map(SeriesContent::from_series).collect();
         Ok(Candles { series, markets, hash, contents, prices, revised, notices })
@@ -158,16 +158,16 @@ impl CandleChoice {
 }
 
 pub const COARSE: &str =
-    "coarse: an expiry is shorter than the candles that price it, so this run proves nothing";
+    "coarse: an expiry is shorter than the candles that price its trades, so this run proves nothing";
 
 const ALLOW_BY_FLAG: &str =
-    "--allow-coarse runs it anyway with prices assumed inside candles, but proves nothing";
+    "--allow-coarse assumes prices inside candles, but then the results prove nothing";
 pub const ALLOW_IN_SANDBOX: &str =
-    "sandbox.allow_coarse = true runs it anyway with prices assumed inside candles, but proves nothing";
+    "sandbox.allow_coarse = true assumes prices inside candles, but then the results prove nothing";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fineness {
-    /// At least one series must be fine enough. The candles of each trade are checked after the run.
+    /// Candles fine enough for the expiry must exist for part of the time. Trades are checked after the run.
     Somewhere,
     Throughout,
 }
@@ -182,11 +182,11 @@ pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option
     };
     let first = stretches.first()?;
     let (interval, symbol, close_type) = (market.prices.interval(), market.symbol(), expiry.close_type);
+    let [start, end] = [first.start, first.end].map(utc);
+    let more = format_more(stretches.len() - 1, "stretch", "stretches");
     Some(format!(
-        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}, and finer candles are missing from {} to {}{}",
-        utc(first.start),
-        utc(first.end),
-        and_more(stretches.len() - 1, "stretch", "stretches"),
+        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}, and finer candles are missing \
+         from {start} to {end}{more}"
     ))
 }
 
@@ -210,7 +210,7 @@ fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result
         let mut is_too_coarse = |row: &&IntentRow| {
             let expiry = row.approved.expiry();
             let own = stretches.entry(expiry.close_type).or_insert_with(|| coarse_stretches(expiry, market));
-            is_coarse(row, own)
+            is_priced_within(row, own)
         };
         let coarse: Vec<&IntentRow> = of_bot.filter(|row| is_too_coarse(row)).collect();
         let Some((first, open)) = coarse.first().and_then(|row| Some((row, row.open_time?))) else {
@@ -218,17 +218,16 @@ fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result
         };
         let (interval, symbol) = (market.prices.interval(), bot.symbol);
         let close_type = first.approved.expiry().close_type;
+        let (open, more) = (utc(open), format_more(coarse.len() - 1, "trade", "trades"));
         let why = format!(
-            "trades with expiry {close_type} were priced inside {interval} candles of {symbol} without finer candles: the \
-             one of {}{}",
-            utc(open),
-            and_more(coarse.len() - 1, "trade", "trades"),
+            "trades with expiry {close_type} were priced inside {interval} candles of {symbol} because finer candles \
+             are missing: the trade opened at {open}{more}"
         );
         let problem = if close_type == bot.close_type {
             loaded.problem(&format!("bots[{index}].close_type"), why).value(format!("\"{close_type}\""))
         } else {
-            let whose = format!("its strategy sets an expiry of its own: {why}");
-            loaded.problem(&format!("bots[{index}].strategy"), whose)
+            let problem = format!("the strategy sets its own expiry: {why}");
+            loaded.problem(&format!("bots[{index}].strategy"), problem)
         };
         let help = format!("limit the run to the finer candles with --from and --to; {ALLOW_BY_FLAG}");
         return Err(AppError::invalid(Problems::from(problem).to_string()).help(help));
@@ -236,8 +235,8 @@ fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result
     Ok(())
 }
 
-/// Returns whether a trade opens or closes within a stretch. A close at its end counts.
-fn is_coarse(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
+/// Returns whether a trade opens or closes within a stretch. A close at the end of the stretch counts.
+fn is_priced_within(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     let holds = |moment: Millis| {
         let after = stretches.partition_point(|stretch| stretch.start <= moment);
         after.checked_sub(1).is_some_and(|at| moment < stretches[at].end)
@@ -246,6 +245,6 @@ fn is_coarse(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     row.open_time.is_some_and(holds) || exit.is_some_and(holds)
 }
 
-fn and_more(count: usize, one: &str, several: &str) -> String {
+fn format_more(count: usize, one: &str, several: &str) -> String {
     if count == 0 { String::new() } else { format!(", and {} more", counted(count, one, several)) }
 }

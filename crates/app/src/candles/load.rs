@@ -2,8 +2,8 @@
 
 use super::distinct;
 use super::gather::has_bot;
-use super::market::{missing_in_catalog, suggest_catalog_series};
-use super::name::{CandleStore, DataName, PriceSource, is_part, parse_data_names};
+use super::market::{missing_in_catalog_error, suggest_catalog_series};
+use super::name::{CandleStore, DataName, PriceSource, divides, parse_data_names};
 use crate::configuration::Loaded;
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
@@ -28,18 +28,18 @@ pub struct LoadedCandles {
     pub revised: u64,
 }
 
-/// Loads the candles within `range`: named ones, else those of the catalog, else synthetic ones.
+/// Loads the candles within `range` from named files or series, the catalog, or the synthetic generator.
 ///
-/// The catalog is used if it has a series of any bot (for the built-in examples, of every bot). A catalog
-/// without one is an error if the catalog or the bots are configured, since a symbol may be misspelled.
+/// The catalog is used if it has candles for any bot, or for all built-in example bots. Otherwise, the load fails if
+/// the catalog is configured, or if configured bots find only other series, since a symbol may be misspelled.
 pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);
     // Object storage can neither append nor lock.
     if is_address(store.catalog.folder()) {
         let place = store.catalog.folder().display();
-        let help = "`candlewick data export BTCUSDT@1m --out s3://BUCKET/BTCUSDT_1m.parquet` uploads a series; read it \
-                    with --data";
+        let help = "upload a series with `candlewick data export BTCUSDT@1m --out s3://BUCKET/BTCUSDT_1m.parquet`, \
+                    and read the uploaded file with --data";
         let problem = format!("{place}: a catalog must be a local folder");
         return Err(AppError::invalid(problem).help(help));
     }
@@ -59,8 +59,8 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     let mut notices = Vec::new();
     if let Some(bot) = incomplete.filter(|_| !stored.is_empty()) {
         notices.push(format!(
-            "the catalog {folder} is not used: it has no {} for the built-in example bots; configure your own bots \
-             with --config",
+            "the catalog {folder} is not used because it has no {} candles for the built-in example bots; \
+             configure your own bots with --config",
             bot.series()
         ));
     } else if !stored.is_empty() {
@@ -68,11 +68,12 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     }
     let others = store.catalog.series()?;
     if let Some(bot) = unserved.filter(|_| !loaded.has_built_in_bots() && !others.is_empty()) {
-        return Err(missing_in_catalog(bot, &others, &format!("the catalog {folder}")));
+        return Err(missing_in_catalog_error(bot, &others, &format!("the catalog {folder}")));
     }
     if loaded.is_set("data.catalog") {
-        let held = if others.is_empty() { "nothing".to_owned() } else { list_series(&others) };
-        let problem = format!("the catalog {folder} has no candles of the bots' symbols; it has: {held}");
+        let available = if others.is_empty() { "none".to_owned() } else { list_series(&others) };
+        let problem =
+            format!("the catalog {folder} has no candles for the bots' symbols; available: {available}");
         return Err(AppError::data(problem)
             .help("`candlewick data generate --catalog DIR` creates synthetic candles; --data reads files"));
     }
@@ -80,7 +81,7 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     let made = synthetic_candles()?;
     drop(spinner);
     let made = made.into_iter().map(|one| ("synthetic candles".to_owned(), HashedSeries::new(one)));
-    let series = restrict(made.collect(), range, &config.bots)?;
+    let series = trim_all(made.collect(), range, &config.bots)?;
     let place = "the synthetic candles".to_owned();
     let prices = PriceSource::Other;
     Ok(LoadedCandles { series, is_synthetic: true, prices, place, notices, revised: 0 })
@@ -108,7 +109,7 @@ fn load_named(
     if is_catalog && loaded.has_built_in_bots() {
         notices.push(format!("using candles from the catalog {folder}"));
     }
-    let series = restrict(read_all(names, store, progress)?, range, &loaded.config.bots)?;
+    let series = trim_all(read_all(names, store, progress)?, range, &loaded.config.bots)?;
     notices.extend(check_alignment(&series, &place)?);
     let prices = PriceSource::from_names(names, &store.catalog, &loaded.config.broker.client)?;
     Ok(LoadedCandles { series, is_synthetic: false, prices, place, notices, revised })
@@ -129,7 +130,7 @@ pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataNam
     let found = bots.iter().flat_map(|bot| {
         let of_symbol = || all.iter().copied().filter(|one| one.symbol == bot.symbol);
         let own = of_symbol().find(|one| *one == bot.series());
-        let parts = || of_symbol().filter(|one| is_part(*one, bot.series())).max_by_key(|one| one.interval);
+        let parts = || of_symbol().filter(|one| divides(*one, bot.series())).max_by_key(|one| one.interval);
         let finer = of_symbol().filter(|one| one.interval < bot.interval);
         own.or_else(parts).into_iter().chain(finer).collect::<Vec<_>>()
     });
@@ -138,7 +139,7 @@ pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataNam
 
 pub(crate) fn has_candles_for(names: &[DataName], bot: &BotSettings) -> bool {
     let series = bot.series();
-    names.iter().map(DataName::series).any(|one| one == series || is_part(one, series))
+    names.iter().map(DataName::series).any(|one| one == series || divides(one, series))
 }
 
 fn read_all(
@@ -154,7 +155,7 @@ fn read_all(
     names.iter().map(read).collect()
 }
 
-fn restrict(
+fn trim_all(
     series: Vec<(String, HashedSeries)>,
     range: &Range<Millis>,
     bots: &[BotSettings],
@@ -180,7 +181,7 @@ pub fn trim_to_range(whole: HashedSeries, range: &Range<Millis>, place: &str) ->
     let Ok(part) = candles.within(range.clone()) else {
         let [start, end] = [candles.start(), candles.end()].map(utc);
         let problem = format!("{place}: no candles of {} between --from and --to", candles.series());
-        return Err(AppError::data(problem).help(format!("its candles span {start} to {end}")));
+        return Err(AppError::data(problem).help(format!("the available candles span {start} to {end}")));
     };
     let is_whole = part.candles().len() == candles.candles().len();
     Ok(if is_whole { whole } else { HashedSeries::new(part) })
@@ -227,38 +228,39 @@ pub(crate) fn is_other_interval(one: Series, other: Series) -> bool {
 
 fn describe_mismatch(mismatch: &SeriesMismatch) -> String {
     let SeriesMismatch { span, is_whole, .. } = mismatch;
-    let part = format!(" (from about {} to {})", utc(span.start), utc(span.end));
+    let [start, end] = [span.start, span.end].map(utc);
+    let part = format!(" (from about {start} to {end})");
     format!("{mismatch}{}", if *is_whole { "" } else { part.as_str() })
 }
 
 fn mismatch_hint(mismatch: &SeriesMismatch) -> String {
     let SeriesMismatch { symbol, fine, coarse, kind, .. } = mismatch;
-    let cause = match kind {
+    let fix = match kind {
         MismatchKind::Shifted(_) => {
-            "Import the series with the wrong times again with --timezone or --stamped."
+            "Import the series with the wrong times again, with the correct --timezone or --stamped."
         }
         MismatchKind::OtherPrices(_) | MismatchKind::Unrelated(_) => "Use candles from one source only.",
     };
     format!(
-        "prices inside a {coarse} candle would come from another time or market. {cause} Or omit {symbol} {fine}. \
-         `candlewick data check` compares files and series."
+        "prices inside a {coarse} candle would come from another time or market. {fix} You can also omit the \
+         {symbol} {fine} candles. `candlewick data check` compares files and series."
     )
 }
 
-const SYMBOLS: [&str; 3] = ["BTCUSDT", "EURUSD", "GBPUSD"];
-/// 2026-01-05 00:00 UTC, a Monday.
-const START: Millis = Millis::new(1_767_571_200_000);
-const DAYS: u32 = 14;
-const DETAIL_DAYS: i64 = 4;
+const SYNTHETIC_SYMBOLS: [&str; 3] = ["BTCUSDT", "EURUSD", "GBPUSD"];
+/// Monday, 2026-01-05 00:00 UTC.
+const SYNTHETIC_START: Millis = Millis::new(1_767_571_200_000);
+const SYNTHETIC_DAYS: u32 = 14;
+const SYNTHETIC_DETAIL_DAYS: i64 = 4;
 
 fn synthetic_candles() -> Result<Vec<CandleSeries>, HistoryError> {
-    let detail_from = START + Millis::DAY * (i64::from(DAYS) - DETAIL_DAYS);
-    let mut all = Vec::with_capacity(2 * SYMBOLS.len());
-    for name in SYMBOLS {
+    let detail_from = SYNTHETIC_START + Millis::DAY * (i64::from(SYNTHETIC_DAYS) - SYNTHETIC_DETAIL_DAYS);
+    let mut all = Vec::with_capacity(2 * SYNTHETIC_SYMBOLS.len());
+    for name in SYNTHETIC_SYMBOLS {
         let symbol = Symbol::new(name).expect("every name is a valid symbol");
         let market = known_market(symbol).expect("the symbol has a known market");
         let interval = Interval::from_seconds(5).expect("5 s is a valid interval");
-        let settings = GenerateSettings::for_market(symbol, market, START, DAYS);
+        let settings = GenerateSettings::for_market(symbol, market, SYNTHETIC_START, SYNTHETIC_DAYS);
         let fine = generate(&GenerateSettings { interval, ..settings })?;
         // Resampling gives the same candles as generating one-minute candles from this seed, and is faster.
         all.push(resample(&fine, Interval::MINUTE)?);

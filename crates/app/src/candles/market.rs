@@ -1,7 +1,7 @@
-//! Assignment of candle series to bots and markets, hints about missing candles, and price steps.
+//! Assigns candle series to bots and markets, explains missing candles, and detects price steps.
 
 use super::load::{has_candles_for, list_series, stored_for};
-use super::name::{DataName, is_part, parse_data_names};
+use super::name::{DataName, divides, parse_data_names};
 use crate::configuration::Loaded;
 use crate::error::{AppError, Result};
 use crate::shell::{describe_nearby, shell_word};
@@ -13,9 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Selects the series of each bot and the finer candles of traded symbols.
+/// Selects the candle series of each bot, and all other candles of the traded symbols.
 ///
-/// A missing series is resampled from the longest candles that evenly divide it. `place` names the source.
+/// A missing series is resampled from the longest candles that evenly divide its interval. `place` is the data
+/// source in error messages.
 pub fn select_series(
     bots: &[BotSettings],
     mut all: Vec<HashedSeries>,
@@ -25,17 +26,18 @@ pub fn select_series(
         if all.iter().any(|one| one.candles().series() == bot.series()) {
             continue;
         }
-        let parts = all.iter().map(HashedSeries::candles).filter(|one| is_part(one.series(), bot.series()));
+        let parts = all.iter().map(HashedSeries::candles).filter(|one| divides(one.series(), bot.series()));
         let Some(longest) = parts.max_by_key(|one| one.interval()) else {
             let there: Vec<Series> = all.iter().map(|one| one.candles().series()).collect();
             let Series { symbol, interval } = bot.series();
             let help = suggest_series(bot.series(), &there).unwrap_or_else(|| {
                 format!(
-                    "name a file: --data {symbol}_{interval}.csv; `candlewick data fetch {symbol}@{interval}` downloads them into \
-                     the catalog, `candlewick data generate` creates synthetic ones; --catalog chooses another catalog"
+                    "use a file with --data {symbol}_{interval}.csv, download candles with \
+                     `candlewick data fetch {symbol}@{interval}`, create synthetic candles with \
+                     `candlewick data generate`, or choose another catalog with --catalog"
                 )
             });
-            return Err(AppError::data(describe_missing(bot, &there, place)).help(help));
+            return Err(AppError::data(describe_missing_candles(bot, &there, place)).help(help));
         };
         let joined = resample_by(longest, bot.interval, longer_share_percent)?;
         all.push(HashedSeries::new(joined.candles));
@@ -44,7 +46,7 @@ pub fn select_series(
     Ok(all.into_iter().filter(|one| is_traded(one.candles().symbol())).collect())
 }
 
-/// Builds a market per symbol. The finest series with a bot prices it, and finer ones are detail.
+/// Builds one market per symbol. Trades are priced by the shortest candles of a bot, with shorter ones as detail.
 pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market> {
     let mut markets: Vec<Market> = Vec::new();
     for bot in bots {
@@ -62,20 +64,20 @@ pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market>
     markets
 }
 
-/// Builds the error for a bot whose symbol is missing in the catalog and may be misspelled.
-pub(super) fn missing_in_catalog(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
+pub(super) fn missing_in_catalog_error(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
     let meant =
         suggest_series(bot.series(), there).map(|meant| format!("{meant} Otherwise, ")).unwrap_or_default();
-    AppError::data(describe_missing(bot, there, place)).help(format!(
-        "{meant}`candlewick data fetch {symbol}@{interval}` downloads them into the catalog, `candlewick data import` imports a file, and \
-         `candlewick data generate --symbol {symbol} --interval {interval} --catalog` creates synthetic ones"
+    AppError::data(describe_missing_candles(bot, there, place)).help(format!(
+        "{meant}download candles with `candlewick data fetch {symbol}@{interval}`, import a file with \
+         `candlewick data import`, or create synthetic candles with \
+         `candlewick data generate --symbol {symbol} --interval {interval} --catalog`"
     ))
 }
 
-pub(super) fn describe_missing(bot: &BotSettings, there: &[Series], place: &str) -> String {
-    let (series, name, there) = (bot.series(), &bot.name, list_series(there));
-    format!("no candles of {series} for bot \"{name}\" in {place}; available: {there}")
+pub(super) fn describe_missing_candles(bot: &BotSettings, there: &[Series], place: &str) -> String {
+    let (series, name, available) = (bot.series(), &bot.name, list_series(there));
+    format!("no candles of {series} for bot \"{name}\" in {place}; available: {available}")
 }
 
 pub(super) fn suggest_series(wanted: Series, there: &[Series]) -> Option<String> {
@@ -97,7 +99,7 @@ fn describe_catalog(folder: &Path, wanted: &str) -> String {
     let near = nearest(symbol, all.iter().map(|series| series.symbol.as_str()));
     let meant = all.iter().find(|series| near == Some(series.symbol.as_str()));
     let meant = meant.map(|series| format!("; did you mean {}@{}?", series.symbol, series.interval));
-    let there: Vec<String> = all.iter().map(|series| catalog_argument(&catalog, *series)).collect();
+    let there: Vec<String> = all.iter().map(|series| describe_catalog_series(&catalog, *series)).collect();
     format!("it has {}{}", there.join(", "), meant.unwrap_or_default())
 }
 
@@ -109,12 +111,12 @@ pub(crate) fn suggest_catalog_series(text: &str, catalog: &Catalog) -> Option<Ap
     let there = all.iter().filter(|series| series.symbol.as_str().eq_ignore_ascii_case(text));
     let there: Vec<String> = there.map(|series| format!("{}@{}", series.symbol, series.interval)).collect();
     let first = there.first()?;
-    let problem =
-        format!("{text} is not a file; the catalog {} has {}", catalog.folder().display(), there.join(", "));
+    let (folder, available) = (catalog.folder().display(), there.join(", "));
+    let problem = format!("{text} is not a file; the catalog {folder} has the series {available}");
     Some(AppError::data(problem).help(format!("did you mean {first}?")))
 }
 
-fn catalog_argument(catalog: &Catalog, series: Series) -> String {
+fn describe_catalog_series(catalog: &Catalog, series: Series) -> String {
     let Series { symbol, interval } = series;
     // A broken manifest is reported elsewhere.
     let manifest: Option<Manifest> = catalog.manifest(series).ok().flatten();
@@ -144,10 +146,10 @@ pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
     };
     let without = loaded.config.bots.iter().filter(|bot| !has_candles_for(&names, bot));
     let describe = |bot: &BotSettings| {
-        let missing = describe_missing(bot, &there, &place);
+        let missing = describe_missing_candles(bot, &there, &place);
         let meant = suggest_series(bot.series(), &there);
         let meant = meant.map_or_else(|| ".".to_owned(), |meant| format!("; {meant}"));
-        format!("{missing}{meant} `backtest` and `live --sandbox` do not start without them")
+        format!("{missing}{meant} `backtest` and `live --sandbox` do not start without these candles")
     };
     without.map(describe).collect()
 }
@@ -157,45 +159,45 @@ pub fn help_for_history(error: &HistoryError) -> Option<String> {
         HistoryError::NotInCatalog { folder, what } => Some(describe_catalog(folder, what)),
         // A repair cannot remove line 1, the header.
         HistoryError::InvalidLine { path, line: 2.., .. } => Some(format!(
-            "`candlewick data check {}` lists all problems; --fix writes a copy without such lines",
+            "`candlewick data check {}` lists all problems; --fix writes a copy without invalid lines",
             shell_word(&path.display().to_string())
         )),
         HistoryError::Io { path, action, source } if source.kind() == ErrorKind::NotFound => {
-            help_for_missing(path, action)
+            help_for_missing_file(path, action)
         }
         _ => None,
     }
 }
 
-fn help_for_missing(path: &Path, action: &str) -> Option<String> {
+fn help_for_missing_file(path: &Path, action: &str) -> Option<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match action {
         "write" if !folder.exists() => Some(format!("create the folder {} first", folder.display())),
         "open" | "read" if folder.join("manifest.json").exists() => {
-            Some("restore the file, or delete the series' folder and fetch or import it again".to_owned())
+            Some("restore the file, or delete its folder, and fetch or import the series again".to_owned())
         }
         "open" | "read" => Some(format!(
-            "{} without --data `candlewick backtest` and `candlewick live --sandbox` use synthetic candles",
+            "{} without --data, `candlewick backtest` and `candlewick live --sandbox` use synthetic candles",
             describe_nearby(path, &["csv", "parquet"])
         )),
         _ => None,
     }
 }
 
-/// Number of newest candles to inspect, since older ones may have an outdated step.
-const STEP_SAMPLE: usize = 1_000;
+/// Number of newest candles that determine the price step. Older candles may have an outdated step.
+const STEP_SAMPLE_CANDLES: usize = 1_000;
 
-/// Returns the price step for the largest number of decimals found: 0.00001 for five decimals.
+/// Returns the price step of recent candles: the last decimal of the most precise price, such as 0.00001.
 pub fn price_step(candles: &[Candle]) -> Option<String> {
-    Some(format_price_step(newest_prices(candles).map(decimals).max()?))
+    Some(format_price_step(newest_prices(candles).map(count_decimals).max()?))
 }
 
-pub fn has_tails(candles: &[Candle]) -> bool {
+pub fn has_float_noise(candles: &[Candle]) -> bool {
     newest_prices(candles).any(|price| round_to_15_digits(price) != price)
 }
 
 fn newest_prices(candles: &[Candle]) -> impl Iterator<Item = f64> {
-    let newest = &candles[candles.len().saturating_sub(STEP_SAMPLE)..];
+    let newest = &candles[candles.len().saturating_sub(STEP_SAMPLE_CANDLES)..];
     newest.iter().flat_map(|candle| [candle.open(), candle.high(), candle.low(), candle.close()])
 }
 
@@ -212,7 +214,7 @@ fn suggested_steps(all: &[Market], set: &BTreeMap<Symbol, f64>) -> impl Iterator
     unset.filter_map(|market| Some((market.symbol(), price_step(market.prices.candles())?)))
 }
 
-pub(super) fn unset_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Option<String> {
+pub(super) fn unset_tick_notice(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Option<String> {
     let suggested: Vec<String> =
         suggested_steps(markets, set).map(|(symbol, step)| format!("{symbol} = {step}")).collect();
     (!suggested.is_empty()).then(|| {
@@ -233,22 +235,22 @@ pub(crate) fn built_in_steps(loaded: &Loaded) -> Vec<String> {
     if loaded.has_built_in_bots() { Vec::new() } else { symbols.into_iter().filter_map(step).collect() }
 }
 
-pub(super) fn built_in_steps_note(loaded: &Loaded) -> Option<String> {
+pub(super) fn built_in_tick_notice(loaded: &Loaded) -> Option<String> {
     let steps = built_in_steps(loaded);
     (!steps.is_empty()).then(|| {
         format!(
-            "without --config, prices inside candles are rounded to built-in tick sizes; for the same figures with a configuration, set \
-             [simulation.ticks] {}",
+            "without --config, prices inside candles are rounded to built-in tick sizes; for the same results with \
+             --config, set [simulation.ticks] {}",
             steps.join(", ")
         )
     })
 }
 
-fn decimals(price: f64) -> usize {
+fn count_decimals(price: f64) -> usize {
     round_to_15_digits(price).to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
 
-/// Rounds to 15 digits, which a double preserves: 1.0832100000000002 becomes 1.08321.
+/// Rounds to 15 significant digits, which a double preserves: 1.0832100000000002 becomes 1.08321.
 fn round_to_15_digits(price: f64) -> f64 {
     format!("{price:.14e}").parse().unwrap_or(price)
 }
@@ -300,7 +302,7 @@ mod tests {
         for (symbol, interval, help) in [
             ("A", "90s", "did you mean interval = \"1m\"?"),
             ("BTCUSD", "1m", "did you mean symbol = \"BTCUSDT\"?"),
-            ("Gold", "1m", "name a file: --data Gold_1m.csv"),
+            ("Gold", "1m", "use a file with --data Gold_1m.csv"),
         ] {
             let all = vec![series("A 1m"), series("BTCUSDT 1m")];
             let failure = select_series(&[bot(symbol, interval)], all, ("data", 50.0)).unwrap_err().text();
@@ -341,7 +343,7 @@ mod tests {
         };
         let markets = [market("EURUSD", 1.08123), market("BTCUSDT", 94_000.5)];
         let set = |symbols: &[&str]| symbols.iter().map(|symbol| (symbol.parse().unwrap(), 0.5)).collect();
-        let notice = |symbols: &[&str]| unset_steps(&markets, &set(symbols));
+        let notice = |symbols: &[&str]| unset_tick_notice(&markets, &set(symbols));
         assert!(notice(&[]).unwrap().ends_with("[simulation.ticks] EURUSD = 0.00001, BTCUSDT = 0.1"));
         assert!(notice(&["EURUSD"]).unwrap().ends_with("[simulation.ticks] BTCUSDT = 0.1"));
         assert_eq!(notice(&["EURUSD", "BTCUSDT"]), None);

@@ -15,7 +15,8 @@ pub(crate) use load::{
 };
 pub(crate) use market::{bots_without_candles, built_in_steps, suggest_catalog_series};
 pub use market::{
-    format_price_step, has_tails, help_for_history, markets_for, price_step, select_series, unset_price_steps,
+    format_price_step, has_float_noise, help_for_history, markets_for, price_step, select_series,
+    unset_price_steps,
 };
 pub(crate) use name::parse_data_names;
 pub use name::{CandleStore, DataName, PriceSource, describe_source, rule_bots};

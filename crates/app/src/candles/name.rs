@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A candle file (`SYMBOL_INTERVAL.csv`, `.parquet`, `SYMBOL@INTERVAL=PATH`) or series (`SYMBOL@INTERVAL`).
+/// Name of a candle file (`SYMBOL_INTERVAL.csv`, `.parquet`, `SYMBOL@INTERVAL=PATH`) or series (`SYMBOL@INTERVAL`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataName {
     File(CandleFile),
@@ -23,7 +23,7 @@ pub struct CandleStore {
     pub catalog: Catalog,
     pub cache: Option<FileCache>,
     pub objects: PathBuf,
-    /// Minimum coverage of a longer candle, in percent of its open-market time.
+    /// Minimum coverage of a resampled candle, in percent of its open-market time.
     pub longer_share_percent: f64,
 }
 
@@ -67,7 +67,7 @@ impl DataName {
     pub fn resampling_source(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
         let Self::Stored(series) = self else { return Ok(None) };
         let all = catalog.series()?;
-        let parts = all.iter().filter(|one| is_part(**one, *series) && !all.contains(series));
+        let parts = all.iter().filter(|one| divides(**one, *series) && !all.contains(series));
         Ok(parts.max_by_key(|one| one.interval).copied())
     }
 }
@@ -77,8 +77,8 @@ pub(crate) fn parse_data_names(configured: &[String]) -> Result<Vec<DataName>> {
     for text in configured {
         let name: DataName = text.parse()?;
         if let Some(other) = names.iter().find(|other| other.series() == name.series()) {
-            let problem = format!("{} is given twice: {other} and {name}", name.series());
-            return Err(AppError::invalid(problem).help("remove one of the two"));
+            let problem = format!("{} is given twice: as {other} and as {name}", name.series());
+            return Err(AppError::invalid(problem).help("remove one of the two names"));
         }
         names.push(name);
     }
@@ -106,7 +106,7 @@ impl fmt::Display for DataName {
     }
 }
 
-pub(super) fn is_part(fine: Series, coarse: Series) -> bool {
+pub(super) fn divides(fine: Series, coarse: Series) -> bool {
     let divides = coarse.interval.length().is_aligned_to(fine.interval.length());
     fine.symbol == coarse.symbol && fine.interval < coarse.interval && divides
 }
@@ -118,7 +118,7 @@ pub enum PriceSource {
 }
 
 impl PriceSource {
-    /// Determines the source of prices. Only the catalog records the origin of candles.
+    /// Returns `Venue` if the catalog records the venue as the only origin of all candles, otherwise `Other`.
     pub(super) fn from_names(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self> {
         let source = describe_source(venue);
         for name in names {
@@ -137,7 +137,7 @@ pub fn describe_source(venue: &Settings) -> String {
     if *slot == Settings::default().slot { price_url.clone() } else { format!("{price_url}, slot {slot}") }
 }
 
-/// Builds a bot per symbol of the data, on its longest candles, or without data a bot on BTCUSDT 1m.
+/// Builds a bot per symbol in `data`, on the longest candles of the symbol. The default is a bot on BTCUSDT 1m.
 pub fn rule_bots(file: &Path, data: &[String]) -> Value {
     let mut longest: BTreeMap<Symbol, Interval> = BTreeMap::new();
     // Invalid names are reported on reading.

@@ -1,4 +1,4 @@
-//! Alignment of stored candles with the present, by a start time or by a shift of whole days.
+//! Aligns stored candles with the present, by a start time or by a shift of whole days.
 
 use crate::error::AppError;
 use candlewick_sandbox::StartTime;
@@ -7,11 +7,11 @@ use std::cmp::Reverse;
 use std::iter::successors;
 use std::ops::Range;
 
-/// Shifts all candles by a number of whole days, so that they surround `now`.
+/// Shifts all candles by the same number of whole days, so that their period includes `now`.
 ///
-/// Every series then has a candle at `now`, if possible with a day of candles before and after it.
+/// Prefers shifts with a candle of every series at `now`, and with a day of candles before and after `now`.
 pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, AppError> {
-    let hint = "use --start or a --speed above 1, which keep the candle times unchanged";
+    let hint = "use --start or a --speed above 1 to keep the candle times unchanged";
     let Some(days) = best_shift(now, all) else {
         let problem = "the candles are too short to be shifted to the present by whole days";
         return Err(AppError::data(problem).help(hint));
@@ -25,21 +25,20 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
     all.iter().map(moved).collect()
 }
 
-/// Returns `asked`, or by default a time after a day (at most a quarter) of the common history.
+/// Returns `asked`, or by default a time one day (at most a quarter) after the start of the common period.
 pub fn choose_venue_start(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
     let (start, end) = total_span(all);
     let Some(at) = asked else {
         let (start, end) = common_span(all).unwrap_or((start, end));
         let quarter = Millis::new((end - start).get() / 4);
         let wanted = start + Millis::DAY.min(quarter).floor_to(Millis::MINUTE);
-        return Ok(first_covered(all, wanted..end).unwrap_or(wanted));
+        return Ok(first_covered_time(all, wanted..end).unwrap_or(wanted));
     };
     if (start..end).contains(&at) {
         return Ok(at);
     }
-    let print = |moment: Millis| String::from(StartTime(moment));
-    let problem =
-        format!("the start {} is outside the candles, {} to {}", print(at), print(start), print(end));
+    let [at, start, end] = [at, start, end].map(|moment| String::from(StartTime(moment)));
+    let problem = format!("the start {at} is outside the period of the candles, {start} to {end}");
     Err(AppError::invalid(problem).help("use a --start within this range, or omit it"))
 }
 
@@ -54,8 +53,8 @@ fn common_span(all: &[CandleSeries]) -> Option<(Millis, Millis)> {
     (start < end).then_some((start, end))
 }
 
-/// Checks that a candle covers `at`. The error is the open time of the next candle.
-fn covers(one: &CandleSeries, at: Millis) -> Result<(), Option<Millis>> {
+/// Checks that a candle covers `at`. The error is the open time of the next candle, if any.
+fn check_covered(one: &CandleSeries, at: Millis) -> Result<(), Option<Millis>> {
     let next = one.candles().partition_point(|candle| candle.time() <= at);
     let last = next.checked_sub(1).map(|last| one.candles()[last]);
     match last {
@@ -64,10 +63,10 @@ fn covers(one: &CandleSeries, at: Millis) -> Result<(), Option<Millis>> {
     }
 }
 
-fn first_covered(all: &[CandleSeries], range: Range<Millis>) -> Option<Millis> {
+fn first_covered_time(all: &[CandleSeries], range: Range<Millis>) -> Option<Millis> {
     let mut at = range.start;
     while at < range.end {
-        match all.iter().find_map(|one| covers(one, at).err()) {
+        match all.iter().find_map(|one| check_covered(one, at).err()) {
             None => return Some(at),
             Some(next) => at = next?,
         }
@@ -82,7 +81,7 @@ fn best_shift(now: Millis, all: &[CandleSeries]) -> Option<Millis> {
     // Shorter of the spans before and after `at`, up to a day.
     let room = |at: Millis, (from, until): (Millis, Millis)| (at - from).min(until - at).min(Millis::DAY);
     let rank = |at: &Millis| {
-        let is_covered = all.iter().all(|one| covers(one, *at).is_ok());
+        let is_covered = all.iter().all(|one| check_covered(one, *at).is_ok());
         let in_common = common_span(all).map_or(Millis::ZERO, |common| room(*at, common).max(Millis::ZERO));
         (is_covered, in_common, room(*at, (start, end)), Reverse(*at))
     };

@@ -1,4 +1,4 @@
-//! Reading of blackout files: dated spans without new trades, as CSV or iCalendar.
+//! Reads blackout files, which list periods without new trades, as CSV or iCalendar.
 
 mod calendar;
 
@@ -9,11 +9,11 @@ use candlewick_sandbox::parse_moment;
 use candlewick_sdk::{Millis, Symbol};
 use std::path::Path;
 
-const MAX_BYTES: u64 = 4_000_000;
+const MAX_FILE_BYTES: u64 = 4_000_000;
 const MAX_SPANS: usize = 20_000;
-const COLUMNS: [&str; 4] = ["from", "to", "symbols", "reason"];
+const CSV_COLUMNS: [&str; 4] = ["from", "to", "symbols", "reason"];
 
-pub(super) fn read_named(config: &mut Config) -> Result<(), String> {
+pub(super) fn read_blackout_file(config: &mut Config) -> Result<(), String> {
     let blackouts = &mut config.risk.blackouts;
     if !blackouts.file.is_empty() && blackouts.hash.is_empty() {
         let bytes = read_bytes(Path::new(&blackouts.file))?;
@@ -29,8 +29,8 @@ pub(super) fn read_named(config: &mut Config) -> Result<(), String> {
 fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     let cannot = |error| format!("cannot read the file: {error}");
     let metadata = std::fs::metadata(path).map_err(cannot)?;
-    if !metadata.is_file() || metadata.len() > MAX_BYTES {
-        return Err(format!("not a regular file of at most {} MB", MAX_BYTES / 1_000_000));
+    if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
+        return Err(format!("the path is not a regular file of at most {} MB", MAX_FILE_BYTES / 1_000_000));
     }
     std::fs::read(path).map_err(cannot)
 }
@@ -39,14 +39,14 @@ fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(bytes);
     let header = reader.headers().map_err(|error| error.to_string())?.clone();
     let place = |name: &str| header.iter().position(|column| column.trim_start_matches('\u{feff}') == name);
-    let known = |column: &&str| COLUMNS.contains(&column.trim_start_matches('\u{feff}'));
+    let known = |column: &&str| CSV_COLUMNS.contains(&column.trim_start_matches('\u{feff}'));
     let (Some(from), Some(to), None) =
         (place("from"), place("to"), header.iter().find(|column| !known(column)))
     else {
         let found = header.iter().collect::<Vec<_>>().join(",");
         return Err(format!(
-            "the first line must be from,to,symbols,reason (the last two are optional), not {found:?}; the name of a \
-             calendar must end in .ics"
+            "the first line must be from,to,symbols,reason (the last two are optional), not {found:?}; the name \
+             of an iCalendar file must end in .ics"
         ));
     };
     let (symbols, reason) = (place("symbols"), place("reason"));
@@ -56,27 +56,27 @@ fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
         let line = record.position().map_or(0, csv::Position::line);
         let cell = |place: Option<usize>| place.and_then(|place| record.get(place)).unwrap_or_default();
         let wrong = |problem: String| format!("line {line}: {problem}");
-        let (from, to) = (moment(cell(Some(from))).map_err(wrong)?, moment(cell(Some(to))).map_err(wrong)?);
+        let from = parse_time(cell(Some(from))).map_err(wrong)?;
+        let to = parse_time(cell(Some(to))).map_err(wrong)?;
         if from >= to {
-            return Err(wrong("the span does not end after its start".to_owned()));
+            return Err(wrong("the end must be after the start".to_owned()));
         }
         let names = cell(symbols).split([' ', ',', ';', '|']).filter(|name| !name.is_empty());
         let symbols = names.map(|name| name.parse::<Symbol>().map_err(|error| wrong(error.to_string())));
         let symbols = symbols.collect::<Result<_, _>>()?;
         if record.len() > header.len() {
-            return Err(wrong(
-                "more columns than the header; put a reason with a comma in quotes".to_owned(),
-            ));
+            let problem = "more columns than in the header; put a reason that contains a comma in quotes";
+            return Err(wrong(problem.to_owned()));
         }
         spans.push(Blackout { from, to, symbols, reason: cell(reason).to_owned() });
         if spans.len() > MAX_SPANS {
-            return Err(wrong(format!("too many spans, at most {MAX_SPANS} are allowed")));
+            return Err(wrong(format!("the file has more than {MAX_SPANS} spans")));
         }
     }
     Ok(spans)
 }
 
-fn moment(text: &str) -> Result<Millis, String> {
+fn parse_time(text: &str) -> Result<Millis, String> {
     parse_moment(text).map_err(|error| error.to_string())
 }
 
@@ -110,7 +110,7 @@ mod tests {
             ("from,to,pair\n", "\"from,to,pair\""),
             ("from,to\n2026-01-05,2026-01-06\ntomorrow,2026-01-06\n", "line 3: \"tomorrow\" is not a time"),
             ("from,to\n2026-01-05\n", "line 2: \"\" is not a time"),
-            ("from,to\n2026-01-06,2026-01-05\n", "line 2: the span does not end after its start"),
+            ("from,to\n2026-01-06,2026-01-05\n", "line 2: the end must be after the start"),
             ("from,to,symbols,reason\n2026-01-05,2026-01-06,,jobs, monthly\n", "line 2: more columns"),
         ] {
             let problem = parse_spans(text.as_bytes()).unwrap_err();

@@ -1,12 +1,12 @@
-//! Schema validation of the configuration. Reports all problems at once, with origins and similar keys.
+//! Validates the configuration against its schema. Reports all problems at once, with origins and suggestions.
 
-use super::suggest::{example_value, number_as_text, suggest_choice, suggest_key, suggest_stake};
+use super::suggest::{example_value, suggest_choice, suggest_duration_text, suggest_key, suggest_stake};
 use super::{KeyPath, Problem};
 use candlewick_sdk::{AliasContext, CloseType, Interval, find_key};
 use figment::value::{Dict, Num, Tag, Value};
 use serde_json::Value as Json;
 
-/// Maximum absolute value of a number. Larger floats lose decimals.
+/// Maximum absolute value of a number. Larger floats lose precision.
 const MAX_NUMBER: f64 = 1e15;
 
 pub(super) fn check(
@@ -15,7 +15,7 @@ pub(super) fn check(
     find_origin: impl Fn(Tag) -> Option<String>,
 ) -> Vec<Problem> {
     let mut checker = Checker { root: schema, find_origin, problems: Vec::new() };
-    checker.visit(schema, root, &KeyPath::default());
+    checker.check_value(schema, root, &KeyPath::default());
     checker.problems
 }
 
@@ -26,7 +26,7 @@ struct Checker<'a, O> {
 }
 
 impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
-    fn visit(&mut self, schema: Schema<'a>, value: &Value, path: &KeyPath) {
+    fn check_value(&mut self, schema: Schema<'a>, value: &Value, path: &KeyPath) {
         let alternatives = schema.alternatives();
         if let Some(allowed) = schema.choices() {
             self.check_choice(&allowed, value, path);
@@ -42,7 +42,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                 Value::Dict(_, dict) => self.check_table(schema, dict, value, path),
                 Value::Array(_, items) => {
                     for (index, item) in items.iter().enumerate() {
-                        self.visit(schema.child("items"), item, &path.index(index));
+                        self.check_value(schema.child("items"), item, &path.join_index(index));
                     }
                 }
                 Value::String(_, text) => {
@@ -61,15 +61,15 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         }
     }
 
-    /// Checks a table. Keys without a schema, such as parameters, may hold any finite value.
+    /// Checks a table. Keys without a schema, such as strategy parameters, may have any finite value.
     fn check_table(&mut self, schema: Schema<'a>, dict: &Dict, table: &Value, path: &KeyPath) {
         let known: Vec<&str> = schema.properties().map(|(name, _)| name).collect();
         for (key, value) in dict {
-            let inner = path.key(key);
+            let inner = path.join_key(key);
             match schema.property(key) {
-                Some(property) => self.visit(property, value, &inner),
+                Some(property) => self.check_value(property, value, &inner),
                 None if known.is_empty() || schema.has("additionalProperties") => {
-                    self.visit(schema.child("additionalProperties"), value, &inner);
+                    self.check_value(schema.child("additionalProperties"), value, &inner);
                 }
                 None => {
                     let meant = suggest_key(self.root, &inner, key, &known);
@@ -87,7 +87,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                 let example = example_value(key).filter(|_| path.to_string().starts_with("bots["));
                 let example = example.map(|example| format!(", such as {example}")).unwrap_or_default();
                 let sibling = dict.values().next().unwrap_or(table);
-                self.report(&path.key(key), sibling, format!("this key is missing{example}"));
+                self.report(&path.join_key(key), sibling, format!("this key is missing{example}"));
             }
         }
     }
@@ -109,18 +109,18 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             let text = given.and_then(Value::as_str).unwrap_or_default();
             let names_of_all: Vec<&str> = all.iter().flat_map(names).collect();
             match (all.iter().find(|one| names(one).contains(&text)), given) {
-                (Some(chosen), _) => self.visit(*chosen, value, path),
-                (None, Some(given)) => self.check_choice(&names_of_all, given, &path.key(tag)),
+                (Some(chosen), _) => self.check_value(*chosen, value, path),
+                (None, Some(given)) => self.check_choice(&names_of_all, given, &path.join_key(tag)),
                 (None, None) => {
-                    let problem = format!("this key is missing; use {}", describe_choices(&names_of_all));
-                    self.report(&path.key(tag), value, problem);
+                    let choices = describe_choices(&names_of_all);
+                    self.report(&path.join_key(tag), value, format!("this key is missing; use {choices}"));
                 }
             }
             return;
         }
         let before = self.problems.len();
         for one in all {
-            self.visit(*one, value, path);
+            self.check_value(*one, value, path);
             let fits = self.problems.len() == before;
             self.problems.truncate(before);
             if fits {
@@ -143,11 +143,11 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
     fn report_value(&mut self, path: &KeyPath, value: &Value, allowed: &str) {
         let more = match value {
             // The value is a table instead of a list of tables.
-            Value::Dict(..) if allowed == kind_name("array") => {
+            Value::Dict(..) if allowed == type_name("array") => {
                 format!(": write [[{path}]] instead of [{path}]")
             }
-            Value::Num(..) if allowed == kind_name("string") => {
-                number_as_text(path, value).map(|written| format!(": {written}")).unwrap_or_default()
+            Value::Num(..) if allowed == type_name("string") => {
+                suggest_duration_text(path, value).map(|written| format!(": {written}")).unwrap_or_default()
             }
             _ => String::new(),
         };
@@ -172,8 +172,8 @@ fn describe(schema: Schema<'_>) -> String {
     if schema.required().next().is_some() {
         return describe_table(schema);
     }
-    let kinds: Vec<&str> = schema.types().into_iter().filter(|kind| *kind != "null").map(kind_name).collect();
-    let kinds = if kinds.is_empty() { kind_name("number").to_owned() } else { kinds.join(" or ") };
+    let kinds: Vec<&str> = schema.types().into_iter().filter(|kind| *kind != "null").map(type_name).collect();
+    let kinds = if kinds.is_empty() { type_name("number").to_owned() } else { kinds.join(" or ") };
     let bound =
         |word: &str, bound: Option<f64>| bound.map(|bound| format!(" {word} {bound}")).unwrap_or_default();
     let (least, above) = (schema.bound("minimum"), schema.bound("exclusiveMinimum"));
@@ -186,16 +186,17 @@ fn describe_table(schema: Schema<'_>) -> String {
         Some([only]) => format!("{name} = \"{only}\""),
         _ => format!("{name} = ..."),
     };
-    let keys: Vec<String> = required.iter().map(written).collect();
+    let keys = required.iter().map(written).collect::<Vec<_>>();
     let others: Vec<&str> =
         schema.properties().map(|(name, _)| name).filter(|name| !required.contains(name)).collect();
     let others =
         if others.is_empty() { String::new() } else { format!(", optionally with {}", others.join(", ")) };
-    format!("a table such as {{ {} }}{others}", keys.join(", "))
+    let keys = keys.join(", ");
+    format!("a table such as {{ {keys} }}{others}")
 }
 
 fn matches_type(schema: Schema<'_>, value: &Value) -> bool {
-    let (types, kind) = (schema.types(), value_kind(value));
+    let (types, kind) = (schema.types(), value_type(value));
     types.is_empty() || types.contains(&kind) || kind == "integer" && types.contains(&"number")
 }
 
@@ -208,7 +209,7 @@ fn is_in_range(schema: Schema<'_>, number: Num) -> bool {
         && !number.is_nan()
 }
 
-fn value_kind(value: &Value) -> &'static str {
+fn value_type(value: &Value) -> &'static str {
     match value {
         Value::String(..) | Value::Char(..) => "string",
         Value::Bool(..) => "boolean",
@@ -220,7 +221,7 @@ fn value_kind(value: &Value) -> &'static str {
     }
 }
 
-fn kind_name(kind: &str) -> &str {
+fn type_name(kind: &str) -> &str {
     match kind {
         "integer" => "a whole number",
         "number" => "a number",
@@ -246,12 +247,11 @@ fn render_value(value: &Value) -> String {
         Value::String(_, text) => format!("{:?}", text.chars().take(64).collect::<String>()),
         Value::Char(_, character) => format!("\"{character}\""),
         Value::Bool(_, yes) => yes.to_string(),
-        Value::Num(_, number) => super::show::number(*number),
-        other => kind_name(value_kind(other)).to_owned(),
+        Value::Num(_, number) => super::show::toml_number(*number),
+        other => type_name(value_type(other)).to_owned(),
     }
 }
 
-/// Schema node, with references and optional values resolved.
 #[derive(Clone, Copy)]
 pub(super) struct Schema<'a> {
     root: &'a Json,
@@ -263,14 +263,14 @@ impl<'a> Schema<'a> {
         Self { root, node: root }
     }
 
-    fn at(self, node: &'a Json) -> Self {
+    fn resolve(self, node: &'a Json) -> Self {
         let node = match node["$ref"].as_str() {
             Some(reference) => self.root.pointer(reference.trim_start_matches('#')).unwrap_or(&Json::Null),
             None => node,
         };
         let mut real = node["anyOf"].as_array().into_iter().flatten().filter(|one| one["type"] != "null");
         match (real.next(), real.next()) {
-            (Some(only), None) => self.at(only),
+            (Some(only), None) => self.resolve(only),
             _ => Self { node, ..self },
         }
     }
@@ -280,16 +280,16 @@ impl<'a> Schema<'a> {
     }
 
     pub(super) fn child(self, keyword: &str) -> Self {
-        self.at(&self.node[keyword])
+        self.resolve(&self.node[keyword])
     }
 
     pub(super) fn properties(self) -> impl Iterator<Item = (&'a str, Self)> {
         let properties = self.node["properties"].as_object().into_iter().flatten();
-        properties.map(move |(name, node)| (name.as_str(), self.at(node)))
+        properties.map(move |(name, node)| (name.as_str(), self.resolve(node)))
     }
 
     pub(super) fn property(self, name: &str) -> Option<Self> {
-        self.node["properties"].get(name).map(|node| self.at(node))
+        self.node["properties"].get(name).map(|node| self.resolve(node))
     }
 
     pub(super) fn required(self) -> impl Iterator<Item = &'a str> {
@@ -304,7 +304,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// Returns the allowed strings; `None` if other strings are allowed too.
+    /// Returns the strings that the schema allows, or `None` if the schema does not list them.
     pub(super) fn choices(self) -> Option<Vec<&'a str>> {
         if let Some(allowed) = self.node["enum"].as_array() {
             return allowed.iter().map(Json::as_str).collect();
@@ -319,10 +319,10 @@ impl<'a> Schema<'a> {
 
     pub(super) fn alternatives(self) -> Vec<Self> {
         let all = ["oneOf", "anyOf"].into_iter().filter_map(|key| self.node[key].as_array()).flatten();
-        all.map(|node| self.at(node)).filter(|one| one.node["type"] != "null").collect()
+        all.map(|node| self.resolve(node)).filter(|one| one.node["type"] != "null").collect()
     }
 
-    /// Returns the key whose value selects the variant of a table.
+    /// Returns the key that selects the variant of a tagged table, such as `kind`.
     pub(super) fn tag(self) -> Option<&'a str> {
         self.properties().find(|(_, property)| property.node["const"].is_string()).map(|(name, _)| name)
     }

@@ -1,4 +1,4 @@
-//! Configuration layers, and resolution of the file paths in them.
+//! Configuration layers (defaults, files, environment, flags), and resolution of their file paths.
 
 use super::notify::is_channel_secret;
 use super::secret::mask_passwords;
@@ -14,14 +14,14 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{self, Path, PathBuf};
 
-const DEFAULTS: &str = include_str!("../../../../config/default.toml");
-const SANDBOX: &str = include_str!("../../../../config/sandbox.toml");
+const DEFAULT_TOML: &str = include_str!("../../../../config/default.toml");
+const SANDBOX_TOML: &str = include_str!("../../../../config/sandbox.toml");
 
-const PREFIX: &str = "CANDLEWICK_";
+const ENVIRONMENT_PREFIX: &str = "CANDLEWICK_";
 /// Environment variables that are read elsewhere and never merged with the settings.
 const UNMERGED_VARIABLES: [&str; 4] =
     ["allow_real", "broker__api_token", "broker__api_key", "signals__secret"];
-const SECRETS: [&str; 2] = ["api_token", "api_key"];
+const BROKER_SECRETS: [&str; 2] = ["api_token", "api_key"];
 
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
@@ -42,7 +42,7 @@ pub(super) enum Origin {
 pub struct Flag(pub(super) Layer);
 
 impl Flag {
-    /// Creates a layer with a single value. `section` is empty for a top-level key.
+    /// Creates a layer for a command-line flag, if set. `section` is empty for a top-level key.
     pub fn new(
         name: &'static str,
         section: &'static str,
@@ -58,11 +58,11 @@ impl Flag {
 
 impl Layer {
     pub(super) fn defaults() -> Result<Self> {
-        Self::parse(Origin::Default, DEFAULTS)
+        Self::parse(Origin::Default, DEFAULT_TOML)
     }
 
     pub(super) fn built_in() -> Result<Self> {
-        Self::from_text(SANDBOX)
+        Self::from_text(SANDBOX_TOML)
     }
 
     pub(super) fn from_text(text: &str) -> Result<Self> {
@@ -77,7 +77,7 @@ impl Layer {
             if is_missing {
                 let nearby = describe_nearby(path, &["toml"]);
                 error.help(format!(
-                    "{nearby} `candlewick config init` creates one, `candlewick live --sandbox` needs none"
+                    "{nearby} `candlewick config init` creates a file; `candlewick live --sandbox` works without a file"
                 ))
             } else {
                 error.help("--config takes a TOML file, such as config/demo.toml")
@@ -95,7 +95,7 @@ impl Layer {
 
     pub(super) fn from_plan(path: &Path, sections: &Json) -> Result<Self> {
         let wrong = |error| {
-            AppError::invalid(format!("{}: invalid configuration in the plan", path.display()))
+            AppError::invalid(format!("{}: the plan has an invalid configuration", path.display()))
                 .with_source(error)
         };
         let values = Dict::deserialize(sections).map_err(wrong)?;
@@ -103,7 +103,7 @@ impl Layer {
     }
 
     pub(super) fn environment() -> Result<Self> {
-        let provider = Env::prefixed(PREFIX).ignore(&UNMERGED_VARIABLES);
+        let provider = Env::prefixed(ENVIRONMENT_PREFIX).ignore(&UNMERGED_VARIABLES);
         let provider = provider.filter(|key| !is_channel_secret(&key.as_str().to_lowercase())).split("__");
         let unexpected = |error: figment::Error| AppError::invalid(error.to_string());
         let mut data = provider.data().map_err(unexpected)?;
@@ -140,7 +140,7 @@ impl Layer {
             }
         }
         let broker = self.section("broker");
-        match SECRETS.iter().find(|key| broker.is_some_and(|broker| broker.contains_key(**key))) {
+        match BROKER_SECRETS.iter().find(|key| broker.is_some_and(|broker| broker.contains_key(**key))) {
             Some(key) => Err(self.misplaced_secret(&format!("broker.{key}"))),
             None => Ok(()),
         }
@@ -152,26 +152,26 @@ impl Layer {
 
     fn misplaced_secret(&self, key: &str) -> AppError {
         let problem = format!("{key} ({}): a secret does not belong in a configuration file", self.origin);
-        let variable = format!("{PREFIX}{}", key.replace('.', "__").to_uppercase());
+        let variable = format!("{ENVIRONMENT_PREFIX}{}", key.replace('.', "__").to_uppercase());
         AppError::invalid(problem).help(format!(
             "remove it, and set {variable} in the environment, or {key}_file to a file that only you can read"
         ))
     }
 
-    /// Rejects a database password in a file or an argument. All local users can see arguments.
+    /// Rejects a database password in a file or an argument. Arguments are visible to all local users.
     pub(super) fn reject_password(&self) -> Result<()> {
         let url = self.section("journal").and_then(|journal| journal.get("url")?.as_str());
         if url.and_then(mask_passwords).is_none() {
             return Ok(());
         }
         let place = match &self.origin {
-            Origin::Flag(_) => "an argument, which all users of this machine can read",
+            Origin::Flag(_) => "a command-line argument, which all users of this machine can read",
             _ => "a configuration file",
         };
         let problem = format!("journal.url ({}): a password does not belong in {place}", self.origin);
         Err(AppError::invalid(problem).help(format!(
-            "remove it, and set in the environment: PGPASSWORD, PGPASSFILE (a file that only you can read), or \
-             {PREFIX}JOURNAL__URL (the full address)"
+            "remove the password, and set an environment variable: PGPASSWORD, PGPASSFILE (a file that only you can \
+             read) or {ENVIRONMENT_PREFIX}JOURNAL__URL (the full address)"
         )))
     }
 }
@@ -222,12 +222,13 @@ impl FileKind {
         let word = shell_word(&shown);
         match self {
             Self::Rule => format!(
-                "{file} is a rule: `candlewick strategy check rules --param file={word}` checks it, `candlewick tune {word}` evaluates it, and \
-                 `--rules {word}` trades it in a backtest; in a bot, write strategy = \"rules\", params = {{ file = \"{file}\" }}"
+                "{file} is a rule file: check it with `candlewick strategy check rules --param file={word}`, \
+                 evaluate it with `candlewick tune {word}`, or backtest it with `--rules {word}`; to trade it, write \
+                 strategy = \"rules\", params = {{ file = \"{file}\" }} in a bot"
             ),
             Self::Configuration => format!(
-                "{file} is a configuration: `candlewick config check --config {word}` checks it, and `candlewick strategy check NAME --config {word}` \
-                 checks a strategy of its bots"
+                "{file} is a configuration: check it with `candlewick config check --config {word}`, or check the \
+                 strategy of a bot with `candlewick strategy check NAME --config {word}`"
             ),
         }
     }
@@ -306,20 +307,20 @@ fn resolve_path(
     if !here.is_file() {
         return Ok(sibling.to_str().map(|sibling| format!("{before}{sibling}")));
     }
-    if is_same(here, &sibling) {
+    if is_same_file(here, &sibling) {
         return Ok(None);
     }
+    let (configuration, key) = (configuration.display(), key.join("."));
+    let [sibling, here] = [sibling.as_path(), here].map(absolute_path);
     let problem = format!(
-        "{}: {} = {text:?} is ambiguous: {} (next to the configuration) and {} (working folder) differ",
-        configuration.display(),
-        key.join("."),
-        absolute_path(&sibling).display(),
-        absolute_path(here).display()
+        "{configuration}: {key} = {text:?} is ambiguous: {} (next to the configuration) and {} (working folder) differ",
+        sibling.display(),
+        here.display()
     );
     Err(AppError::invalid(problem).help("write the full path of one of them, or remove the other"))
 }
 
-fn is_same(one: &Path, other: &Path) -> bool {
+fn is_same_file(one: &Path, other: &Path) -> bool {
     let hash = |path: &Path| -> io::Result<blake3::Hash> {
         let mut hasher = blake3::Hasher::new();
         hasher.update_reader(File::open(path)?)?;
@@ -334,14 +335,14 @@ fn absolute_path(path: &Path) -> PathBuf {
     path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns a hint that never quotes the line, which might contain a secret.
+/// Suggests a fix for a TOML syntax error. Never quotes the line, which might contain a secret.
 fn syntax_hint(line: &str) -> Option<&'static str> {
     let mut values = line.match_indices('=').map(|(at, _)| line[at + 1..].trim_start());
     if values.any(has_separators) {
-        return Some("numbers have a decimal point and no thousands separators, as in 1000.50");
+        return Some("write numbers with a decimal point and without thousands separators, as in 1000.50");
     }
     if line.matches('"').count() % 2 == 1 {
-        return Some("a quote is missing, write text as in symbol = \"EURUSD\"");
+        return Some("a quote is missing; write text as in symbol = \"EURUSD\"");
     }
     let (_, value) = line.split_once('=')?;
     let is_end = |letter: char| !(letter.is_alphanumeric() || "_-.:/".contains(letter));
@@ -370,7 +371,7 @@ mod tests {
 
     #[test]
     fn recognizes_separators_open_quotes_and_bare_words() {
-        let number = Some("numbers have a decimal point");
+        let number = Some("write numbers with a decimal point");
         let (quote, bare) = (Some("a quote is missing"), Some("text needs quotes"));
         for (line, expected) in [
             ("amount = 10,5", number),

@@ -1,4 +1,4 @@
-//! Merged configuration with the origin of each value, and validation of reloads.
+//! Merges the configuration with the origin of each value, and validates reloads.
 
 use super::check::{Schema, check};
 use super::layer::{Flag, Layer, Origin, describe_tried_paths};
@@ -37,8 +37,8 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Merges in ascending precedence: defaults, `files` (`base` if empty), environment and `flags`.
-    /// The risk limits in `base` apply only to its own bots.
+    /// Merges the defaults, `files` (or `base` if there are none), environment and `flags`; later values win.
+    /// The risk limits in `base` apply only to the bots in `base`.
     pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = files.iter().map(|file| Layer::read_file(file)).collect::<Result<Vec<_>>>()?;
         layers.push(Layer::environment()?);
@@ -55,43 +55,43 @@ impl Loaded {
         }
         layers.insert(0, Layer::defaults()?);
         let whole = |file: &PathBuf| std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
-        Ok(Self { files: files.iter().map(whole).collect(), ..Self::stack(layers)? })
+        Ok(Self { files: files.iter().map(whole).collect(), ..Self::merge_layers(layers)? })
     }
 
-    /// Merges in ascending precedence: defaults, environment, a plan and `flags`.
+    /// Merges the defaults, the environment, the `sections` of a plan, and `flags`; later values win.
     pub(crate) fn from_plan(path: &Path, sections: &Json, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = vec![Layer::defaults()?, Layer::environment()?, Layer::from_plan(path, sections)?];
         layers.extend(flags.into_iter().map(|flag| flag.0));
-        Self::stack(layers)
+        Self::merge_layers(layers)
     }
 
     /// Merges configuration text with the defaults, ignoring the environment.
     pub fn from_text(text: &str) -> Result<Self> {
-        Self::stack(vec![Layer::defaults()?, Layer::from_text(text)?])
+        Self::merge_layers(vec![Layer::defaults()?, Layer::from_text(text)?])
     }
 
     /// Like [`read`](Self::read), for a reload. Rejects pipes, which cannot be read twice.
     pub fn read_again(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
         let is_other = |file: &&PathBuf| std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file());
         if let Some(file) = files.iter().find(is_other) {
-            let problem = format!("{}: not a regular file, so it cannot be reloaded", file.display());
+            let problem = format!("{} is not a regular file and cannot be reloaded", file.display());
             return Err(AppError::invalid(problem).help("restart the bot with --config and a TOML file"));
         }
         Self::read(files, base, flags)
     }
 
-    fn stack(layers: Vec<Layer>) -> Result<Self> {
+    fn merge_layers(layers: Vec<Layer>) -> Result<Self> {
         let figment = layers.into_iter().fold(Figment::new(), Figment::merge);
         let unexpected = |error| AppError::system("cannot merge the layers of the configuration", error);
         let mut values = figment.data().map_err(unexpected)?.remove(&Profile::Default).unwrap_or_default();
-        if let Some(notice) = take_unused(&mut values) {
+        if let Some(notice) = remove_unused_keys(&mut values) {
             tracing::warn!("{notice}");
         }
-        rename_durations(&mut values);
+        rename_duration_keys(&mut values);
         let root = Value::Dict(Tag::Default, values);
         let config = to_config(&figment, &root)?;
         let mut loaded = Self { config, files: Vec::new(), figment, root };
-        if let Err(problem) = blackouts::read_named(&mut loaded.config) {
+        if let Err(problem) = blackouts::read_blackout_file(&mut loaded.config) {
             let file = &loaded.config.risk.blackouts.file;
             let looked = loaded.describe_tried_paths("risk.blackouts", file);
             let problem = loaded.problem("risk.blackouts", problem + &looked).value(format!("{file:?}"));
@@ -192,7 +192,7 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config> {
         let origin = find_origin(figment, path.innermost_value(root).tag());
         let complaint = match error.kind.to_string() {
             text if text.contains("invalid socket address") => {
-                "not a numeric address with a port up to 65535, such as 127.0.0.1:7790".to_owned()
+                "use a numeric address with a port up to 65535, such as 127.0.0.1:7790".to_owned()
             }
             text => text,
         };
@@ -206,8 +206,8 @@ fn find_origin(figment: &Figment, tag: Tag) -> Option<String> {
     figment.get_metadata(tag).map(|metadata| metadata.name.to_string())
 }
 
-/// Keys of `[risk]` that a reload cannot change: settings of the verdict, the day and the session.
-const FIXED_RISK: [&str; 4] = ["risk.verdict", "risk.day_start", "risk.day_timezone", "risk.session.of"];
+/// Keys of `[risk]` that a reload cannot change, since they define the verdict, the day and the session.
+const FIXED_RISK_KEYS: [&str; 4] = ["risk.verdict", "risk.day_start", "risk.day_timezone", "risk.session.of"];
 
 pub fn check_reload(running: &Config, new: &Loaded) -> Result<()> {
     let json = |config| {
@@ -215,15 +215,15 @@ pub fn check_reload(running: &Config, new: &Loaded) -> Result<()> {
             .map_err(|error| AppError::system("cannot serialize the configuration", error))
     };
     let changes = changes_between(&json(running)?, &json(&new.config)?);
-    let fixed = changes.iter().filter(|change| !may_change(&change.key));
+    let fixed = changes.iter().filter(|change| !is_reloadable(&change.key));
     Ok(Problems::check(fixed.map(|change| change_problem(change, new)).collect())?)
 }
 
-fn may_change(key: &str) -> bool {
+fn is_reloadable(key: &str) -> bool {
     let is_below =
         |parent: &str| key.strip_prefix(parent).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     match key.split_once('.') {
-        Some(("risk", _)) => !FIXED_RISK.iter().any(|fixed| is_below(fixed)),
+        Some(("risk", _)) => !FIXED_RISK_KEYS.iter().any(|fixed| is_below(fixed)),
         Some(("runtime", name)) => RELOADABLE.contains(&name),
         _ => false,
     }
@@ -231,19 +231,19 @@ fn may_change(key: &str) -> bool {
 
 fn change_problem(change: &SettingChange, new: &Loaded) -> Problem {
     let SettingChange { key, from, to } = change;
-    let change = SettingChange { key: String::new(), from: masked(key, from), to: masked(key, to) };
+    let change = SettingChange { key: String::new(), from: mask_value(key, from), to: mask_value(key, to) };
     let change = change.to_string();
     let why = match key.split('.').next() {
         Some("bots") => "bots and their strategies are built at the start",
-        Some("risk") => "it is fixed once the run or its day has begun",
-        _ => "it is fixed at the start",
+        Some("risk") => "this setting is fixed once the run or the trading day has begun",
+        _ => "this setting is read only at the start",
     };
     let problem =
-        format!("{} cannot change while the bot runs: {why}; restart the bot to apply it", change.trim());
+        format!("{} cannot change at run time: {why}; restart the bot to apply the change", change.trim());
     new.problem(key, problem)
 }
 
-fn masked(key: &str, value: &Json) -> Json {
+fn mask_value(key: &str, value: &Json) -> Json {
     match value {
         Json::String(_) | Json::Object(_) if key.starts_with("broker.headers") => Json::from(MASK),
         Json::String(text) if has_secret_path(key) => Json::from(mask_path(text)),
@@ -252,17 +252,16 @@ fn masked(key: &str, value: &Json) -> Json {
     }
 }
 
-/// Removes keys without effect. Returns a notice about a key from earlier versions.
-fn take_unused(values: &mut Dict) -> Option<&'static str> {
+/// Removes keys that have no effect. Returns a notice if one of them is obsolete.
+fn remove_unused_keys(values: &mut Dict) -> Option<&'static str> {
     // The section is reserved, so that files with it still load.
     values.remove("dashboard");
     let Some(Value::Dict(_, data)) = values.get_mut("data") else { return None };
     data.remove("cache_results_from")?;
-    Some("data.cache_results_from has no effect, since backtest results are no longer cached; remove it")
+    Some("data.cache_results_from has no effect, since backtest results are no longer cached; remove the key")
 }
 
-/// Renames `duration` of each bot to `close_type`, unless the bot has both.
-fn rename_durations(values: &mut Dict) {
+fn rename_duration_keys(values: &mut Dict) {
     let Some(Value::Array(_, bots)) = values.get_mut("bots") else { return };
     for bot in bots {
         let Value::Dict(_, bot) = bot else { continue };
@@ -279,7 +278,7 @@ mod tests {
     use super::*;
 
     fn defaults() -> Loaded {
-        Loaded::stack(vec![Layer::defaults().unwrap()]).unwrap()
+        Loaded::merge_layers(vec![Layer::defaults().unwrap()]).unwrap()
     }
 
     #[test]
@@ -395,9 +394,9 @@ mod tests {
             ("data".to_owned(), table("cache_results_from")),
             ("risk".to_owned(), table("max_open_trades")),
         ]);
-        assert!(take_unused(&mut values).unwrap().starts_with("data.cache_results_from has no effect"));
+        assert!(remove_unused_keys(&mut values).unwrap().starts_with("data.cache_results_from has no"));
         assert_eq!(values.keys().collect::<Vec<_>>(), ["data", "risk"]);
         assert_eq!(values["data"], Value::from(Dict::new()));
-        assert_eq!(take_unused(&mut values), None);
+        assert_eq!(remove_unused_keys(&mut values), None);
     }
 }

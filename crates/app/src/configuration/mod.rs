@@ -25,7 +25,7 @@ pub use sections::{
     VariantSettings, control_paths, journal_url, make_parent_folder, monitoring_problems,
 };
 pub(crate) use sections::{asset_types, bot_asset_type, make_state_folder, state_folder};
-pub(crate) use show::key as toml_key;
+pub(crate) use show::toml_key;
 pub use show::{schema, to_json, to_toml};
 pub use signals::{DateOrder, SignalSettings, signal_problems};
 pub(crate) use signals::{Network, WebhookSecret};
@@ -46,17 +46,17 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Connection to the venue.
+    /// Venue connection.
     pub broker: BrokerSettings,
     /// Trading account.
     pub account: AccountSettings,
-    /// Simulation of opening, pricing and settlement at a simulated venue.
+    /// Settings of the simulated venue.
     pub simulation: SimulationSettings,
     /// Risk rules that are checked before each trade.
     pub risk: RiskSettings,
     /// Polling intervals and timeouts of live runs.
     pub runtime: RuntimeSettings,
-    /// Record of all events of a run.
+    /// Journal of all events of a run.
     pub journal: JournalSettings,
     /// Socket and file for commands to a running bot.
     pub control: ControlSettings,
@@ -70,9 +70,9 @@ pub struct Config {
     pub notify: NotifySettings,
     /// Sources of external signals.
     pub signals: SignalSettings,
-    /// Storage of candles.
+    /// Candle storage.
     pub data: DataSettings,
-    /// Record of tried strategy variants.
+    /// Ledger of tried strategy variants.
     pub variants: VariantSettings,
     /// Embedded or standalone sandbox venue.
     pub sandbox: SandboxSettings,
@@ -98,7 +98,7 @@ pub struct BrokerSettings {
     pub api_key_file: Option<PathBuf>,
 }
 
-/// The `[account]` section.
+/// The `[account]` section: wallet, initial balance and decimal places.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AccountSettings {
@@ -123,7 +123,7 @@ pub enum Mode {
     Real,
 }
 
-/// The `[journal]` section.
+/// The `[journal]` section: database for the events of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct JournalSettings {

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-const VARIABLE: &str = "notify__channels__";
-const SECRETS: [&str; 2] = ["__secret", "__url"];
+const CHANNELS_PREFIX: &str = "notify__channels__";
+const SECRET_SUFFIXES: [&str; 2] = ["__secret", "__url"];
 
 /// The `[notify]` section: sends alerts from live runs to channels. Requires a program built with
 /// `--features notify` or `full`.
@@ -17,10 +17,10 @@ const SECRETS: [&str; 2] = ["__secret", "__url"];
 pub struct NotifySettings {
     /// Sender name in alerts.
     pub sender: String,
-    /// Maximum pending alerts per channel. Excess alerts are dropped and counted, the least severe first.
+    /// Maximum number of pending alerts per channel. Excess alerts are dropped and counted, the least severe first.
     #[schemars(range(min = 1, max = 100_000))]
     pub queue: u32,
-    /// Maximum separate messages per channel and window. Further messages are combined into a digest.
+    /// Maximum number of separate messages per channel and digest window. Further ones are combined into a digest.
     #[schemars(range(min = 1, max = 1_000))]
     pub digest_after: u32,
     /// Length of the digest window in seconds.
@@ -29,10 +29,10 @@ pub struct NotifySettings {
     /// Seconds during which repeats of a warning or alarm are counted instead of sent. 0 sends each repeat.
     #[schemars(range(max = 86_400))]
     pub repeat_after_s: u32,
-    /// Delay of alerts about orders of unknown status, in seconds of venue time.
+    /// Delay before an alert about an order of unknown status, in seconds of venue time.
     #[schemars(range(max = 86_400))]
     pub doubt_after_s: u32,
-    /// Alert threshold for the free balance plus open stakes. 0: never.
+    /// Alert threshold for the free balance plus open stakes. 0 disables the alert.
     #[schemars(range(min = 0.0))]
     pub balance_below: f64,
     /// Maximum wait for pending alerts at the end of a run, in seconds.
@@ -48,7 +48,7 @@ pub struct NotifySettings {
 pub struct ChannelSettings {
     /// Kind of channel.
     pub kind: ChannelKind,
-    /// Address. A Discord address is a secret: use `url_file` or `CANDLEWICK_NOTIFY__CHANNELS__NAME__URL`.
+    /// Service address. A Discord address is a secret: use `url_file` or `CANDLEWICK_NOTIFY__CHANNELS__NAME__URL`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// File with the address. Only its owner may read it.
@@ -57,13 +57,13 @@ pub struct ChannelSettings {
     /// File with the webhook key, ntfy or Telegram token, or mail password. Only its owner may read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_file: Option<PathBuf>,
-    /// Minimum severity to send.
+    /// Minimum severity of alerts to send.
     #[serde(default)]
     pub minimum: AlertSeverity,
-    /// Events to send at any severity.
+    /// Events whose alerts are sent at any severity.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<AlertEvent>,
-    /// Events never to send.
+    /// Events whose alerts are never sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<AlertEvent>,
     /// Chat ids of a Telegram bot.
@@ -91,7 +91,7 @@ pub enum ChannelKind {
     Webhook,
     /// Topic of an ntfy server: `https://HOST/TOPIC`.
     Ntfy,
-    /// Chats of a Telegram bot. The address is that of the Bot API.
+    /// Chats of a Telegram bot. `url` is the address of the Bot API.
     Telegram,
     /// Webhook of a Discord channel.
     Discord,
@@ -118,56 +118,56 @@ pub enum AlertSeverity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AlertEvent {
-    /// The run started. Notice.
+    /// The run started. Severity: notice.
     Started,
-    /// The run ended. Notice; critical after an error or a limit.
+    /// The run ended. Severity: notice, or critical after an error or a limit.
     Ended,
-    /// The run opens no more trades and waits for open ones. Notice.
+    /// The run opens no more trades and waits for open ones. Severity: notice.
     Stopping,
-    /// A trade was opened. Info.
+    /// A trade was opened. Severity: info.
     Opened,
-    /// A trade settled. Info.
+    /// A trade settled. Severity: info.
     Settled,
-    /// The venue declined an order. Warning.
+    /// The venue declined an order. Severity: warning.
     Rejected,
-    /// An order has had an unknown status for `doubt_after_s`. Warning.
+    /// An order has had an unknown status for `doubt_after_s`. Severity: warning.
     Doubt,
-    /// The status of an order is known again. Notice.
+    /// The status of an order is known again. Severity: notice.
     Resolved,
-    /// The venue has a duplicate trade for an order. Critical.
+    /// The venue has a duplicate trade for an order. Severity: critical.
     SecondTrade,
-    /// Trading is halted until the operator resumes it. Critical.
+    /// Trading is halted until the operator resumes it. Severity: critical.
     Halted,
-    /// Trading is suspended until journal, token and account work again. Critical.
+    /// Trading is suspended until journal, token and account work again. Severity: critical.
     Suspended,
-    /// New trades are allowed again. Notice.
+    /// New trades are allowed again. Severity: notice.
     Resumed,
-    /// Reloaded settings are in use. Notice.
+    /// Reloaded settings are in use. Severity: notice.
     Reloaded,
-    /// An API of the venue no longer answers. Critical.
+    /// An API of the venue no longer answers. Severity: critical.
     VenueSilent,
-    /// An API of the venue answers again. Notice.
+    /// An API of the venue answers again. Severity: notice.
     VenueHeard,
-    /// Candles of a series are late by more than two intervals. Critical.
+    /// Candles of a series are late by more than two intervals. Severity: critical.
     SeriesLate,
-    /// Candles of a late series arrive again. Notice.
+    /// Candles of a late series arrive again. Severity: notice.
     SeriesRecovered,
     /// A day, drawdown, losing streak or balance limit, or a pause after declined orders, rejects signals.
-    /// Reported once a day per bot. Warning.
+    /// Sent once a day per bot. Severity: warning.
     Limit,
-    /// Free balance plus open stakes are below `balance_below`. Warning.
+    /// Free balance plus open stakes are below `balance_below`. Severity: warning.
     Balance,
-    /// The balance changed without a trade. Warning.
+    /// The balance changed without a trade. Severity: warning.
     Deposit,
-    /// The verdict on a bot's edge. Notice; warning if an edge is ruled out or no longer shown.
+    /// The verdict on a bot's edge. Severity: notice, or warning if an edge is ruled out or no longer shown.
     Verdict,
-    /// An audit found a difference, or another problem needs the operator. Critical.
+    /// An audit found a difference, or another problem needs the operator. Severity: critical.
     Alarm,
-    /// A problem that does not stop the run. Warning.
+    /// A problem that does not stop the run. Severity: warning.
     Warning,
-    /// Events arrived faster than they could be processed, so some got no alert. Warning.
+    /// Events arrived faster than they could be processed, so some got no alert. Severity: warning.
     Missed,
-    /// Test message from `notify test`. Notice.
+    /// Test message from `notify test`. Severity: notice.
     Test,
 }
 
@@ -199,7 +199,7 @@ impl ChannelKind {
     }
 }
 
-/// Omits the address, which may be a secret.
+/// Omits the address of the channel, which may be a secret.
 impl fmt::Debug for ChannelSettings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("ChannelSettings").field("kind", &self.kind).finish_non_exhaustive()
@@ -207,7 +207,7 @@ impl fmt::Debug for ChannelSettings {
 }
 
 pub(super) fn is_channel_secret(variable: &str) -> bool {
-    variable.starts_with(VARIABLE) && SECRETS.iter().any(|part| variable.ends_with(part))
+    variable.starts_with(CHANNELS_PREFIX) && SECRET_SUFFIXES.iter().any(|part| variable.ends_with(part))
 }
 
 pub(crate) fn section_problems(loaded: &Loaded) -> Vec<Problem> {
@@ -224,7 +224,7 @@ pub(crate) fn section_problems(loaded: &Loaded) -> Vec<Problem> {
     for (name, channel) in &notify.channels {
         let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         if name.is_empty() || !name.bytes().all(is_letter) {
-            let problem = "use lower-case letters, digits and _ in the name of a channel";
+            let problem = "use only lower-case letters, digits and _ in the name of a channel";
             problems.push(loaded.problem(&format!("notify.channels.{name}"), problem));
         }
         let mut report = |setting: &str, problem: &str| {
@@ -247,11 +247,10 @@ pub(crate) fn section_problems(loaded: &Loaded) -> Vec<Problem> {
             report("url", problem);
         }
         if is(ChannelKind::Telegram) && channel.chats.is_empty() {
-            let problem = "this key is missing: the ids of the chats, such as [123456789]";
-            report("chats", problem);
+            report("chats", "this key is missing; set the ids of the chats, such as [123456789]");
         }
         if is(ChannelKind::Email) && channel.from.is_none() {
-            report("from", "this key is missing: the sender address of e-mails");
+            report("from", "this key is missing; set the sender address of e-mails");
         }
     }
     problems

@@ -1,4 +1,4 @@
-//! Configuration problems: key path, value, origin and fix.
+//! Configuration problems with key path, value, origin and hint.
 
 use figment::value::Value;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Problem {
     pub key: String,
-    /// The value, `None` if it might be a secret.
+    /// Invalid value, `None` if unknown or possibly secret.
     pub value: Option<String>,
     pub origin: Option<String>,
     pub complaint: String,
@@ -22,7 +22,6 @@ pub enum ProblemKind {
     Data,
 }
 
-/// A list of problems, never empty.
 #[derive(Debug)]
 pub struct Problems(Vec<Problem>);
 
@@ -77,7 +76,7 @@ impl Problems {
         self.0
     }
 
-    /// Returns the dominant kind. Invalid settings outweigh data problems, which they may cause.
+    /// Returns `Setting` if any problem is an invalid setting, since invalid settings may cause data problems.
     pub fn kind(&self) -> ProblemKind {
         let is_setting = |problem: &Problem| problem.kind == ProblemKind::Setting;
         if self.0.iter().any(is_setting) { ProblemKind::Setting } else { ProblemKind::Data }
@@ -104,7 +103,6 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// Path to a value, made of keys and list indices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyPath(Vec<String>);
 
@@ -118,12 +116,12 @@ impl KeyPath {
         Self(parts)
     }
 
-    pub fn key(&self, key: &str) -> Self {
+    pub fn join_key(&self, key: &str) -> Self {
         Self(self.0.iter().cloned().chain([key.to_owned()]).collect())
     }
 
-    pub fn index(&self, index: usize) -> Self {
-        self.key(&index.to_string())
+    pub fn join_index(&self, index: usize) -> Self {
+        self.join_key(&index.to_string())
     }
 
     pub fn last(&self) -> &str {

@@ -30,10 +30,10 @@ fn credential_sources(broker: &BrokerSettings) -> [CredentialSource<'_>; 2] {
 /// Reads the configured credentials. The environment takes precedence over files.
 pub fn credentials(loaded: &Loaded) -> Result<Credentials> {
     let [token, key] = credential_sources(&loaded.config.broker);
-    Ok(Credentials { api_token: read(&token, loaded)?, api_key: read(&key, loaded)? })
+    Ok(Credentials { api_token: read_credential(&token, loaded)?, api_key: read_credential(&key, loaded)? })
 }
 
-/// Returns a source that rereads the token file. `None` if the token comes from the environment.
+/// Returns a source that rereads the token file, or `None` if the token comes from the environment.
 pub fn token_source(loaded: &Loaded) -> Option<TokenSource> {
     let [CredentialSource { variable, file, .. }, _] = credential_sources(&loaded.config.broker);
     let path = file.filter(|_| std::env::var_os(variable).is_none())?.to_owned();
@@ -47,7 +47,8 @@ pub fn token_source(loaded: &Loaded) -> Option<TokenSource> {
 }
 
 pub fn check_secrets(loaded: &Loaded) -> Vec<Problem> {
-    credential_sources(&loaded.config.broker).iter().filter_map(|place| read(place, loaded).err()).collect()
+    let sources = credential_sources(&loaded.config.broker);
+    sources.iter().filter_map(|source| read_credential(source, loaded).err()).collect()
 }
 
 pub fn configured_secrets(broker: &BrokerSettings) -> Vec<(&'static str, String)> {
@@ -59,7 +60,7 @@ pub fn configured_secrets(broker: &BrokerSettings) -> Vec<(&'static str, String)
     credential_sources(broker).iter().filter_map(given).collect()
 }
 
-fn read(place: &CredentialSource<'_>, loaded: &Loaded) -> Result<Option<Secret>, Problem> {
+fn read_credential(place: &CredentialSource<'_>, loaded: &Loaded) -> Result<Option<Secret>, Problem> {
     if let Some(value) = std::env::var_os(place.variable) {
         let secret = value.to_str().and_then(|text| Secret::new(text).ok());
         let problem = format!("{} is empty or has characters not allowed in HTTP headers", place.variable);
@@ -72,7 +73,7 @@ fn read(place: &CredentialSource<'_>, loaded: &Loaded) -> Result<Option<Secret>,
         .map_err(|problem| loaded.problem(&key, problem).value(path.display().to_string()))
 }
 
-/// Reads a secret. Errors never contain the content of the file.
+/// Reads a secret from a file. Errors never contain the secret.
 fn read_file(path: &Path) -> Result<Secret, String> {
     Secret::new(&read_private_file(path)?).map_err(|error| error.to_string())
 }
@@ -103,8 +104,8 @@ fn check_permissions(_path: &Path) -> Result<(), String> {
 
 pub(super) const MASK: &str = "********";
 
-/// Name fragments of secret options, short enough to match misspelled names.
-const SECRET_NAMES: [&str; 4] = ["pas", "pw", "secret", "token"];
+/// Fragments of secret option names in an address, short enough to match misspelled names.
+const SECRET_NAME_FRAGMENTS: [&str; 4] = ["pas", "pw", "secret", "token"];
 
 /// Returns the address with its passwords masked; `None` if it has no password.
 /// When in doubt, masks parts of invalid addresses, since a password may contain any characters.
@@ -118,7 +119,7 @@ pub(super) fn mask_passwords(text: &str) -> Option<String> {
     let (place, options) = place.split_once('?').map_or((place, None), |(place, all)| (place, Some(all)));
     let is_secret = |option: &&str| {
         let name = option.split('=').next().unwrap_or_default().to_lowercase();
-        SECRET_NAMES.iter().any(|part| name.contains(part))
+        SECRET_NAME_FRAGMENTS.iter().any(|part| name.contains(part))
     };
     if named.is_none() && !options.is_some_and(|all| all.split('&').any(|option| is_secret(&option))) {
         return None;

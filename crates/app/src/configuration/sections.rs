@@ -18,21 +18,20 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-/// The `[[bots]]` section. It is parsed as [`BotSettings`], with the venue's own keys unchanged.
+/// Schema of a `[[bots]]` section, which is parsed as [`BotSettings`] with venue-specific keys.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(super) struct BotSection {
     #[serde(flatten)]
     bot: BotSettings,
     /// Asset type of the symbol: `crypto`, `forex`, `otc` or another type of the venue.
-    /// Default: `forex` for a currency pair, `otc` for a name with this suffix, else `crypto`.
+    /// Default: `forex` for a currency pair, `otc` for a name with the suffix `.OTC`, else `crypto`.
     #[serde(default)]
     asset_type: String,
 }
 
 const ASSET_TYPE: &str = "asset_type";
 
-/// Fills in the default asset type, so that the journal records it.
 pub(super) fn fill_asset_type(bot: &mut BotSettings) {
     let usual = expected_asset_type(bot.symbol).as_str();
     bot.venue.entry(ASSET_TYPE.to_owned()).or_insert_with(|| usual.into());
@@ -49,7 +48,7 @@ pub(crate) fn asset_types(bots: &[BotSettings]) -> BTreeMap<Symbol, String> {
     bots.iter().rev().map(|bot| (bot.symbol, bot_asset_type(bot).to_owned())).collect()
 }
 
-/// The `[control]` section. By default, files are next to the journal: `candlewick.db.sock` and `candlewick.db.HALT`
+/// The `[control]` section: socket and halt file of a bot, by default `candlewick.db.sock` and `candlewick.db.HALT`
 /// for `sqlite://candlewick.db`. For a database on a server, they are `NAME-HASH.sock` and `NAME-HASH.HALT` in
 /// `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -73,15 +72,15 @@ pub fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
 pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths> {
     let url = journal_url(loaded)?;
     let ControlSettings { socket, halt_file } = loaded.config.control.clone();
-    let defaults = ControlPaths::for_journal(&control_anchor(&url));
+    let defaults = ControlPaths::for_journal(&control_base_path(&url));
     Ok(ControlPaths {
         socket: socket.unwrap_or(defaults.socket),
         halt_file: halt_file.map_or(defaults.halt_file, HaltFile::new),
     })
 }
 
-/// Returns the path of the journal file, or a path in the state folder for a database on a server.
-fn control_anchor(url: &JournalUrl) -> PathBuf {
+/// Returns the base path of control files: the journal file, or a path in the state folder for a server.
+fn control_base_path(url: &JournalUrl) -> PathBuf {
     let database = || {
         let shown = url.to_string();
         let name = shown.rsplit('/').next().unwrap_or_default();
@@ -101,7 +100,7 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     user_folder("XDG_STATE_HOME", ".local/state").filter(|folder| folder.is_absolute())
 }
 
-/// Creates the state folder if `path` is directly in it. The user has to create other folders.
+/// Creates the parent folder of `path` if it is the state folder. The user has to create other folders.
 pub fn make_parent_folder(path: &Path) -> io::Result<()> {
     let is_in_it = state_folder().is_some_and(|folder| path.parent() == Some(&folder));
     if is_in_it { make_state_folder() } else { Ok(()) }
@@ -116,22 +115,22 @@ pub(crate) fn make_state_folder() -> io::Result<()> {
     builder.create(folder)
 }
 
-/// The `[data]` section.
+/// The `[data]` section: folders for candles, cache and state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DataSettings {
-    /// Folder of the candle catalog. Backtests use its candles unless files are named.
+    /// Folder of the candle catalog. Backtests use the catalog unless you name files.
     pub catalog: PathBuf,
     /// Cache folder for parsed candle files and copies from object storage. Empty: no cache.
     /// Default: `$XDG_CACHE_HOME/candlewick` or `~/.cache/candlewick`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
-    /// Folder for records of opened hold-outs and lengths of variant ledgers.
+    /// State folder. It records opened hold-outs and the lengths of variant ledgers.
     /// Default: `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<PathBuf>,
-    /// Minimum coverage of a candle resampled from shorter ones, in percent of its open-market time.
-    /// Candles with less coverage are not built.
+    /// Minimum coverage of a resampled candle, in percent of its open-market time.
+    /// A candle with less coverage is not built.
     pub longer_share_percent: f64,
 }
 
@@ -147,9 +146,9 @@ impl Default for DataSettings {
 }
 
 impl DataSettings {
-    /// Returns the state folder. Prefers a folder from an earlier version in the working directory.
+    /// Returns the state folder. Prefers a folder that an earlier version created in the working directory.
     pub fn state_folder(&self) -> PathBuf {
-        self.state.clone().unwrap_or_else(|| existing_or(".candlewick", ensure_state_folder()))
+        self.state.clone().unwrap_or_else(|| prefer_existing(".candlewick", ensure_state_folder()))
     }
 
     pub fn file_cache(&self) -> Option<FileCache> {
@@ -170,7 +169,7 @@ impl DataSettings {
     }
 }
 
-/// The `[log]` section.
+/// The `[log]` section: format of the program log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogSettings {
@@ -201,11 +200,11 @@ pub struct MetricsSettings {
     /// Whether other machines may reach `listen`. They can then see balance, profit and bot names.
     pub allow_remote: bool,
     /// Host names to accept in requests, in addition to addresses and `localhost`.
-    /// Others are rejected, to prevent DNS rebinding by web pages.
+    /// Requests with other host names are rejected, to prevent DNS rebinding by web pages.
     pub allowed_hosts: Vec<String>,
 }
 
-/// The `[heartbeat]` section: regular requests to a monitoring service, which reports if they stop.
+/// The `[heartbeat]` section: regular requests to a monitoring service, which reports missing requests.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HeartbeatSettings {
@@ -213,7 +212,7 @@ pub struct HeartbeatSettings {
     /// The path is treated as a secret, and redirects are not followed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Interval in seconds of real time.
+    /// Interval between requests, in seconds of real time.
     #[schemars(range(min = 1, max = 86_400))]
     pub every_s: u32,
 }
@@ -254,21 +253,22 @@ pub fn monitoring_problems(loaded: &Loaded) -> Vec<Problem> {
     problems
 }
 
-/// The `[variants]` section.
+/// The `[variants]` section: ledger of tried strategy variants.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VariantSettings {
-    /// File of variants tried by `backtest`, `sweep` and `walk-forward`. Reports correct for their number.
+    /// File that lists the variants tried by `backtest`, `sweep` and `walk-forward`. Reports correct for the number.
     /// Default: `variants.jsonl` in `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`. Empty: disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ledger: Option<PathBuf>,
 }
 
 impl VariantSettings {
-    /// Returns the ledger file, if enabled. Prefers a file of an earlier version in the working folder.
+    /// Returns the ledger file, if enabled. Prefers a file that an earlier version created in the working folder.
     fn path(&self) -> Option<PathBuf> {
         let of_user = || ensure_state_folder().map(|folder| folder.join("variants.jsonl"));
-        let path = self.ledger.clone().unwrap_or_else(|| existing_or("candlewick.variants.jsonl", of_user()));
+        let usual = || prefer_existing("candlewick.variants.jsonl", of_user());
+        let path = self.ledger.clone().unwrap_or_else(usual);
         (!path.as_os_str().is_empty()).then_some(path)
     }
 
@@ -277,13 +277,12 @@ impl VariantSettings {
     }
 }
 
-/// Creates and returns the state folder. `None` if that fails, such as for a user without a home.
 fn ensure_state_folder() -> Option<PathBuf> {
     make_state_folder().ok()?;
     state_folder()
 }
 
-fn existing_or(earlier: &str, of_user: Option<PathBuf>) -> PathBuf {
+fn prefer_existing(earlier: &str, of_user: Option<PathBuf>) -> PathBuf {
     let earlier = PathBuf::from(earlier);
     of_user.filter(|_| !earlier.exists()).unwrap_or(earlier)
 }
@@ -313,7 +312,7 @@ mod tests {
 
     #[test]
     fn control_files_are_next_to_the_journal_or_in_the_state_folder() {
-        let of = |url: &str| control_anchor(&url.parse().unwrap());
+        let of = |url: &str| control_base_path(&url.parse().unwrap());
         for file in ["candlewick.db", "/var/lib/bot/demo.db"] {
             assert_eq!(of(&format!("sqlite://{file}")), Path::new(file));
         }

@@ -1,4 +1,4 @@
-//! Output of the merged configuration with value origins and masked secrets.
+//! Renders the merged configuration with value origins and masked secrets.
 
 use super::secret::{MASK, has_secret_path, mask_passwords, mask_path};
 use super::{Config, KeyPath, Loaded, secret};
@@ -11,10 +11,10 @@ pub fn to_toml(loaded: &Loaded) -> String {
     let mut text = String::from("# The merged configuration. Each value is followed by its origin.\n");
     let Value::Dict(_, sections) = loaded.root() else { return text };
     for (name, section) in sections {
-        let path = KeyPath::default().key(name);
+        let path = KeyPath::default().join_key(name);
         match section {
             Value::Dict(_, table) => {
-                let _ = writeln!(text, "\n[{}]", key(name));
+                let _ = writeln!(text, "\n[{}]", toml_key(name));
                 write_table(loaded, &path, table, &mut text);
                 if name == "broker" {
                     for (key, origin) in secret::configured_secrets(&loaded.config.broker) {
@@ -24,9 +24,9 @@ pub fn to_toml(loaded: &Loaded) -> String {
             }
             Value::Array(_, items) => {
                 for (index, item) in items.iter().enumerate() {
-                    let _ = writeln!(text, "\n[[{}]]", key(name));
+                    let _ = writeln!(text, "\n[[{}]]", toml_key(name));
                     if let Value::Dict(_, table) = item {
-                        write_table(loaded, &path.index(index), table, &mut text);
+                        write_table(loaded, &path.join_index(index), table, &mut text);
                     }
                 }
             }
@@ -38,8 +38,8 @@ pub fn to_toml(loaded: &Loaded) -> String {
 
 fn write_table(loaded: &Loaded, path: &KeyPath, table: &Dict, text: &mut String) {
     for (name, value) in table.iter().filter(|(_, value)| !matches!(value, Value::Empty(..))) {
-        let shown = mask(&path.key(name), value);
-        let _ = writeln!(text, "{} = {} # {}", key(name), inline(&shown), origins(loaded, value));
+        let shown = mask(&path.join_key(name), value);
+        let _ = writeln!(text, "{} = {} # {}", toml_key(name), inline_toml(&shown), origins(loaded, value));
     }
 }
 
@@ -57,12 +57,12 @@ fn document(loaded: &Loaded, path: &KeyPath, value: &Value, into: &mut Map<Strin
     match value {
         Value::Dict(_, dict) => {
             let inner = |(name, value): (&String, &Value)| {
-                (name.clone(), document(loaded, &path.key(name), value, into))
+                (name.clone(), document(loaded, &path.join_key(name), value, into))
             };
             Json::Object(dict.iter().map(inner).collect())
         }
         Value::Array(_, items) => {
-            let inner = |(index, item)| document(loaded, &path.index(index), item, into);
+            let inner = |(index, item)| document(loaded, &path.join_index(index), item, into);
             Json::Array(items.iter().enumerate().map(inner).collect())
         }
         leaf => {
@@ -103,7 +103,7 @@ fn mask(path: &KeyPath, value: &Value) -> Value {
             Value::Dict(*tag, dict.iter().map(shown).collect())
         }
         Value::Dict(tag, dict) => {
-            let masked = |(name, value): (&String, &Value)| (name.clone(), mask(&path.key(name), value));
+            let masked = |(name, value): (&String, &Value)| (name.clone(), mask(&path.join_key(name), value));
             Value::Dict(*tag, dict.iter().map(masked).collect())
         }
         Value::String(tag, text) => match path.to_string().strip_prefix("broker.headers.") {
@@ -120,7 +120,7 @@ fn is_secret_header(header: &str) -> bool {
     ["auth", "cookie", "token", "key", "secret", "password"].iter().any(|part| name.contains(part))
 }
 
-fn inline(value: &Value) -> String {
+fn inline_toml(value: &Value) -> String {
     toml::Value::try_from(value).map_or_else(|_| quote(""), |value| value.to_string())
 }
 
@@ -128,13 +128,13 @@ fn quote(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
-pub(crate) fn key(name: &str) -> String {
+pub(crate) fn toml_key(name: &str) -> String {
     let bare =
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if bare { name.to_owned() } else { quote(name) }
 }
 
-pub(super) fn number(number: Num) -> String {
+pub(super) fn toml_number(number: Num) -> String {
     match (number.to_f64(), number.to_i128(), number.to_u128()) {
         // Uses the TOML spelling.
         (Some(float), ..) if float.is_nan() => "nan".to_owned(),
@@ -151,7 +151,6 @@ pub fn schema() -> Json {
     schema
 }
 
-/// Converts default values of exact decimals from strings to numbers.
 fn fix_decimal_defaults(schema: &mut Json) {
     let is_number = schema["type"] == "number";
     match schema {

@@ -12,16 +12,15 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 const SECRET_VARIABLE: &str = "CANDLEWICK_SIGNALS__SECRET";
-/// Minimum length of the secret, to prevent guessing.
 const MIN_SECRET_BYTES: usize = 16;
 const MAX_SECRET_BYTES: usize = 256;
 
-/// The `[signals]` section: signal sources of `live` and `paper` runs. `backtest` uses only the list.
+/// The `[signals]` section: signal sources of `live` and `paper` runs. `backtest` only uses the signal list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a setting")]
 pub struct SignalSettings {
-    /// CSV file of entry times and directions, reread when it changes. Default: none.
+    /// CSV file with entry times and directions, reread after each change. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<PathBuf>,
     /// Time zone of list times that do not specify one: an IANA name, `UTC-3` or `UTC+5:30`.
@@ -29,8 +28,8 @@ pub struct SignalSettings {
     /// Day and month order of list dates such as 05/01. Default: inferred; an ambiguous list is rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dates: Option<DateOrder>,
-    /// Whether to skip and count list lines that are not entries or have an untraded symbol.
-    /// Otherwise, the list is rejected with an alarm.
+    /// Whether to skip and count lines of the list that are not entries or have an untraded symbol.
+    /// Otherwise, such a list is rejected with an alarm.
     pub skip_unknown: bool,
     /// Whether to read signals from standard input, one JSON object per line.
     pub stdin: bool,
@@ -101,10 +100,10 @@ impl Default for SignalSettings {
 impl SignalSettings {
     /// Returns the time zone of the list, or UTC for a name that [`signal_problems`] rejects.
     pub(crate) fn zone(&self) -> Tz {
-        self.written_zone().unwrap_or(Tz::UTC)
+        self.parse_zone().unwrap_or(Tz::UTC)
     }
 
-    fn written_zone(&self) -> Option<Tz> {
+    fn parse_zone(&self) -> Option<Tz> {
         self.timezone.parse().ok().or_else(|| offset_zone(&self.timezone))
     }
 
@@ -145,7 +144,7 @@ impl WebhookSecret {
         Ok(Self(blake3::hash(text.as_bytes())))
     }
 
-    /// Checks a secret in constant time, by comparing hashes.
+    /// Compares a secret with this one in constant time, by their hashes.
     pub(crate) fn is(&self, given: &str) -> bool {
         self.0 == blake3::hash(given.as_bytes())
     }
@@ -190,7 +189,7 @@ impl FromStr for Network {
 pub fn signal_problems(loaded: &Loaded) -> Vec<Problem> {
     let signals = &loaded.config.signals;
     let mut problems = Vec::new();
-    if signals.written_zone().is_none() {
+    if signals.parse_zone().is_none() {
         let problem = format!("unknown time zone; {}", time_zone_help(&signals.timezone));
         let value = format!("{:?}", signals.timezone);
         problems.push(loaded.problem("signals.timezone", problem).value(value));

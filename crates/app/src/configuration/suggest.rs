@@ -5,10 +5,10 @@ use super::check::Schema;
 use candlewick_sdk::{AliasContext, CloseType, Counterpart, Interval, counterparts, find_setting, nearest};
 use figment::value::Value;
 
-/// Sections to search for keys from other programs. Excludes channels, whose token is not the venue's.
+/// Sections in which keys from other programs get a suggestion. A channel's token is not the venue's.
 const TRADING_SECTIONS: [&str; 5] = ["account.", "bots[", "broker.", "risk.", "simulation."];
-const MAX_SECTIONS: usize = 4;
-const MAX_LISTED: usize = 24;
+const MAX_SUGGESTED_SECTIONS: usize = 4;
+const MAX_LISTED_KEYS: usize = 24;
 
 pub(super) fn suggest_key(root: Schema<'_>, path: &KeyPath, key: &str, known: &[&str]) -> String {
     let is_known = |own: &&Counterpart| own.key().is_some_and(|own| known.contains(&own));
@@ -20,8 +20,8 @@ pub(super) fn suggest_key(root: Schema<'_>, path: &KeyPath, key: &str, known: &[
         .or_else(|| suggest_section(root, path, key))
         .or_else(|| nearest(key, known.iter().copied()).map(|near| format!("did you mean \"{near}\"?")))
         .unwrap_or_else(|| match known.len() {
-            ..=MAX_LISTED => format!("known are: {}", known.join(", ")),
-            _ => "`candlewick config show` lists the keys".to_owned(),
+            ..=MAX_LISTED_KEYS => format!("known are: {}", known.join(", ")),
+            _ => "`candlewick config show` lists all keys".to_owned(),
         })
 }
 
@@ -40,7 +40,7 @@ fn suggest_counterpart(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<St
     let is_limit =
         |key: &str| limits.is_some_and(|limits| limits.child("additionalProperties").property(key).is_some());
     if of_bot && is_limit(key) {
-        return Some(format!("write {key} = ... in [risk.bots.NAME], with the name of the bot"));
+        return Some(format!("write {key} = ... in [risk.bots.NAME], where NAME is the name of the bot"));
     }
     let is_of_bot = of_bot || place.starts_with("risk.bots.");
     let is_trading = is_at_top(path, key) || TRADING_SECTIONS.iter().any(|start| place.starts_with(start));
@@ -53,7 +53,7 @@ fn suggest_counterpart(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<St
     let Counterpart::Key { section, example } = found else { return Some(found.text().to_owned()) };
     Some(match section.as_str() {
         "risk" if of_bot && found.key().is_some_and(is_limit) => {
-            format!("write {example} in [risk.bots.NAME], with the name of the bot")
+            format!("write {example} in [risk.bots.NAME], where NAME is the name of the bot")
         }
         "bots" => format!("write {example} in [[bots]]"),
         _ => format!("write {example} in [{section}]"),
@@ -69,15 +69,15 @@ fn suggest_section(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<String
     if !is_top && root.property(key).and_then(|schema| section(key, schema)).is_some() {
         return Some(format!("[{key}] is a section at the top level"));
     }
-    let sections = sections_with(root, key);
-    if sections.is_empty() || sections.len() > MAX_SECTIONS {
+    let sections = sections_with_key(root, key);
+    if sections.is_empty() || sections.len() > MAX_SUGGESTED_SECTIONS {
         return None;
     }
-    let below = if is_top { ": move it below that line" } else { "" };
+    let below = if is_top { ": move the key below that line" } else { "" };
     Some(format!("{key} belongs in {}{below}", sections.join(" or ")))
 }
 
-fn sections_with(root: Schema<'_>, key: &str) -> Vec<String> {
+fn sections_with_key(root: Schema<'_>, key: &str) -> Vec<String> {
     let (mut outer, mut inner) = (Vec::new(), Vec::new());
     for (header, schema) in root.properties().filter_map(|(name, schema)| section(name, schema)) {
         let named = header.trim_matches(['[', ']']).to_owned();
@@ -110,7 +110,7 @@ pub(super) fn suggest_choice(given: &str, allowed: &[&str]) -> Option<String> {
 pub(super) fn suggest_stake(key: &str, value: &Value) -> Option<String> {
     let text = match value {
         Value::String(_, text) if key == "stake" => text.trim().to_owned(),
-        Value::Num(_, number) if key == "stake" => super::show::number(*number),
+        Value::Num(_, number) if key == "stake" => super::show::toml_number(*number),
         _ => return None,
     };
     let digits = text.trim_end_matches('%').trim_start_matches('$').trim();
@@ -132,7 +132,7 @@ pub(super) fn example_value(key: &str) -> Option<&'static str> {
     find_setting(key).map(Counterpart::text)
 }
 
-pub(super) fn number_as_text(path: &KeyPath, number: &Value) -> Option<String> {
+pub(super) fn suggest_duration_text(path: &KeyPath, number: &Value) -> Option<String> {
     let text = number.to_u128().or_else(|| u128::try_from(number.to_i128()?).ok())?.to_string();
     match path.last() {
         "close_type" | "expiry" => text.parse::<CloseType>().err()?.suggestion().map(str::to_owned),
@@ -187,13 +187,13 @@ mod tests {
             ("account.loss_limit", &["mode"], "loss_limit belongs in [risk.session]"),
             ("bots[0].for_s", BOT, "for_s belongs in [[risk.pauses]]"),
             ("account.session_loss_limit", &["mode"], "session_loss_limit belongs in [risk.bots.NAME]"),
-            ("mode", &["account"], "mode belongs in [account]: move it below that line"),
+            ("mode", &["account"], "mode belongs in [account]: move the key below that line"),
             ("risk_max_open_trades", &["risk"], "did you mean max_open_trades in [risk]? The environment"),
             ("bots[0].account", BOT, "[account] is a section at the top level"),
             // Misspelled and unknown keys. A channel's password is not the venue's.
             ("risk.daily_los_limit", RISK, "did you mean \"daily_loss_limit\"?"),
             ("risk.xyz", RISK, "known are: daily_loss_limit, "),
-            ("risk.xyz", &["same key"; 25], "`candlewick config show` lists the keys"),
+            ("risk.xyz", &["same key"; 25], "`candlewick config show` lists all keys"),
             ("notify.channels.mail.password", &["kind"], "known are: kind"),
         ] {
             let key = place.rsplit('.').next().unwrap();

@@ -1,4 +1,4 @@
-//! Halting, resuming and reloading a bot, and delivery of an external signal.
+//! Halts, resumes and reloads a bot, and delivers an external signal.
 
 use super::as_invalid;
 use super::reach::{Delivery, deliver, store_order};
@@ -20,13 +20,13 @@ const BOT_HINT: &str = "name the bot's journal with --journal, or its configurat
 #[derive(Debug)]
 pub enum HaltOutcome {
     ByOrder(RunState),
-    /// No bot is running. The file and a command in the journal halt the next bot.
+    /// No bot is running. The halt file and a command in the journal halt the next bot.
     ByFile(PathBuf),
-    /// No bot is running and no file could be created. The journal's command halts the next bot.
+    /// No bot is running and the halt file could not be created. A command in the journal halts the next bot.
     ByJournal {
         error: AppError,
     },
-    /// Not confirmed. A bot that watches the file halts within a second.
+    /// The halt is not confirmed. A bot that watches the halt file halts within a second.
     Unconfirmed {
         error: AppError,
         file: PathBuf,
@@ -46,7 +46,7 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
     match deliver(paths, url, &order).await {
         Ok(Delivery::Bot(state)) => Ok(HaltOutcome::ByOrder(*state)),
         Ok(Delivery::NoBot) => {
-            // One is enough, but the file works only in the bot's folder, and the journal from any folder.
+            // Either is enough, but the file works only in the bot's folder, and the journal from any folder.
             match (create_halt_file(paths, reason), store_order(url, &order).await) {
                 (Ok(()), Ok(()) | Err(AppError::Journal(JournalError::OlderSchema { .. }))) => {
                     Ok(HaltOutcome::ByFile(file))
@@ -79,8 +79,10 @@ fn no_journal_error(paths: &ControlPaths, url: &JournalUrl, running: Option<Stri
     let place = place.map_or_else(|| url.to_string(), |place| place.display().to_string());
     let socket = paths.socket.display();
     let running = running.unwrap_or_else(|| BOT_HINT.to_owned());
-    AppError::invalid(format!("nothing was halted: no journal at {place}, and no bot at {socket}"))
-        .help(format!("{running}; a file with the journal's name and .HALT also halts its bot"))
+    let problem =
+        format!("nothing was halted: the journal {place} does not exist, and no bot listens at {socket}");
+    let help = format!("{running}; creating a file with the journal's name and .HALT also halts the bot");
+    AppError::invalid(problem).help(help)
 }
 
 pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<ResumeOutcome> {
@@ -122,8 +124,8 @@ pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState> 
     match reached.map_err(as_invalid)? {
         Delivery::Bot(state) => Ok(*state),
         Delivery::NoBot | Delivery::NoJournal => {
-            let problem =
-                format!("nothing to reload: no bot runs on {url} or listens at {}", paths.socket.display());
+            let socket = paths.socket.display();
+            let problem = format!("nothing to reload: no bot runs on {url} or listens at {socket}");
             let help = "a bot reads its configuration when it starts; name another bot's journal with --journal, or its \
                         configuration with --config";
             Err(AppError::invalid(problem).help(help))

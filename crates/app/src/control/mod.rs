@@ -28,7 +28,8 @@ fn expect_state(answer: ControlAnswer) -> Result<RunState> {
                 Some((problem, hint)) => (problem, Some(hint.to_owned())),
                 None => (problem.as_str(), None),
             };
-            let refused = AppError::new(ErrorKind::OrderRefused, format!("the bot rejected this: {problem}"));
+            let problem = format!("the bot rejected the command: {problem}");
+            let refused = AppError::new(ErrorKind::OrderRefused, problem);
             return Err(hint.into_iter().fold(refused, AppError::help));
         }
         ControlAnswer::VenueFailed { problem } => {
@@ -40,7 +41,7 @@ fn expect_state(answer: ControlAnswer) -> Result<RunState> {
     Err(AppError::new(ErrorKind::OrderNotConfirmed, problem))
 }
 
-/// Sends an order to the run of this process. `None` if the run has ended.
+/// Sends a command to the run of this process and returns the answer. `None` if the run has ended.
 #[cfg_attr(not(any(feature = "metrics", feature = "notify")), allow(dead_code, reason = "unused then"))]
 pub(crate) async fn request_run(
     orders: &mpsc::WeakSender<ControlRequest>,
@@ -81,7 +82,7 @@ fn describe_signals(tally: &SignalTally) -> String {
     if let Some(next) = &tally.next {
         let space = if came.is_empty() { "" } else { " " };
         let (direction, bot, at) = (next.direction, visible(&next.bot), utc(next.at));
-        let _ = write!(text, "{space}Next scheduled signal: {direction} of {bot} at {at}.");
+        let _ = write!(text, "{space}Next scheduled signal: {direction} by {bot} at {at}.");
     }
     text
 }
@@ -100,7 +101,7 @@ pub(crate) fn describe_phase(state: &RunState) -> String {
     let lasting: Vec<String> =
         state.blocked.iter().filter(|blockage| !blockage.brief).map(Blockage::describe).collect();
     if let (Phase::Trading, true) = (state.phase, state.all_blocked) {
-        return format!("The bot opens no trades at present: {}", lasting.join("; "));
+        return format!("The bot currently opens no trades: {}", lasting.join("; "));
     }
     if let Some(reason) = state.reason.as_deref().filter(|reason| !reason.is_empty()) {
         let _ = write!(text, " ({})", visible(reason));
@@ -122,7 +123,7 @@ mod tests {
         let (at, bot) = (Millis::new(1_767_571_200_000), "btc".to_owned());
         let next = NextEntry { at, bot, direction: Direction::Buy };
         let next = SignalTally { next: Some(next), ..SignalTally::default() };
-        let words = "Next scheduled signal: BUY of btc at 2026-01-05T00:00:00.000Z.";
+        let words = "Next scheduled signal: BUY by btc at 2026-01-05T00:00:00.000Z.";
         assert_eq!(describe_signals(&next), words);
         let both = SignalTally { duplicates: 1, by_source: [("list".to_owned(), list)].into(), ..next };
         assert_eq!(describe_signals(&both), format!("External signals: 1 received: 1 duplicate. {words}"));

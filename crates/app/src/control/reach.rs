@@ -1,4 +1,4 @@
-//! Delivery of commands through both socket and journal. The first answer wins.
+//! Delivers commands through both socket and journal. The first answer wins.
 
 use super::expect_state;
 use crate::error::{AppError, ErrorKind, Result};
@@ -20,7 +20,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(super) enum Delivery {
     Bot(Box<RunState>),
-    /// Never returned while a live process holds the journal.
+    /// No live process holds the journal.
     NoBot,
     NoJournal,
 }
@@ -41,7 +41,7 @@ pub(super) async fn deliver(
         Ok(None) => Ok(Delivery::NoBot),
         Err(JournalError::NotFound { .. }) => Ok(Delivery::NoJournal),
         Err(error) => {
-            let problem = "cannot tell from the journal whether a bot runs";
+            let problem = "cannot determine from the journal whether a bot is running";
             Err(AppError::new(ErrorKind::OrderNotConfirmed, problem).with_source(error))
         }
     };
@@ -53,7 +53,7 @@ pub(super) async fn deliver(
 }
 
 pub(super) async fn store_order(url: &JournalUrl, order: &ControlOrder) -> Result<()> {
-    Ok(give_order(url, &to_stored(order, &OrderToken::random()?)).await?)
+    Ok(give_order(url, &to_stored_order(order, &OrderToken::random()?)).await?)
 }
 
 pub(super) async fn live_holder(url: &JournalUrl) -> Result<Option<Lease>, JournalError> {
@@ -62,7 +62,7 @@ pub(super) async fn live_holder(url: &JournalUrl) -> Result<Option<Lease>, Journ
     Ok(lease.filter(|lease| !LeaseTerms::default().is_over(lease, &us)))
 }
 
-fn to_stored(order: &ControlOrder, token: &OrderToken) -> StoredOrder {
+fn to_stored_order(order: &ControlOrder, token: &OrderToken) -> StoredOrder {
     let giver = Holder::current_process("candlewick").to_string();
     StoredOrder { token: token.clone(), giver, body: serde_json::json!(order).to_string() }
 }
@@ -73,33 +73,31 @@ async fn send_both_ways(
     order: &ControlOrder,
     (token, lease): (&OrderToken, &Lease),
 ) -> Result<RunState> {
-    let entered = give_order(url, &to_stored(order, token)).await;
+    let entered = give_order(url, &to_stored_order(order, token)).await;
     let through_journal = async {
         match &entered {
             Ok(()) => await_journal_answer(url, token).await,
-            Err(error) => Err(with_causes(error)),
+            Err(error) => Err(describe_with_cause(error)),
         }
     };
     let through_socket = async {
         match send_order(&paths.socket, order, Some(token)).await {
             Ok(ControlAnswer::Unanswered { problem }) => Err(problem),
             Ok(answer) => Ok(answer),
-            Err(error) => Err(with_causes(&error)),
+            Err(error) => Err(describe_with_cause(&error)),
         }
     };
     match first_answer(through_socket, through_journal).await {
         Ok(answer) => expect_state(answer),
         Err(problems) => {
             let Lease { holder, since, .. } = lease;
-            let problem = format!(
-                "{holder} has held {url} since {}, but did not acknowledge the command: {}",
-                utc(*since),
-                problems.join("; ")
-            );
+            let (since, problems) = (utc(*since), problems.join("; "));
+            let problem =
+                format!("{holder} has held {url} since {since}, but did not confirm the command: {problems}");
             let next = match (entered, order) {
                 (Err(_), _) => "the command is not in the journal; repeat it as the user who runs the bot",
                 (Ok(()), ControlOrder::Halt { .. }) => {
-                    "the command stays in the journal and takes effect when that process polls it"
+                    "the command stays in the journal and takes effect when the process polls the journal"
                 }
                 (Ok(()), _) => withdraw(url, token).await,
             };
@@ -111,7 +109,7 @@ async fn send_both_ways(
 async fn withdraw(url: &JournalUrl, token: &OrderToken) -> &'static str {
     let answer = ControlAnswer::Refused { problem: "it was withdrawn".to_owned() };
     match close_orders(url, Some(token), &serde_json::json!(answer).to_string()).await {
-        Ok(1..) => "the command was withdrawn; repeat it once that process answers",
+        Ok(1..) => "the command was withdrawn; repeat it when the process answers again",
         Ok(0) => "the command was answered just now; `candlewick status` shows the result",
         Err(_) => "the command could not be withdrawn and stays in the journal",
     }
@@ -149,11 +147,11 @@ async fn await_journal_answer(url: &JournalUrl, token: &OrderToken) -> Result<Co
         Ok(Ok(text)) => {
             serde_json::from_str(&text).map_err(|error| format!("cannot parse the answer: {error}"))
         }
-        Ok(Err(error)) => Err(with_causes(&error)),
+        Ok(Err(error)) => Err(describe_with_cause(&error)),
         Err(_) => Err(format!("no answer in the journal within {} s", ANSWER_TIMEOUT.as_secs())),
     }
 }
 
-fn with_causes(error: &dyn Error) -> String {
+fn describe_with_cause(error: &dyn Error) -> String {
     error.source().map_or_else(|| error.to_string(), |cause| format!("{error} ({cause})"))
 }

@@ -1,4 +1,4 @@
-//! Manual resolution of unknown orders and vanished trades, by the running bot or in the journal.
+//! Resolves unknown orders and vanished trades manually, through the running bot or in the journal.
 
 use super::as_invalid;
 use super::reach::{Delivery, deliver};
@@ -31,7 +31,7 @@ pub struct Decision {
 pub enum ResolveOutcome {
     ByBot(Box<RunState>),
     InJournal {
-        /// Deviation of the venue's trade from the order. The next start is then halted.
+        /// Difference between the venue's trade and the order. If `Some`, the next run starts halted.
         halted: Option<String>,
     },
 }
@@ -55,11 +55,11 @@ async fn write_resolution(loaded: &Loaded, url: &JournalUrl, decision: &Decision
     if let Resolution::Settled(_) = resolution {
         // Checks before locking the journal, since a long trade list takes long to read.
         let contents = JournalContents::read(&mut reader).await?;
-        check_missing(&contents, check_state(&contents, intent, resolution)?, loaded).await?;
+        check_trade_missing(&contents, check_trade_state(&contents, intent, resolution)?, loaded).await?;
     }
     let wall = SystemClock::new();
     let mut store = Store::open(url, &Holder::current_process("candlewick resolve")).await?;
-    let judged = build_lines(decision, &mut reader, loaded, &wall).await;
+    let judged = build_journal_lines(decision, &mut reader, loaded, &wall).await;
     let written = judged.map(|(lines, halted)| {
         for line in lines {
             store.record(line);
@@ -72,7 +72,7 @@ async fn write_resolution(loaded: &Loaded, url: &JournalUrl, decision: &Decision
     closed.map(|()| halted)
 }
 
-async fn build_lines(
+async fn build_journal_lines(
     decision: &Decision,
     reader: &mut Reader,
     loaded: &Loaded,
@@ -80,7 +80,7 @@ async fn build_lines(
 ) -> Result<(Vec<Line>, Option<String>)> {
     let Decision { intent, resolution, ref reason } = *decision;
     let contents = JournalContents::read(reader).await?;
-    let row = check_state(&contents, intent, resolution)?;
+    let row = check_trade_state(&contents, intent, resolution)?;
     let report = match resolution {
         Resolution::Adopt(venue_id) => fetch_report(&contents, row, venue_id, loaded).await?,
         Resolution::Settled(_) | Resolution::NotOpened => None,
@@ -93,7 +93,8 @@ async fn build_lines(
         let scale = contents.session.money_scale();
         let symbol = taken.symbol.map(|symbol| format!(" on {symbol}")).unwrap_or_default();
         let stake = scale.to_decimal(taken.stake);
-        format!("trade #{intent} is {} {stake}{symbol}, which differs from the order", taken.direction)
+        let direction = taken.direction;
+        format!("trade #{intent} was opened as {direction} {stake}{symbol}, which differs from the order")
     });
     // A running bot would only warn about some of these, but here all of them halt.
     let problems: Vec<String> = departure.into_iter().chain(impossible.into_iter().flatten()).collect();
@@ -124,7 +125,6 @@ async fn build_lines(
     Ok((bodies.into_iter().map(line).collect(), halted))
 }
 
-/// Requests the venue's report on a trade to adopt. `None` for a simulated venue.
 async fn fetch_report(
     contents: &JournalContents,
     row: &IntentRow,
@@ -160,7 +160,7 @@ fn check_plausibility(
     let (report, payout) = possible_payout(intent, report, max_payout_percent);
     let ordered = row.approved.expiry().close_type;
     let taken = report.close_type.as_ref().and_then(Reported::known).filter(|taken| **taken != ordered);
-    let expiry = taken.map(|taken| format!("trade #{intent} has duration {taken}, ordered was {ordered}"));
+    let expiry = taken.map(|taken| format!("trade #{intent} has duration {taken} instead of {ordered}"));
     (report, time.into_iter().chain(payout).chain(expiry).collect())
 }
 
@@ -171,8 +171,8 @@ fn accepted_terms(contents: &JournalContents, row: &IntentRow, report: &TradeRep
     applied_terms(report, &row.approved, (origins.symbol, known), origins.scale)
 }
 
-/// Checks that the venue no longer has a trade that should be over. The operator may then settle it.
-async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loaded) -> Result<()> {
+/// Checks that the venue no longer lists an expired trade, so that the operator may settle the trade.
+async fn check_trade_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loaded) -> Result<()> {
     let intent = row.approved.intent();
     let (Some(origins), Some(venue_id)) = (contents.origins.get(&intent), contents.book.venue_id(row)) else {
         return Ok(());
@@ -193,7 +193,7 @@ async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loa
     if now <= missing_from {
         return Err(AppError::invalid(format!(
             "trade {venue_id} closed at {}, but the venue may report the result late; try again after {} \
-             (runtime.list_lag_ms and runtime.missing_trade_s)",
+             (see runtime.list_lag_ms and runtime.missing_trade_s)",
             utc(close),
             utc(missing_from)
         )));
@@ -209,7 +209,7 @@ fn trading_account(contents: &JournalContents, origins: &IntentOrigin) -> Option
     }
 }
 
-fn check_state(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Result<&IntentRow> {
+fn check_trade_state(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Result<&IntentRow> {
     let row = contents.book.row(id);
     let row = row.ok_or_else(|| AppError::invalid(format!("the journal has no trade #{id}")))?;
     let is_named = contents.book.venue_id(row).is_some();
@@ -222,13 +222,14 @@ fn check_state(contents: &JournalContents, id: IntentId, resolution: Resolution)
     if !may_be {
         let state = row.state.as_str();
         let wanted = if let Resolution::Settled(_) = resolution { "open" } else { "in doubt" };
-        return Err(AppError::invalid(format!("trade #{id} is not {wanted}: it is {state}")));
+        return Err(AppError::invalid(format!("trade #{id} must be {wanted}, but is {state}")));
     }
     if let Resolution::Adopt(venue_id) = resolution {
         let book = &contents.book;
         let other = book.rows().iter().find(|row| book.venue_id(row) == Some(venue_id));
         if let Some(other) = other {
-            let problem = format!("venue trade {venue_id} is already trade #{}", other.approved.intent());
+            let other = other.approved.intent();
+            let problem = format!("venue trade {venue_id} already belongs to trade #{other}");
             return Err(AppError::invalid(problem));
         }
         if let Some(first) = contents.second_of(venue_id) {
@@ -262,7 +263,7 @@ fn resolution_event(
         Resolution::NotOpened => EventKind::NotOpened { intent, reserved_until },
         Resolution::Settled(outcome) => {
             let profit = profit_by_rule(outcome, row.approved.stake(), row.payout);
-            let unknown = || format!("trade #{intent} has no known payout, so a win has no known profit");
+            let unknown = || format!("trade #{intent} has no known payout, so its profit is unknown");
             let profit = profit.ok_or_else(|| AppError::invalid(unknown()))?;
             EventKind::SettledByPerson { intent, outcome, profit }
         }

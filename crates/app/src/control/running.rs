@@ -10,9 +10,9 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-const EXTENSION: &str = "bot";
+const ENTRY_EXTENSION: &str = "bot";
 const MAX_ENTRIES: usize = 1_000;
-const MAX_BYTES: u64 = 64 * 1_024;
+const MAX_ENTRY_BYTES: u64 = 64 * 1_024;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct RunningBot {
@@ -57,7 +57,7 @@ impl RunningEntry {
 impl Drop for RunningEntry {
     fn drop(&mut self) {
         // Another process may hold the journal by now.
-        if read(&self.path).as_ref() == Some(&self.bot) {
+        if read_entry(&self.path).as_ref() == Some(&self.bot) {
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -69,7 +69,7 @@ fn build_entry(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Res
     let name = journal.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let folder = state_folder().ok_or_else(|| io::Error::other("this user has no state folder"))?;
     Ok(RunningEntry {
-        path: folder.join(format!("{name}-{}.{EXTENSION}", &hash[..8])),
+        path: folder.join(format!("{name}-{}.{ENTRY_EXTENSION}", &hash[..8])),
         bot: RunningBot {
             process: std::process::id(),
             configuration: loaded.files().iter().filter(|file| file.is_file()).cloned().collect(),
@@ -114,7 +114,7 @@ fn ambiguous_bot(bots: Vec<RunningBot>, here: &Path) -> AppError {
     let (count, here) = (bots.len(), here.display());
     let run = if count == 1 { "1 bot runs".to_owned() } else { format!("{count} bots run") };
     let named = list_journal_flags(bots.into_iter().map(|bot| bot.journal));
-    AppError::invalid(format!("{run} with this configuration, none of them on {here}: {named}"))
+    AppError::invalid(format!("{run} with this configuration, but not on the journal {here}: {named}"))
 }
 
 pub(super) async fn running_bots_hint() -> Option<String> {
@@ -130,7 +130,7 @@ fn list_journal_flags(journals: impl IntoIterator<Item = PathBuf>) -> String {
 
 async fn live_bots() -> Vec<RunningBot> {
     let mut living = Vec::new();
-    for bot in state_folder().map(|folder| entries(&folder)).unwrap_or_default() {
+    for bot in state_folder().map(|folder| read_entries(&folder)).unwrap_or_default() {
         let url = JournalUrl::from_path(&bot.journal);
         // Commands that use an unreadable journal report it.
         let holder = if bot.journal.exists() { live_holder(&url).await } else { Ok(None) };
@@ -143,25 +143,25 @@ async fn live_bots() -> Vec<RunningBot> {
     living
 }
 
-fn entries(folder: &Path) -> Vec<RunningBot> {
-    entry_paths(folder).filter_map(|path| read(&path)).collect()
+fn read_entries(folder: &Path) -> Vec<RunningBot> {
+    entry_paths(folder).filter_map(|path| read_entry(&path)).collect()
 }
 
 fn entry_paths(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path());
-    files.filter(|path| path.extension().is_some_and(|extension| extension == EXTENSION)).take(MAX_ENTRIES)
+    files.filter(|path| path.extension().is_some_and(|ending| ending == ENTRY_EXTENSION)).take(MAX_ENTRIES)
 }
 
 fn remove_stale_entries(folder: &Path) {
-    let is_stale = |path: &PathBuf| read(path).is_some_and(|bot| !bot.journal.exists());
+    let is_stale = |path: &PathBuf| read_entry(path).is_some_and(|bot| !bot.journal.exists());
     for path in entry_paths(folder).filter(is_stale) {
         let _ = fs::remove_file(path);
     }
 }
 
-fn read(path: &Path) -> Option<RunningBot> {
+fn read_entry(path: &Path) -> Option<RunningBot> {
     let mut text = String::new();
-    File::open(path).ok()?.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    File::open(path).ok()?.take(MAX_ENTRY_BYTES).read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()
 }
 

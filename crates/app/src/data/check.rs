@@ -1,4 +1,4 @@
-//! Checks of candles, and repairs that never modify the original.
+//! Checks candles, and writes repaired copies without changing the original.
 
 use super::{ExistingFile, LongerCounts, OutputFile, origin_now};
 use crate::candles::{CandleStore, DataName, suggest_catalog_series};
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct RepairTerms {
     pub also: Vec<FindingKind>,
-    /// Choice between conflicting rows with the same time; `None` aborts the repair.
+    /// Row to keep if rows with the same time conflict. `None` aborts the repair.
     pub conflicts: Option<ConflictChoice>,
     /// Output file. Default: a file in a folder `fixed` next to the original.
     pub out: Option<PathBuf>,
@@ -41,7 +41,7 @@ impl RepairTerms {
     pub fn check(&self, targets: &[CheckTarget]) -> Result<()> {
         let Some(out) = &self.out else { return Ok(()) };
         if !matches!(targets, [CheckTarget::File(..)]) {
-            let help = "repair one file at a time; a series of the catalog gets a new version";
+            let help = "repair one file at a time; a repaired series is stored in the catalog";
             return Err(AppError::invalid("--out works for a single file only").help(help));
         }
         OutputFile::new(out, ExistingFile::Replaced).map(drop)
@@ -75,7 +75,7 @@ impl RepairTerms {
             return Ok(repaired);
         }
         let Some(candles) = &fixed.candles else {
-            return Err(AppError::data(format!("{target}: no valid candle to write")));
+            return Err(AppError::data(format!("{target}: no valid candles to write")));
         };
         match target {
             CheckTarget::Stored(_) => {
@@ -107,7 +107,7 @@ impl RepairTerms {
             out
         };
         if out.canonicalize().is_ok_and(|out| original.canonicalize().is_ok_and(|original| out == original)) {
-            let problem = format!("--out {}: the original file is never changed", out.display());
+            let problem = format!("--out {} is the original file, which is never changed", out.display());
             return Err(AppError::invalid(problem).help("choose another name"));
         }
         OutputFile::new(&out, self.existing)
@@ -170,7 +170,7 @@ impl CheckResult {
         [certain, conflicts, doubtful, nothing].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
-    pub fn text(&self, most: usize) -> String {
+    pub fn text(&self, limit: usize) -> String {
         let Self { target, checked, repaired, .. } = self;
         let mut text = format!(
             "{target}: {} rows of {}, session {}; {}",
@@ -183,10 +183,10 @@ impl CheckResult {
             let _ = write!(text, "; {} rows of unfinished candles omitted", checked.unfinished);
         }
         let list = checked.findings.list();
-        if !list.is_empty() && most > 0 {
+        if !list.is_empty() && limit > 0 {
             let mut table = table(["Problem", "Where", "What"]);
             for of_kind in list.chunk_by(|a, b| a.kind == b.kind) {
-                for finding in of_kind.iter().take(most) {
+                for finding in of_kind.iter().take(limit) {
                     table.add_row([
                         finding.kind.to_string(),
                         describe_place(finding),
@@ -194,7 +194,7 @@ impl CheckResult {
                     ]);
                 }
                 let kind = of_kind[0].kind;
-                let more = checked.findings.counts()[&kind].saturating_sub(of_kind.len().min(most) as u64);
+                let more = checked.findings.counts()[&kind].saturating_sub(of_kind.len().min(limit) as u64);
                 if more > 0 {
                     let what = format!("{more} more (--show N or --json)");
                     table.add_row([kind.to_string(), "...".to_owned(), what]);
@@ -266,7 +266,7 @@ impl RepairedCopy {
         let done = format!("{} removed, {} set to their latest value{sorted}", self.removed, self.replaced);
         match (&self.file, self.version) {
             (Some(path), _) => format!("{done}; written to {}", path.display()),
-            (None, Some(number)) => format!("{done}; now version {number} of the series"),
+            (None, Some(number)) => format!("{done}; stored as version {number} of the series"),
             (None, None) => "nothing to repair".to_owned(),
         }
     }

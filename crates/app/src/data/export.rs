@@ -1,4 +1,4 @@
-//! Candle output files, export from the catalog, and catalog contents.
+//! Writes candle files, exports series from the catalog, and lists the catalog.
 
 use crate::candles::{ALWAYS, CandleStore, DataName, trim_to_range};
 use crate::error::{AppError, Result};
@@ -44,12 +44,12 @@ pub fn export(
     let _spinner = progress.spinner(&format!("Writing {}", out.path().display()));
     let whole = match (&terms.name, terms.version) {
         (DataName::Stored(series), Some(number)) => store.catalog.read_version(*series, number)?,
-        (DataName::File(_), Some(_)) => return Err(AppError::invalid("--version: a file has no versions")),
+        (DataName::File(_), Some(_)) => return Err(AppError::invalid("--version: files have no versions")),
         (_, None) => terms.name.read(store, &mut |_| {})?,
     };
     let range = terms.from.unwrap_or(ALWAYS.start)..terms.to.unwrap_or(ALWAYS.end);
     if range.is_empty() {
-        return Err(AppError::invalid("--from is not before --to"));
+        return Err(AppError::invalid("--from must be before --to"));
     }
     let series = trim_to_range(whole, &range, &terms.name.to_string())?;
     out.write(series.candles())?;
@@ -128,7 +128,7 @@ impl OutputFile {
 
 pub struct CatalogContents {
     folder: PathBuf,
-    /// Series, each with its number of missing candles (`None` if unreadable).
+    /// Manifest of each series with the number of missing candles, `None` if unreadable.
     found: Vec<(Manifest, Option<u64>)>,
     pub unreadable: Vec<AppError>,
 }
@@ -229,13 +229,13 @@ impl LongerCounts {
         let incomplete = self.counts.iter().filter(|(_, counts)| counts.in_parts + counts.not_built > 0);
         let text = |(interval, counts): &(Interval, ResampleCounts)| {
             let ResampleCounts { built, in_parts, not_built } = counts;
-            format!("{interval} {built} built ({in_parts} with gaps), {not_built} not built")
+            format!("{interval}: {built} built ({in_parts} with gaps), {not_built} not built")
         };
         let texts = incomplete.map(text).collect::<Vec<_>>().join("; ");
         let share = self.share_percent;
         (!texts.is_empty()).then(|| {
             format!(
-                "longer candles with {share} % of their open minutes (data.longer_share_percent): {texts}"
+                "resampled candles with at least {share} % coverage (set by data.longer_share_percent): {texts}"
             )
         })
     }

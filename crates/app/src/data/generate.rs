@@ -35,7 +35,7 @@ pub struct GenerateTerms {
 pub struct Defects {
     /// Number of gaps of one to ten candles.
     pub gaps: u32,
-    /// Number of bad rows. They cycle through the kinds of check findings.
+    /// Number of bad rows, which cycle through the kinds of check findings.
     pub bad_rows: u32,
 }
 
@@ -60,7 +60,7 @@ pub fn generate_candles(
 ) -> Result<GeneratedCandles> {
     let settings = terms.settings()?;
     let series = Series { symbol: settings.symbol, interval: settings.interval };
-    let file = output_place(target, series, existing)?;
+    let file = output_path(target, series, existing)?;
     let _spinner = progress.spinner(&format!("Generating {series}"));
     let candles = with_gaps(&generate(&settings)?, defects.gaps, settings.seed)?;
     match target {
@@ -77,7 +77,7 @@ pub fn generate_candles(
     Ok(GeneratedCandles { file, candles, settings, defects })
 }
 
-fn output_place(target: GenerateTarget<'_>, series: Series, existing: ExistingFile) -> Result<PathBuf> {
+fn output_path(target: GenerateTarget<'_>, series: Series, existing: ExistingFile) -> Result<PathBuf> {
     let (place, what, is_there) = match target {
         GenerateTarget::Catalog(catalog) => {
             (catalog.folder().to_owned(), series.to_string(), catalog.manifest(series)?.is_some())
@@ -114,7 +114,7 @@ impl GenerateTerms {
         let known = known_market(symbol);
         let needed = |flag: &str, given: Option<f64>, usual: Option<f64>| {
             given.or(usual).ok_or_else(|| {
-                let problem = format!("--{flag} is missing: {symbol} is not a well-known pair");
+                let problem = format!("--{flag} is required because {symbol} is not a well-known pair");
                 AppError::invalid(problem).help("for example: --tick 0.01 --price 100")
             })
         };

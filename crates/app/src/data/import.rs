@@ -2,7 +2,7 @@
 
 use super::{LongerCounts, OutputFile, origin_now};
 use crate::candles::{
-    check_in_step, format_price_step, has_tails, is_other_interval, price_step, read_other_intervals,
+    check_in_step, format_price_step, has_float_noise, is_other_interval, price_step, read_other_intervals,
 };
 use crate::configuration::toml_key;
 use crate::error::{AppError, Result};
@@ -21,8 +21,8 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Minimum number of differences that cannot be ordinary revisions by a venue.
-const MANY_DIFFERENCES: usize = 10;
+/// Minimum number of differing candles that indicate another source instead of ordinary revisions.
+const MIN_SUSPICIOUS_DIFFERENCES: usize = 10;
 
 #[derive(Clone, Debug)]
 pub struct ImportTerms {
@@ -43,15 +43,15 @@ pub struct ReadFile {
 
 pub struct ImportedFile {
     read: ReadFile,
-    place: Store,
+    place: Destination,
 }
 
-enum Store {
+enum Destination {
     Catalog { folder: PathBuf, appended: AppendCounts, revised_end: Option<Millis> },
     File(PathBuf),
 }
 
-/// Reads all files before storing the first, so that a broken file leaves the catalog unchanged.
+/// Reads and checks all files without storing any, so that a broken file leaves the catalog unchanged.
 pub fn read_for_catalog(
     files: &[PathBuf],
     terms: &ImportTerms,
@@ -98,7 +98,7 @@ impl ReadFile {
         terms.source.clone().unwrap_or_else(|| self.imported.format.to_string())
     }
 
-    /// Rejects another spelling of a stored symbol, since bots would not find its candles.
+    /// Rejects a new spelling of a stored symbol, since bots find candles only by the exact name.
     fn check_symbol(&self, names: &[Symbol], catalog: &Catalog) -> Result<()> {
         let own = self.imported.candles.symbol();
         let is_same = |name: &&Symbol| plain_name(name) == plain_name(&own);
@@ -109,13 +109,12 @@ impl ReadFile {
             self.file.display()
         );
         let help = format!(
-            "--symbol {} adds them to the existing series; --catalog chooses another folder",
+            "--symbol {} adds these candles to the existing series; --catalog chooses another folder",
             shell_word(known.as_str())
         );
         Err(AppError::invalid(problem).help(help))
     }
 
-    /// Rejects candles that seem to be from another source or time zone.
     fn check_source(&self, terms: &ImportTerms, catalog: &Catalog) -> Result<()> {
         let series = self.imported.candles.series();
         let Some(manifest) = catalog.manifest(series)? else { return Ok(()) };
@@ -124,16 +123,17 @@ impl ReadFile {
         if !others.contains(&source.as_str()) {
             let others = others.join(", ");
             let problem =
-                format!("{series} in the catalog {folder} is from {others}, these candles are from {source}");
+                format!("{series} in the catalog {folder} is from {others}, but this file is from {source}");
             let help = "--source NAME declares the same source; --catalog chooses another folder; --mix adds these candles \
                         anyway";
             return Err(AppError::invalid(problem).help(help));
         }
         let stored = catalog.read(series)?;
-        let (there, revised) = compare(stored.candles(), &catalog.revisions(series)?, &self.imported.candles);
-        if revised >= MANY_DIFFERENCES && revised * 2 > there {
+        let revisions = catalog.revisions(series)?;
+        let (there, revised) = count_revised(stored.candles(), &revisions, &self.imported.candles);
+        if revised >= MIN_SUSPICIOUS_DIFFERENCES && revised * 2 > there {
             let problem = format!(
-                "{revised} of {there} candles of {series} that are already in the catalog {folder} have other values here"
+                "{revised} of {there} candles of {series} in the catalog {folder} have other values in this file"
             );
             let help = "check --timezone, --stamped and the symbol; --catalog chooses another folder; --mix stores the \
                         other values as revisions";
@@ -175,19 +175,19 @@ impl ReadFile {
         };
         let revised_end = last.filter(is_now);
         let folder = catalog.folder().to_owned();
-        Ok(ImportedFile { read: self, place: Store::Catalog { folder, appended, revised_end } })
+        Ok(ImportedFile { read: self, place: Destination::Catalog { folder, appended, revised_end } })
     }
 
     pub fn write(self, out: &OutputFile) -> Result<ImportedFile> {
         out.write(&self.imported.candles)?;
-        Ok(ImportedFile { read: self, place: Store::File(out.path().to_owned()) })
+        Ok(ImportedFile { read: self, place: Destination::File(out.path().to_owned()) })
     }
 }
 
-/// Minimum number of candles for treating trailing zeros in all prices as padding.
-const PADDING_SAMPLE: usize = 100;
+/// Minimum number of candles to conclude that trailing zeros in all prices are padding.
+const MIN_PADDING_SAMPLE_CANDLES: usize = 100;
 
-fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries) -> (usize, usize) {
+fn count_revised(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries) -> (usize, usize) {
     let (mut there, mut revised) = (0, 0);
     for candle in candles.candles() {
         let Ok(place) = stored.candles().binary_search_by_key(&candle.time(), Candle::time) else { continue };
@@ -204,7 +204,7 @@ fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries
 impl ImportedFile {
     fn price_step(&self) -> Option<String> {
         let Imported { candles, decimals, .. } = &self.read.imported;
-        let are_few = candles.candles().len() < PADDING_SAMPLE;
+        let are_few = candles.candles().len() < MIN_PADDING_SAMPLE_CANDLES;
         decimals.filter(|_| are_few).map(format_price_step).or_else(|| price_step(candles.candles()))
     }
 
@@ -234,8 +234,8 @@ impl ImportedFile {
             "data_hash": data_hash(std::slice::from_ref(candles)).to_hex().as_str(),
         });
         match &self.place {
-            Store::File(out) => document["out"] = json!(out),
-            Store::Catalog {
+            Destination::File(out) => document["out"] = json!(out),
+            Destination::Catalog {
                 folder,
                 appended: AppendCounts { new, same, revised, forming },
                 revised_end,
@@ -296,9 +296,9 @@ impl ImportedFile {
             write!(
                 f,
                 "\n  prices inside candles are rounded only with a tick size; suggested: [simulation.ticks] {symbol} = {step}, the last \
-                 decimal of these prices"
+                 decimal of the prices in this file"
             )?;
-            if has_tails(candles.candles()) {
+            if has_float_noise(candles.candles()) {
                 f.write_str(", without digits after the 15th, which are floating-point noise")?;
             }
         }
@@ -326,8 +326,8 @@ impl fmt::Display for ImportedFile {
         self.write_reading(f)?;
         self.write_notices(f)?;
         match &self.place {
-            Store::File(out) => write!(f, "\n  {}", out.display()),
-            Store::Catalog {
+            Destination::File(out) => write!(f, "\n  {}", out.display()),
+            Destination::Catalog {
                 folder,
                 appended: AppendCounts { new, same, revised, forming },
                 revised_end,
@@ -339,7 +339,7 @@ impl fmt::Display for ImportedFile {
                 if let Some(time) = revised_end {
                     write!(
                         f,
-                        "\n  warning: the last stored candle ({}) has other values here; it may have been stored unfinished",
+                        "\n  warning: the last stored candle ({}), perhaps unfinished, has other values in this file",
                         utc(*time)
                     )?;
                 }

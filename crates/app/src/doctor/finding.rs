@@ -1,4 +1,4 @@
-//! Check findings and check timeouts.
+//! Findings and timeouts of the preflight checks.
 
 use anstyle::{AnsiColor, Style};
 use candlewick_sdk::visible;

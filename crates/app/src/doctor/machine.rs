@@ -1,4 +1,4 @@
-//! Checks of this machine: candles, disk, journal and the journal's lease.
+//! Checks this machine: candles, disk, journal and the journal's lease.
 
 use super::finding::{CHECK_TIMEOUT, Check, Finding, READ_TIMEOUT, blocking, timeout};
 use super::prices::span;
@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Time from the epoch (a Thursday) to the first Saturday noon.
-const SATURDAY_NOON: Millis = Millis::from_seconds((2 * 24 + 12) * 3_600);
+const FIRST_SATURDAY_NOON: Millis = Millis::from_seconds((2 * 24 + 12) * 3_600);
 const WEEK: Millis = Millis::from_seconds(7 * 86_400);
 
 pub(super) async fn check_data(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
@@ -31,8 +31,8 @@ pub(super) async fn check_data(loaded: &Loaded, report: &mut dyn FnMut(Finding))
             }
         }
         if names.is_empty() {
-            let text = "no candle files are configured and the catalog has none for the bots: `live` requests candles from the venue, \
-                        `live --sandbox` generates them, and a backtest needs files";
+            let text = "neither sandbox.data nor the catalog has candles for the bots; `live` requests candles from \
+                        the venue, and `live --sandbox` generates candles, but a backtest needs files";
             report(Check::Data.ok(text));
             return;
         }
@@ -47,7 +47,7 @@ pub(super) async fn check_data(loaded: &Loaded, report: &mut dyn FnMut(Finding))
     for bot in config.bots.iter().filter(|bot| !covered.contains(&bot.series())) {
         let series = bot.series();
         let Series { symbol, interval } = series;
-        let remedy = format!("to backtest it, add {symbol}_{interval}.csv to sandbox.data");
+        let remedy = format!("to backtest the bot, add {symbol}_{interval}.csv to sandbox.data");
         report(Check::Data.warn(format!("no file contains {series} for bot \"{}\"", bot.name), remedy));
     }
 }
@@ -62,7 +62,7 @@ fn read_candles(name: &DataName, store: &CandleStore) -> Finding {
 fn judge_candles(series: &CandleSeries) -> Finding {
     let day = |moment: Millis| time_text(moment, "%Y-%m-%d %H:%M");
     let all = gaps(series);
-    let holes: Vec<&Gap> = all.iter().filter(|gap| !holds_weekend(gap)).collect();
+    let holes: Vec<&Gap> = all.iter().filter(|gap| !contains_weekend(gap)).collect();
     let closed = all.len() - holes.len();
     let text = format!(
         "{}: {} candles, {} to {}, closed weekends: {closed}",
@@ -80,14 +80,14 @@ fn judge_candles(series: &CandleSeries) -> Finding {
                 longest.missing,
                 day(longest.start)
             ),
-            "fill the gaps: a trade that opens in one is rejected (NoPrice), one that closes in one is CANCELLED",
+            "fill the gaps; a trade is rejected (NoPrice) if it opens in a gap, and CANCELLED if it closes in a gap",
         ),
     }
 }
 
 /// Returns whether a gap contains Saturday noon UTC, when only crypto markets are open.
-fn holds_weekend(gap: &Gap) -> bool {
-    let week = (gap.start - SATURDAY_NOON).floor_to(WEEK) + SATURDAY_NOON;
+fn contains_weekend(gap: &Gap) -> bool {
+    let week = (gap.start - FIRST_SATURDAY_NOON).floor_to(WEEK) + FIRST_SATURDAY_NOON;
     let next = if week < gap.start { week + WEEK } else { week };
     next < gap.end
 }
@@ -116,8 +116,8 @@ fn inspect_folder(folder: &Path, file: Option<&Path>) -> Finding {
     if !folder.is_dir() {
         return Check::Disk.fail(format!("{shown} does not exist"), format!("run: mkdir -p {shown}"));
     }
-    if let Err(error) = write_in(folder) {
-        let text = format!("cannot write in {shown}: {error}");
+    if let Err(error) = write_test_file(folder) {
+        let text = format!("cannot write to {shown}: {error}");
         return Check::Disk.fail(text, "make the folder writable for this user, or set another journal.url");
     }
     if let Some(file) = file.filter(|file| file.exists())
@@ -146,7 +146,7 @@ fn judge_space(text: &str, free: u64) -> Finding {
     }
 }
 
-fn write_in(folder: &Path) -> io::Result<()> {
+fn write_test_file(folder: &Path) -> io::Result<()> {
     let path = folder.join(format!(".candlewick-doctor.{}", std::process::id()));
     let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
     let written = file.write_all(b"doctor\n").and_then(|()| file.sync_all());
@@ -167,14 +167,14 @@ fn free_bytes(_folder: &Path) -> io::Result<Option<u64>> {
 /// Opens the journal as a reader, which needs no lease, and verifies its hash chain.
 pub(super) async fn check_journal(url: &JournalUrl) -> Finding {
     let late = format!("{url} could not be read completely within {} s", READ_TIMEOUT.as_secs());
-    let late = Check::Journal.warn(late, "its chain is not verified: repeat when the disk is idle");
+    let late = Check::Journal.warn(late, "the hash chain is not verified; retry when the disk is idle");
     timeout(READ_TIMEOUT, late, verify(url)).await
 }
 
 async fn verify(url: &JournalUrl) -> Finding {
     let Ok(opened) = tokio::time::timeout(CHECK_TIMEOUT, Reader::open(url)).await else {
         let text = format!("no answer from {url} within {} s", CHECK_TIMEOUT.as_secs());
-        return Check::Journal.fail(text, "check journal.url and that the database runs");
+        return Check::Journal.fail(text, "check journal.url, and that the database is running");
     };
     let verified = match opened {
         Ok(mut reader) => reader.verify().await,
@@ -190,7 +190,7 @@ async fn verify(url: &JournalUrl) -> Finding {
             }
             let outside = match verified.exchanges_outside {
                 0 => String::new(),
-                count => format!("; {count} raw exchanges of an earlier version are not part of it"),
+                count => format!("; {count} raw exchanges of an earlier version are not part of the chain"),
             };
             Check::Journal.ok(format!("{url} has {} entries with an intact chain{outside}", verified.entries))
         }
@@ -201,21 +201,21 @@ async fn verify(url: &JournalUrl) -> Finding {
 fn journal_hint(error: &JournalError) -> &'static str {
     match error {
         JournalError::BrokenChain { .. } => {
-            "distrust all figures from that entry on: restore a copy, or start a new journal once no trade is open"
+            "distrust all figures from this entry on; restore a copy, or start a new journal once no trade is open"
         }
         JournalError::Damaged { .. } => "restore a copy, or start a new journal once no trade is open",
         JournalError::NewerSchema { .. } => "use the newer program",
         JournalError::NotAJournal { .. } | JournalError::InvalidUrl { .. } => "correct journal.url",
         JournalError::NotWritable { .. } | JournalError::PermissionDenied { .. } => {
-            "make it readable and writable for this user"
+            "make the journal readable and writable for this user"
         }
         JournalError::DiskFull { .. } => "free disk space",
-        JournalError::Unavailable { .. } => "check journal.url and that the database runs",
+        JournalError::Unavailable { .. } => "check journal.url, and that the database is running",
         JournalError::FileGone { .. } => "put the journal file back",
         JournalError::WithoutPostgres { .. } => {
             "build with --features postgres, or set journal.url to a file"
         }
-        JournalError::OlderSchema { .. } => "start a bot of this version, which upgrades it",
+        JournalError::OlderSchema { .. } => "start a bot of this version to upgrade the journal",
         JournalError::HeldBy { .. } | JournalError::LostLease { .. } => "stop the other process",
         _ => "check the file and journal.url",
     }
@@ -246,9 +246,9 @@ fn judge_lease(lease: &Lease, is_over: bool) -> Finding {
     let text = format!("{holder} holds the journal; its last heartbeat was {} ago", span(*silence));
     if is_over {
         Check::Lease
-            .warn(text, "the process has ended or is not visible: the next run takes the journal over")
+            .warn(text, "the process has ended or is not visible; the next run takes the journal over")
     } else if silence > duration {
-        Check::Lease.warn(text, "the process is alive but idle: wait for it, or stop it")
+        Check::Lease.warn(text, "the process is alive but idle; wait for the process, or stop it")
     } else {
         Check::Lease.ok(format!("{text}: a second run cannot start"))
     }

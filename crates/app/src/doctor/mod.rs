@@ -1,5 +1,5 @@
-//! Preflight checks for a live run, each with a timeout. They write only a temporary file next to the
-//! journal. Checks that depend on a failed one are skipped with a note, so each cause yields one FAIL.
+//! Preflight checks for a live run, each with a timeout. The checks only write a temporary file next to the
+//! journal. Checks that depend on a failed check are skipped with a note, so each cause yields one FAIL.
 
 mod finding;
 mod machine;

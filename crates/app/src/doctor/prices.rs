@@ -1,4 +1,4 @@
-//! Checks of each bot's prices and candles at the symbol price API.
+//! Checks each bot's prices and candles at the symbol price API.
 
 use super::finding::{Check, Finding};
 use super::venue::{Api, ClockSamples, Probe, ask, suggest_fix};
@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 
 /// Maximum price age without a warning. Prices in open markets change every second.
 const MAX_PRICE_AGE: Millis = Millis::MINUTE;
-/// Suffix of pairs that the venue itself prices (`observed: values`).
-const OTC: &str = ".OTC";
+/// Suffix of over-the-counter pairs, which the venue itself prices (`observed: values`).
+const OTC_SUFFIX: &str = ".OTC";
 
 pub(super) async fn check_prices(
     asked: &Probe,
@@ -34,7 +34,7 @@ pub(super) async fn check_prices(
     true
 }
 
-/// Checks a symbol. Also returns `false` after an error that would repeat for every symbol.
+/// Checks the price of a symbol. The flag is `false` after an error that would repeat for every symbol.
 async fn check_symbol(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, bool) {
     match ask(asked.venue.price(&symbol, AsOf::Latest), samples).await {
         Ok(PriceAnswer::Record(record)) => (judge_price(symbol, &record, samples.venue_now()), true),
@@ -42,7 +42,7 @@ async fn check_symbol(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples)
             let text = format!("{symbol}: the venue answered OK without a latest price");
             (Check::PriceApi.warn(text, "check broker.price_url"), true)
         }
-        Err(BrokerError::NotFound { .. }) => (not_found(asked, symbol, samples).await, true),
+        Err(BrokerError::NotFound { .. }) => (explain_unknown_pair(asked, symbol, samples).await, true),
         Err(error) => {
             let text = format!("{}: {error}", asked.price_url);
             (Check::PriceApi.fail(text, suggest_fix(&error, Api::Price)), false)
@@ -55,13 +55,13 @@ fn judge_price(symbol: Symbol, record: &PriceRecord, now: Millis) -> Finding {
     let age = (now - record.time - Millis::SECOND).max(Millis::ZERO);
     let text = format!("{symbol}: {}, {} old", record.prices.close, span(age));
     if age > MAX_PRICE_AGE {
-        Check::PriceApi.warn(text, "its market may be closed: signals on stale data are rejected (StaleData)")
+        Check::PriceApi.warn(text, "the market may be closed; signals on stale data are rejected (StaleData)")
     } else {
         Check::PriceApi.ok(text)
     }
 }
 
-async fn not_found(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples) -> Finding {
+async fn explain_unknown_pair(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples) -> Finding {
     let mut known = Vec::new();
     for other in alternatives(symbol) {
         let answer = ask(asked.venue.price(&other, AsOf::Latest), samples).await;
@@ -69,7 +69,7 @@ async fn not_found(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples) ->
             known.push(format!("\"{other}\""));
         }
     }
-    let slot = "the venue lists the pairs of this slot (broker.slot)";
+    let slot = "the valid pairs are those that the venue lists for broker.slot";
     let remedy = if known.is_empty() {
         format!("check the symbol of the bots; {slot}")
     } else {
@@ -80,12 +80,12 @@ async fn not_found(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples) ->
 
 pub fn alternatives(symbol: Symbol) -> Vec<Symbol> {
     let plain = symbol.as_str().to_uppercase();
-    let (name, is_otc) = match plain.strip_suffix(OTC) {
+    let (name, is_otc) = match plain.strip_suffix(OTC_SUFFIX) {
         Some(name) => (name, true),
         None => (plain.as_str(), false),
     };
     let name: String = name.chars().filter(|character| !matches!(character, '/' | '-' | '_' | ' ')).collect();
-    let otc = format!("{name}{OTC}");
+    let otc = format!("{name}{OTC_SUFFIX}");
     let ordered = if is_otc { [otc, name] } else { [name, otc] };
     ordered.iter().filter_map(|text| Symbol::new(text).ok()).filter(|other| *other != symbol).collect()
 }
@@ -124,7 +124,7 @@ pub(super) async fn check_candles(
 async fn check_series(asked: &Probe, bot: &BotSettings, samples: &mut ClockSamples) -> Finding {
     let name = format!("{} {}", bot.symbol, bot.interval);
     let now = samples.venue_now();
-    let window = Window::ending_at(now, bot.interval);
+    let window = CandleWindow::ending_at(now, bot.interval);
     // Requests the forming candle as well, to report whether it is sent.
     let end = now + bot.interval.length();
     match ask(asked.venue.candles(&query(bot, window.start, end)), samples).await {
@@ -136,18 +136,18 @@ async fn check_series(asked: &Probe, bot: &BotSettings, samples: &mut ClockSampl
     }
 }
 
-/// Distinguishes a closed market, which has earlier candles, from an unknown series.
+/// Explains an empty answer: a closed market, which has earlier candles, or an unknown series.
 async fn explain_empty(asked: &Probe, bot: &BotSettings, name: &str, samples: &mut ClockSamples) -> Finding {
     let now = samples.venue_now();
     match ask(asked.venue.candles(&query(bot, now - LONG_WEEKEND, now)), samples).await {
         Ok(candles) if !candles.candles.is_empty() => Check::Candles.warn(
             format!("{name}: no recent candles, but some within the last {}", span(LONG_WEEKEND)),
-            "its market may be closed: the bot waits for the next candle",
+            "the market may be closed; the bot waits for the next candle",
         ),
         Ok(_) => {
             let asset_type = bot_asset_type(bot);
             let remedy = format!(
-                "check the bot's interval and asset_type (\"{asset_type}\"; known are crypto, forex and otc)"
+                "check the bot's interval and asset_type (\"{asset_type}\"; known types are crypto, forex and otc)"
             );
             Check::Candles.fail(format!("{name}: no candles within the last {}", span(LONG_WEEKEND)), remedy)
         }
@@ -162,7 +162,7 @@ fn query(bot: &BotSettings, start: Millis, end: Millis) -> CandleQuery {
 fn candle_hint(error: &BrokerError, bot: &BotSettings) -> String {
     match error {
         BrokerError::NotFound { .. } | BrokerError::Rejected { .. } => format!(
-            "check bot \"{}\": its symbol, interval and asset_type (\"{}\"; known are crypto, forex and otc)",
+            "check bot \"{}\": its symbol, interval and asset_type (\"{}\"; known types are crypto, forex and otc)",
             bot.name,
             bot_asset_type(bot)
         ),
@@ -170,14 +170,14 @@ fn candle_hint(error: &BrokerError, bot: &BotSettings) -> String {
     }
 }
 
-struct Window {
+struct CandleWindow {
     interval: Interval,
     start: Millis,
     now: Millis,
     expected: i64,
 }
 
-impl Window {
+impl CandleWindow {
     fn ending_at(now: Millis, interval: Interval) -> Self {
         let expected = (Millis::HOUR.get() / interval.length().get()).clamp(MIN_CANDLES, MAX_CANDLES);
         let start = now.floor_to(interval.length()) - interval.length() * expected;
@@ -203,7 +203,7 @@ impl Window {
         );
         let remedy = match candles.unusable {
             0 if closed >= expected || is_only_late => return (closed > 0).then(|| Check::Candles.ok(text)),
-            0 => format!("missing: {}; indicators do not include them", expected - closed),
+            0 => format!("missing candles: {}; indicators skip them", expected - closed),
             unusable => format!("invalid rows: {unusable}; each counts as a gap"),
         };
         (closed > 0).then(|| Check::Candles.warn(text, remedy))
@@ -256,7 +256,7 @@ mod tests {
         };
         let rows: Vec<CandleRow> = minutes.iter().map(row).collect();
         let now = Millis::new(now);
-        let window = Window::ending_at(now, Interval::MINUTE);
+        let window = CandleWindow::ending_at(now, Interval::MINUTE);
         let symbol = Symbol::new("X").unwrap();
         let end = now + Millis::MINUTE;
         let query = CandleQuery { symbol, interval: Interval::MINUTE, start: window.start, end };
@@ -273,7 +273,7 @@ mod tests {
         check_window(&hour, now, Mark::Ok, &["60 of 60 closed candles of the last 60 min", "is not sent"]);
         let longer: Vec<i64> = (30..=100).collect();
         check_window(&longer, now, Mark::Ok, &["60 of 60", "forming one is sent"]);
-        check_window(&hour[1..], now, Mark::Warn, &["59 of 60", "missing: 1"]);
+        check_window(&hour[1..], now, Mark::Warn, &["59 of 60", "missing candles: 1"]);
         check_window(&hour[..59], now, Mark::Warn, &["59 of 60"]);
         // A candle may still be missing three seconds after its close.
         check_window(&hour[..59], 100 * 60_000 + 3_000, Mark::Ok, &["59 of 60"]);
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn windows_of_short_and_long_intervals_are_bounded() {
         for (interval, expected) in [("1s", 500), ("5s", 500), ("1m", 60), ("30m", 3), ("1d", 3)] {
-            let window = Window::ending_at(Millis::DAY * 20_000, interval.parse().unwrap());
+            let window = CandleWindow::ending_at(Millis::DAY * 20_000, interval.parse().unwrap());
             assert_eq!(window.expected, expected, "{interval}");
         }
     }

@@ -1,4 +1,4 @@
-//! Blackouts from iCalendar files (RFC 5545). Each event is a span that applies to all symbols.
+//! Blackouts from iCalendar files (RFC 5545). Each event blocks new trades on all symbols.
 
 use super::MAX_SPANS;
 use candlewick_engine::Blackout;
@@ -6,10 +6,10 @@ use candlewick_sdk::Millis;
 use chrono::{LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone};
 use chrono_tz::Tz;
 
-/// Properties of recurring events. These are rejected, since partial support could miss some dates.
-const RECURRENCE: [&str; 5] = ["RRULE", "RDATE", "EXRULE", "EXDATE", "RECURRENCE-ID"];
+/// Properties of recurring events, which are rejected because partial support could miss some dates.
+const RECURRENCE_PROPERTIES: [&str; 5] = ["RRULE", "RDATE", "EXRULE", "EXDATE", "RECURRENCE-ID"];
 
-struct Line {
+struct ContentLine {
     number: usize,
     name: String,
     zone: Option<String>,
@@ -17,12 +17,12 @@ struct Line {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Moment {
+enum EventTime {
     Day(NaiveDate),
     Time(NaiveDateTime, Tz),
 }
 
-/// Duration in seconds and calendar days. The length of a day varies with DST (RFC 5545, 3.3.6).
+/// Duration of an event. The length of a calendar day varies with DST (RFC 5545, 3.3.6).
 struct EventDuration {
     days: i64,
     seconds: i64,
@@ -30,8 +30,8 @@ struct EventDuration {
 
 #[derive(Default)]
 struct Event {
-    start: Option<Moment>,
-    end: Option<Moment>,
+    start: Option<EventTime>,
+    end: Option<EventTime>,
     duration: Option<EventDuration>,
     reason: String,
     is_cancelled: bool,
@@ -48,7 +48,7 @@ pub(super) fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
                 return Err(wrong(format!("a calendar must start with BEGIN:VCALENDAR, not BEGIN:{value}")));
             }
             ("BEGIN", Some("VEVENT")) if value == "VEVENT" => {
-                return Err(wrong("an event starts inside another".to_owned()));
+                return Err(wrong("an event starts inside another event".to_owned()));
             }
             ("BEGIN", _) => {
                 if value == "VEVENT" {
@@ -59,15 +59,15 @@ pub(super) fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
             ("END", Some(name)) if name == value => {
                 open.pop();
                 if value == "VEVENT" {
-                    spans.extend(std::mem::take(&mut event).span().map_err(wrong)?);
+                    spans.extend(std::mem::take(&mut event).into_blackout().map_err(wrong)?);
                     if spans.len() > MAX_SPANS {
-                        return Err(wrong(format!("too many events, at most {MAX_SPANS} are allowed")));
+                        return Err(wrong(format!("the calendar has more than {MAX_SPANS} events")));
                     }
                 }
             }
             ("END", _) => return Err(wrong(format!("END:{value} has no BEGIN"))),
             (name, None) => return Err(wrong(format!("{name} is outside BEGIN:VCALENDAR"))),
-            (name, Some("VEVENT")) => event.set(name, &line).map_err(wrong)?,
+            (name, Some("VEVENT")) => event.set_property(name, &line).map_err(wrong)?,
             // Ignores other components, such as time zones, tasks and reminders.
             _ => {}
         }
@@ -80,7 +80,7 @@ pub(super) fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
     }
 }
 
-fn parse_lines(bytes: &[u8]) -> Result<Vec<Line>, String> {
+fn parse_lines(bytes: &[u8]) -> Result<Vec<ContentLine>, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut folded: Vec<(usize, Vec<u8>)> = Vec::new();
     for (place, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
@@ -93,12 +93,12 @@ fn parse_lines(bytes: &[u8]) -> Result<Vec<Line>, String> {
     }
     let line = |(number, bytes): (usize, Vec<u8>)| {
         let text = String::from_utf8(bytes).map_err(|_| format!("line {number}: not UTF-8"))?;
-        parse_line(number, &text).ok_or_else(|| format!("line {number}: {text:?} is not NAME:VALUE"))
+        parse_line(number, &text).ok_or_else(|| format!("line {number}: expected NAME:VALUE, not {text:?}"))
     };
     folded.into_iter().map(line).collect()
 }
 
-fn parse_line(number: usize, text: &str) -> Option<Line> {
+fn parse_line(number: usize, text: &str) -> Option<ContentLine> {
     let separator = |wanted: char| {
         let mut is_quoted = false;
         move |letter: char| {
@@ -114,21 +114,21 @@ fn parse_line(number: usize, text: &str) -> Option<Line> {
     let zone = zone.map(|(_, zone)| zone.trim_matches('"').to_owned());
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     let is_named = !name.is_empty() && name.chars().all(is_name);
-    is_named.then(|| Line { number, name, zone, value: value[1..].to_owned() })
+    is_named.then(|| ContentLine { number, name, zone, value: value[1..].to_owned() })
 }
 
 impl Event {
-    fn set(&mut self, name: &str, line: &Line) -> Result<(), String> {
+    fn set_property(&mut self, name: &str, line: &ContentLine) -> Result<(), String> {
         let is_duplicate = match name {
-            "DTSTART" => self.start.replace(parse_moment(line)?).is_some(),
-            "DTEND" => self.end.replace(parse_moment(line)?).is_some(),
+            "DTSTART" => self.start.replace(parse_event_time(line)?).is_some(),
+            "DTEND" => self.end.replace(parse_event_time(line)?).is_some(),
             "DURATION" => self.duration.replace(parse_duration(line.value.trim())?).is_some(),
             "SUMMARY" => !std::mem::replace(&mut self.reason, unescape(&line.value)).is_empty(),
             "STATUS" => {
                 self.is_cancelled = line.value.trim().eq_ignore_ascii_case("CANCELLED");
                 false
             }
-            _ if RECURRENCE.contains(&name) => {
+            _ if RECURRENCE_PROPERTIES.contains(&name) => {
                 return Err(format!(
                     "{name}: recurring events are not supported; write each date as a separate event, or as a line of a CSV \
                      file"
@@ -136,44 +136,46 @@ impl Event {
             }
             _ => false,
         };
-        if is_duplicate { Err(format!("the event has a second {name}")) } else { Ok(()) }
+        if is_duplicate { Err(format!("the event has more than one {name}")) } else { Ok(()) }
     }
 
-    fn span(self) -> Result<Option<Blackout>, String> {
+    fn into_blackout(self) -> Result<Option<Blackout>, String> {
         let Self { start, end, duration, reason, is_cancelled } = self;
         if is_cancelled {
             return Ok(None);
         }
-        let start = start.ok_or("the event that ends here has no DTSTART")?;
-        let from = start.at()?;
+        let start = start.ok_or("the event that ends on this line has no DTSTART")?;
+        let from = start.to_timestamp()?;
         let to = match (start, end, duration) {
-            (_, Some(_), Some(_)) => Err("the event that ends here has both DTEND and DURATION".to_owned()),
-            (Moment::Day(_), Some(end @ Moment::Day(_)), None)
-            | (Moment::Time(..), Some(end @ Moment::Time(..)), None) => end.at(),
+            (_, Some(_), Some(_)) => {
+                Err("the event that ends on this line has both DTEND and DURATION".to_owned())
+            }
+            (EventTime::Day(_), Some(end @ EventTime::Day(_)), None)
+            | (EventTime::Time(..), Some(end @ EventTime::Time(..)), None) => end.to_timestamp(),
             (_, Some(_), None) => Err("DTSTART and DTEND must both be dates or both be times".to_owned()),
-            (_, None, Some(duration)) => start.after(&duration),
-            (Moment::Day(_), None, None) => start.after(&EventDuration { days: 1, seconds: 0 }),
-            (Moment::Time(..), None, None) => {
-                Err("the event that ends here has no length; add DTEND or DURATION".to_owned())
+            (_, None, Some(duration)) => start.plus(&duration),
+            (EventTime::Day(_), None, None) => start.plus(&EventDuration { days: 1, seconds: 0 }),
+            (EventTime::Time(..), None, None) => {
+                Err("the event that ends on this line has no length; add DTEND or DURATION".to_owned())
             }
         }?;
         if from >= to {
-            return Err("the event that ends here does not end after its start".to_owned());
+            return Err("the event that ends on this line must end after its start".to_owned());
         }
         Ok(Some(Blackout { from, to, symbols: Vec::new(), reason }))
     }
 }
 
-impl Moment {
-    /// Converts to an instant. Days and times without a zone are in UTC.
-    fn at(self) -> Result<Millis, String> {
+impl EventTime {
+    /// Converts to a timestamp. A day without a time starts at midnight UTC.
+    fn to_timestamp(self) -> Result<Millis, String> {
         match self {
-            Self::Day(day) => instant(day.and_time(NaiveTime::MIN), Tz::UTC),
-            Self::Time(local, zone) => instant(local, zone),
+            Self::Day(day) => local_to_timestamp(day.and_time(NaiveTime::MIN), Tz::UTC),
+            Self::Time(local, zone) => local_to_timestamp(local, zone),
         }
     }
 
-    fn after(self, duration: &EventDuration) -> Result<Millis, String> {
+    fn plus(self, duration: &EventDuration) -> Result<Millis, String> {
         let (local, zone) = match self {
             Self::Day(_) if duration.seconds > 0 => {
                 return Err("an all-day event needs a DURATION of days or weeks, such as P1D".to_owned());
@@ -182,13 +184,13 @@ impl Moment {
             Self::Time(local, zone) => (local, zone),
         };
         let days = TimeDelta::try_days(duration.days).and_then(|days| local.checked_add_signed(days));
-        let begin = days.ok_or("the event that ends here lasts too long")?;
-        Ok(instant(begin, zone)? + Millis::from_seconds(duration.seconds))
+        let begin = days.ok_or("the event that ends on this line is too long")?;
+        Ok(local_to_timestamp(begin, zone)? + Millis::from_seconds(duration.seconds))
     }
 }
 
-/// Converts a local time. Uses the first of ambiguous times, and the earlier offset for skipped ones.
-fn instant(local: NaiveDateTime, zone: Tz) -> Result<Millis, String> {
+/// Converts a local time to a timestamp. Repeated times (DST) are the first; skipped times use the earlier offset.
+fn local_to_timestamp(local: NaiveDateTime, zone: Tz) -> Result<Millis, String> {
     let at = match zone.from_local_datetime(&local) {
         LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Some(at.timestamp_millis()),
         LocalResult::None => (1..=24).find_map(|hours| {
@@ -200,7 +202,7 @@ fn instant(local: NaiveDateTime, zone: Tz) -> Result<Millis, String> {
     at.map(Millis::new).ok_or_else(|| format!("{local} does not exist in {zone}"))
 }
 
-fn parse_moment(line: &Line) -> Result<Moment, String> {
+fn parse_event_time(line: &ContentLine) -> Result<EventTime, String> {
     let text = line.value.trim();
     let is_local = |text: &str| text.len() == 15 && text.is_ascii();
     let wrong = || {
@@ -211,13 +213,13 @@ fn parse_moment(line: &Line) -> Result<Moment, String> {
     let local = |text: &str| NaiveDateTime::parse_from_str(text, "%Y%m%dT%H%M%S").map_err(|_| wrong());
     if text.len() == 8 {
         return match (NaiveDate::parse_from_str(text, "%Y%m%d"), &line.zone) {
-            (Ok(day), None) => Ok(Moment::Day(day)),
+            (Ok(day), None) => Ok(EventTime::Day(day)),
             (Ok(_), Some(_)) => Err("a date cannot have a TZID; dates are in UTC".to_owned()),
             (Err(_), _) => Err(wrong()),
         };
     }
     match (text.strip_suffix(['Z', 'z']).filter(|text| is_local(text)), &line.zone) {
-        (Some(text), None) => Ok(Moment::Time(local(text)?, Tz::UTC)),
+        (Some(text), None) => Ok(EventTime::Time(local(text)?, Tz::UTC)),
         (Some(_), Some(_)) => Err(format!("{text} has both Z (UTC) and a TZID; remove one of them")),
         (None, _) if !is_local(text) => Err(wrong()),
         (None, None) => {
@@ -227,7 +229,7 @@ fn parse_moment(line: &Line) -> Result<Moment, String> {
             let zone = name.parse::<Tz>().map_err(|_| {
                 format!("TZID {name:?} is not an IANA time zone; use one such as Europe/Berlin, or UTC (20260105T132500Z)")
             })?;
-            Ok(Moment::Time(local(text)?, zone))
+            Ok(EventTime::Time(local(text)?, zone))
         }
     }
 }
@@ -236,15 +238,15 @@ fn parse_duration(text: &str) -> Result<EventDuration, String> {
     let wrong = || format!("{text:?} is not a duration such as PT30M, PT1H30M, P1D or P2W");
     let rest = text.strip_prefix('+').unwrap_or(text).strip_prefix('P').ok_or_else(wrong)?;
     let (days, times) = rest.split_once('T').map_or((rest, None), |(days, times)| (days, Some(times)));
-    let days = sum(days, &[('W', 7), ('D', 1)]).ok_or_else(wrong)?;
+    let days = sum_units(days, &[('W', 7), ('D', 1)]).ok_or_else(wrong)?;
     let seconds = times.map_or(Some(0), |times| {
-        sum(times, &[('H', 3_600), ('M', 60), ('S', 1)]).filter(|_| !times.is_empty())
+        sum_units(times, &[('H', 3_600), ('M', 60), ('S', 1)]).filter(|_| !times.is_empty())
     });
     let seconds = seconds.ok_or_else(wrong)?;
     if days + seconds == 0 { Err(wrong()) } else { Ok(EventDuration { days, seconds }) }
 }
 
-fn sum(mut text: &str, units: &[(char, i64)]) -> Option<i64> {
+fn sum_units(mut text: &str, units: &[(char, i64)]) -> Option<i64> {
     let mut sum = 0;
     for (unit, each) in units {
         if let Some((count, rest)) = text.split_once(*unit) {
@@ -257,7 +259,6 @@ fn sum(mut text: &str, units: &[(char, i64)]) -> Option<i64> {
     text.is_empty().then_some(sum)
 }
 
-/// Unescapes text (RFC 5545, 3.3.11) into a single line.
 fn unescape(text: &str) -> String {
     let (mut plain, mut letters) = (String::with_capacity(text.len()), text.trim().chars());
     while let Some(letter) = letters.next() {

@@ -101,15 +101,15 @@ fn reports_errors_with_their_line() {
         ("DTSTART:20260230".to_owned(), "line 6: \"20260230\" is not a date"),
         ("DTSTART:2026-01-05 13:25".to_owned(), "line 6: \"2026-01-05 13:25\" is not a date"),
         ("DTSTART:20260105T992500Z".to_owned(), "line 6: \"20260105T992500Z\" is not a date"),
-        (start.to_owned(), "line 7: the event that ends here has no length"),
+        (start.to_owned(), "line 7: the event that ends on this line has no length"),
         (format!("{start}DTEND;VALUE=DATE:20260106"), "line 8: DTSTART and DTEND must both be dates"),
-        (format!("{start}DTEND:20260105T132500Z"), "line 8: the event that ends here does not end after"),
-        (format!("{start}DTEND:20260105T142500Z\nDURATION:PT1H"), "line 9: the event that ends here has"),
-        (format!("{start}{start}"), "line 7: the event has a second DTSTART"),
-        ("SUMMARY:jobs".to_owned(), "line 7: the event that ends here has no DTSTART"),
+        (format!("{start}DTEND:20260105T132500Z"), "line 8: the event that ends on this line must end after"),
+        (format!("{start}DTEND:20260105T142500Z\nDURATION:PT1H"), "line 9: the event that ends on this line"),
+        (format!("{start}{start}"), "line 7: the event has more than one DTSTART"),
+        ("SUMMARY:jobs".to_owned(), "line 7: the event that ends on this line has no DTSTART"),
         ("DTSTART:20260105\nDURATION:PT1H".to_owned(), "line 8: an all-day event needs a DURATION of days"),
         (format!("{start}BEGIN:VALARM"), "line 8: END:VEVENT has no BEGIN"),
-        (format!("{start}END:VEVENT\nSUMMARY"), "line 8: \"SUMMARY\" is not NAME:VALUE"),
+        (format!("{start}END:VEVENT\nSUMMARY"), "line 8: expected NAME:VALUE, not \"SUMMARY\""),
     ] {
         let problem = parse_spans(calendar(&lines).as_bytes()).unwrap_err();
         assert!(problem.starts_with(expected), "{lines}: {problem}");
@@ -120,7 +120,7 @@ fn reports_errors_with_their_line() {
     }
     for (text, expected) in [
         ("BEGIN:VEVENT\n", "line 1: a calendar must start with BEGIN:VCALENDAR"),
-        ("from,to\n2026-01-05,2026-01-06\n", "line 1: \"from,to\" is not NAME:VALUE"),
+        ("from,to\n2026-01-05,2026-01-06\n", "line 1: expected NAME:VALUE, not \"from,to\""),
         ("X-A:1\n", "line 1: X-A is outside"),
         ("BEGIN:VCALENDAR\nBEGIN:VEVENT\n", "line 1: BEGIN:VCALENDAR has no END"),
         ("BEGIN:VCALENDAR\nBEGIN:VEVENT\nBEGIN:VEVENT\n", "line 3: an event starts inside another"),
