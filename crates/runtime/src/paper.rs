@@ -1,4 +1,4 @@
-//! Paper trading: trades simulated locally at a venue's real prices.
+//! Paper trading: simulates trades locally at the real prices of a venue.
 
 use async_trait::async_trait;
 use candlewick_broker::clock::Clock;
@@ -13,10 +13,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Age at which a price record is too old to represent the requested time.
+/// Maximum age of a price record that still represents the requested time.
 const STALE: Millis = Millis::from_seconds(5);
 
-/// Paper broker. It stores no trades: the id of a trade encodes its complete state.
+/// Broker for paper trading. The id of each trade encodes the complete state of the trade.
 pub struct PaperBroker {
     market: Arc<dyn MarketData>,
     clock: Arc<dyn Clock>,
@@ -44,8 +44,8 @@ impl PaperBroker {
         Moments::new(expiry, ticket.arrival, &self.settings)
     }
 
-    /// Returns the price at a time: the close of the second that ends at that time.
-    /// For the open of a candle, returns the open of the second that begins at that time.
+    /// Returns the price at a moment, `None` if the price is stale. An entry at a full second uses the open of
+    /// the price record that begins at that second. Other moments use the close of a record.
     async fn price(&self, symbol: &Symbol, moment: PriceMoment) -> Result<Option<f64>, BrokerError> {
         let (second, is_open) = match moment {
             PriceMoment::Entry(at) => (at.floor_to(Millis::SECOND), at.is_aligned_to(Millis::SECOND)),
@@ -121,7 +121,7 @@ impl Broker for PaperBroker {
         Ok(self.reply(self.settle(&ticket).await?))
     }
 
-    /// Returns the trades of this process. Trades from earlier processes exist only as ids in the journal.
+    /// Returns the trades opened by this process. Earlier trades exist only as ids in the journal.
     async fn trades(&self) -> TradeListing {
         let now = self.clock.now();
         let report = |ticket: &Ticket| self.open_report(ticket, &self.moments(ticket));

@@ -1,6 +1,6 @@
 //! Difference between our clock and the venue's clock, estimated from the venue's answers.
-//! Every answer gives a [`ClockSample`]: bounds on the lead of the venue's clock, as wide as the request took.
-//! [`find_majority`] finds the difference on which most recent samples agree, and counts the outvoted samples.
+//! Every answer gives a [`ClockSample`]: bounds on the lead of the venue's clock, as wide as the request was long.
+//! [`find_majority`] finds the difference on which most recent samples agree. Other samples are outvoted.
 //! If the newest samples contradict all earlier ones, a clock has leapt, and the earlier samples are dropped.
 
 use candlewick_broker::{PriceAnswer, Reply, Skew, TradeReport};
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 const MIN_REPORTED_CHANGE: Millis = Millis::new(250);
 const MAX_SAMPLES: usize = 16;
 const MAX_SAMPLE_AGE: Millis = Millis::from_seconds(600);
-/// Allowance for clock drift: bounds widen by 1 ms per this many ms. Twice the drift of cheap quartz.
+/// Milliseconds in which clock drift widens the bounds by 1 ms. Allows twice the drift of a cheap quartz.
 const DRIFT_DIVISOR: i64 = 5_000;
 const LEAP_SAMPLES: usize = 2;
 
@@ -25,7 +25,7 @@ pub(crate) struct SkewWatch {
 }
 
 /// Describes the lead of this machine's clock. `offset` is our time minus the venue's. `limit` is
-/// `risk.max_clock_skew_ms`, `None` if it is unknown or off.
+/// `risk.max_clock_skew_ms`, `None` if the limit is unknown or disabled.
 pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
     let seconds = |span: Millis| format!("{:.1} s", span.get() as f64 / 1_000.0);
     let side = match offset.get() {
@@ -34,7 +34,7 @@ pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
         1.. => "ahead of",
     };
     let by = seconds(offset.abs_diff(Millis::ZERO));
-    let limit = limit.map(|limit| format!("; nothing opens above {}", seconds(limit))).unwrap_or_default();
+    let limit = limit.map(|limit| format!("; no trade opens above {}", seconds(limit))).unwrap_or_default();
     format!("this machine is {by} {side} the venue{limit}")
 }
 
@@ -46,7 +46,7 @@ struct TimedSample {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Proven part of the skew (our time minus the venue's), if it is worth reporting.
+    /// Proven skew (our time minus the venue's), `None` if the change is too small to report.
     pub(crate) offset: Option<Millis>,
     pub(crate) leapt: Option<Millis>,
 }
@@ -101,8 +101,8 @@ impl SkewWatch {
         is_worthwhile.then_some(offset)
     }
 
-    /// Returns the bounds of the estimate, or of the newest `Date` header if that proves a larger skew.
-    /// A leap therefore takes effect immediately. It enters the estimate once a second answer confirms it.
+    /// Returns the bounds of the estimate, or of the newest `Date` header if the header proves a larger skew.
+    /// A leap therefore takes effect immediately, although the estimate follows only after a second answer.
     fn bounds_to_use(&self) -> Option<Skew> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         let agreed = Skew { low, high: high.unwrap_or(Millis::MAX) };
@@ -224,9 +224,9 @@ const MAX_AHEAD: Millis = Millis::HOUR;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockSource {
-    /// `Date` header of an answer: a whole second, stamped during the request.
+    /// `Date` header of an answer, in whole seconds. The venue sets the header during the request.
     Date,
-    /// Request time of a trade, stamped during the open request.
+    /// Request time of a trade. The venue sets this time during the open request.
     Open,
     /// Time of a price record, which cannot be later than the venue's current time.
     PriceRecord,
@@ -249,7 +249,7 @@ impl ClockSample {
         Some(Self { source: ClockSource::Open, bounds })
     }
 
-    /// Returns the sample in a price answer: the venue's time is that of the record or later.
+    /// Builds a sample from a price answer. The venue's clock cannot be earlier than the record's time.
     /// Returns `None` if the record is later than requested. Ignores an implausible recording time.
     pub(crate) fn from_price(reply: &Reply<PriceAnswer>, asked: Millis) -> Option<Self> {
         let record = reply.value.record().filter(|record| record.time <= asked)?;

@@ -1,5 +1,5 @@
-//! Tracks accepted trades until they are final: requests, settlements and missing trades.
-//! The result of a missing trade is never guessed. The operator has to enter it.
+//! Tracks each accepted trade until its result is final, and detects missing trades.
+//! The result of a missing trade is never guessed. The operator has to enter the result.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -11,21 +11,21 @@ use candlewick_engine::{EventKind, IntentId, Settled, VenueSymbol};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome, Payout};
 use std::collections::BTreeMap;
 
-/// Backoff between requests while a trade is not final or a request fails. The last delay repeats.
+/// Backoff delays between requests for a trade without a final result. The last delay repeats.
 const PAUSES_MS: [i64; 6] = [1_000, 3_000, 3_000, 5_000, 10_000, 30_000];
-/// Maximum correction of the open time by a later record. Beyond it, the record is for another trade.
+/// Maximum correction of the open time by a later record. A larger difference indicates another trade.
 const OPEN_TIME_CORRECTION: Millis = Millis::MINUTE;
 const DETAILS_AFTER: Millis = Millis::SECOND;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OpenTrade {
-    /// Trade id at the venue, not truncated.
+    /// Complete trade id at the venue, which the journal may truncate.
     pub(super) venue_id: String,
     pub(super) stake: Money,
     pub(super) assumed_close: Millis,
     pub(super) open_time: Option<Millis>,
     pub(super) close_time: Option<Millis>,
-    /// Symbol as first reported. Later records must agree with it.
+    /// Symbol in the first record of the trade. Later records must name the same symbol.
     pub(super) symbol: Option<VenueSymbol>,
     pub(super) direction: Option<Direction>,
     pub(super) payout: Option<Payout>,
@@ -133,7 +133,7 @@ impl OpenTrade {
         self.close_time.unwrap_or(self.assumed_close)
     }
 
-    /// Describes how a record contradicts the known trade. Missing fields are accepted.
+    /// Describes the first contradiction between a record and the known trade. Ignores missing fields.
     fn difference(&self, report: &TradeReport) -> Option<String> {
         let direction = report.direction.as_ref().and_then(Reported::known);
         // Truncates the symbol, because the journal stores it truncated.
@@ -147,12 +147,12 @@ impl OpenTrade {
         } else {
             let (known, found) = (self.open_time?, report.open_time?);
             let far = known.abs_diff(found);
-            (far > self.open_correction()).then(|| format!("its open time is {} s off", far.get() / 1_000))
+            (far > self.open_correction()).then(|| format!("its open time differs by {} s", far.get() / 1_000))
         }
     }
 
-    /// Returns the maximum correction of this trade's open time. It includes the duration, because a trade
-    /// that opens with the next candle may first be reported with its request time.
+    /// Returns the maximum correction of this trade's open time. The correction may be as long as the trade,
+    /// because a trade that opens with the next candle may first be reported with its request time.
     fn open_correction(&self) -> Millis {
         let lasts = self.open_time.map_or(Millis::ZERO, |open| self.assumed_close - open);
         OPEN_TIME_CORRECTION.max(lasts)
@@ -165,7 +165,7 @@ impl OpenTrade {
     }
 }
 
-/// Returns the settlement in a report, `None` while the outcome or profit is unknown.
+/// Builds the settlement from a report. `None` while the outcome or profit is unknown.
 /// An unknown result never counts as a win or loss.
 pub(crate) fn to_settlement(
     report: &TradeReport,
@@ -187,14 +187,14 @@ pub(crate) fn to_settlement(
     })
 }
 
-/// Returns the profit of a finished trade: the venue's figure or, if missing, the computed profit.
+/// Returns the profit of a finished trade as reported, or computes the profit if the venue omits it.
 pub(super) fn reported_profit(report: &TradeReport, stake: Money, scale: MoneyScale) -> Option<Money> {
     let outcome = report.progress.outcome()?;
     let reported = report.profit.and_then(|profit| scale.rounded(profit).ok());
     reported.or_else(|| profit_by_rule(outcome, stake, report.payout))
 }
 
-/// Computes the profit from outcome, stake and payout. Returns `None` for a win with an unknown payout.
+/// Computes a trade's profit from its outcome, stake and payout. `None` for a win with an unknown payout.
 pub fn profit_by_rule(outcome: Outcome, stake: Money, payout: Option<Payout>) -> Option<Money> {
     match outcome {
         Outcome::Won => payout.map(|payout| stake.profit_at(payout)),
@@ -205,14 +205,14 @@ pub fn profit_by_rule(outcome: Outcome, stake: Money, payout: Option<Payout>) ->
 
 const RECHECK_INTERVAL: Millis = Millis::from_seconds(30);
 
-/// Uninterrupted absence of a trade at the venue, counted from its close.
+/// Period for which the venue has not known a closed trade, without interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Absence {
     since: Millis,
     last: Millis,
     /// Request times of the first and the last complete list without the trade.
     unlisted: Option<(Millis, Millis)>,
-    /// Like `unlisted`, for incomplete lists.
+    /// Request times of the first and the last incomplete list without the trade.
     unread: Option<(Millis, Millis)>,
     is_reported: bool,
 }
@@ -229,8 +229,8 @@ impl Absence {
 }
 
 impl TradeWatch {
-    /// Records that the venue does not know the trade's id. Returns false before the close, when this may
-    /// still be a delay.
+    /// Records that the venue does not know a trade's id. Returns false before the close of the trade,
+    /// because the venue may still be delayed.
     fn is_unknown(&mut self, intent: IntentId, now: Millis) -> bool {
         let Some(trade) = self.find_mut(intent).filter(|trade| now > trade.close()) else { return false };
         let begun = Absence { since: now, last: now, unlisted: None, unread: None, is_reported: false };
@@ -244,8 +244,8 @@ impl TradeWatch {
         }
     }
 
-    /// Records a list and returns the trades that are now considered missing.
-    /// Ignores trades that may be absent from the list only because of its `lag`.
+    /// Records a trade list and returns the trades that are now considered missing.
+    /// Skips trades that closed less than `lag` before the list, because the list may be delayed.
     fn take_listing(&mut self, listing: &TradeListing, lag: Millis, patience: Millis) -> Vec<IntentId> {
         let is_whole = listing.is_complete && listing.ended_early.is_none();
         let mut gone = Vec::new();
@@ -306,14 +306,14 @@ impl Coordinator {
         let (id, stake, close) = (trade.venue_id.clone(), trade.stake, trade.close());
         if trade.watch.absence.is_none_or(|absence| !absence.is_reported) {
             return Err(format!(
-                "the venue may still report the result of trade {id}: wait until it has been missing for {} s since its close \
-                 (runtime.missing_trade_s)",
+                "the venue may still report the result of trade {id}. Wait until the trade has been missing for {} s \
+                 since its close (runtime.missing_trade_s)",
                 self.settings.missing_trade_s
             ));
         }
         let profit = profit_by_rule(outcome, stake, row.payout);
         let profit = profit
-            .ok_or_else(|| format!("the payout of trade {id} is unknown, so a win has no known profit"))?;
+            .ok_or_else(|| format!("the payout of trade {id} is unknown, so the profit of a win cannot be computed"))?;
         let settling = BookedResult {
             intent,
             bot: row.approved.bot(),
@@ -342,7 +342,7 @@ fn describe(intent: IntentId, trade: &OpenTrade) -> Option<String> {
     let Absence { since, last, unlisted, unread, .. } = trade.watch.absence?;
     let (id, seconds) = (&trade.venue_id, (last - since).get() / 1_000);
     let ways = if span(unlisted) >= span(unread) {
-        "neither by id nor in its list"
+        "neither found by id nor listed"
     } else {
         "not by id, and the list could not be read completely"
     };

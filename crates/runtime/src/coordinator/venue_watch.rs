@@ -1,4 +1,4 @@
-//! Health of the venue: API responses, account restrictions, rejected tokens.
+//! Monitors the venue: API responses, account restrictions and rejected tokens.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -23,9 +23,9 @@ pub(crate) struct VenueWatch {
 
 #[derive(Debug, Default)]
 struct ApiHealth {
-    /// Time of the last response. A refusal counts as a response only for opens.
+    /// Time of the last successful response. A rejected open order counts as successful.
     heard: Option<Millis>,
-    /// Time of the first failure since the last response. Without failures, an idle API is not silent.
+    /// Time of the first failure since the last successful response, `None` if no request has failed.
     failing_since: Option<Millis>,
 }
 
@@ -101,7 +101,7 @@ impl Coordinator {
         }
     }
 
-    /// Resumes opens despite the account restrictions, until the venue reports them again.
+    /// Resumes opens despite the account restrictions. The override lasts until the restrictions change.
     pub(super) fn override_restrictions(&mut self, step: &mut Step<'_>) {
         if self.venue.bars_account() {
             self.venue.is_overridden = true;
@@ -120,7 +120,7 @@ impl Coordinator {
     pub(super) fn account_restriction(&self) -> Option<String> {
         self.venue.bars_account().then(|| {
             format!(
-                "the venue reports the account as {}; opens are suspended until that changes or you run `candlewick resume`",
+                "the venue reports the account as {}; opens are suspended until the restriction ends or you run `candlewick resume`",
                 self.venue.restrictions.join(", ")
             )
         })
@@ -152,7 +152,7 @@ impl Coordinator {
         let user = &self.venue.restrictions;
         let user = (!user.is_empty()).then(|| format!("the account is {}", user.join(", ")));
         let is_below_zero = self.audits.wallet.state == WalletState::BelowZero;
-        let wallet = is_below_zero.then(|| format!("the {} wallet is below zero", self.session.account));
+        let wallet = is_below_zero.then(|| format!("the balance of the {} wallet is below zero", self.session.account));
         let late: Vec<_> = self.market.late_series().map(|(_, late)| late).collect();
         let missing = self.missing_trades();
         silence(|api| self.is_silent(api, now))
@@ -192,7 +192,7 @@ const fn is_heard(answer: &Answer) -> bool {
     }
 }
 
-/// Maximum time between requests while the token is rejected, so that a new token is detected.
+/// Maximum time between wallet requests while the venue rejects the token, to detect a valid token.
 const MAX_PROBE_PAUSE: Millis = Millis::from_seconds(10);
 
 pub(super) const TOKEN_SOURCE: &str = "in the file named by broker.api_token_file (reloaded automatically), or in the environment before a restart";
@@ -233,7 +233,7 @@ impl Coordinator {
         pace.into_iter().chain(probe).min().map(|pause| now + pause)
     }
 
-    /// Warns about a failed request, unless the token was rejected, which is reported separately.
+    /// Warns about a failed request. Omits rejections of the token, because an alarm reports them.
     pub(super) fn warn_about(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
         if self.token_refused.is_none() || !matches!(error, BrokerError::Credentials { .. }) {
             step.warn(format!("{what}: {error}"));

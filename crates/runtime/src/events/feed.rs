@@ -1,4 +1,4 @@
-//! The event feed from a run to its followers.
+//! Event feed: delivers the events of a run to its followers.
 
 use super::document::RunEvent;
 use super::translate::Names;
@@ -15,7 +15,7 @@ use tokio::sync::broadcast::{self, Receiver, Sender};
 const BUFFERED_LINES: usize = 4_096;
 const MAX_QUEUED: usize = 16_384;
 
-/// The event lines of a run. Clones share the same feed.
+/// Broadcast of a run's event lines to followers. Clones share the same feed.
 #[derive(Clone, Debug)]
 pub struct EventFeed {
     lines: Sender<Line>,
@@ -26,7 +26,7 @@ pub struct EventFeed {
 struct Shared {
     last: Mutex<u64>,
     dropped: AtomicU64,
-    /// Number of dropped events, including events that only some followers missed.
+    /// Number of events dropped for all followers or missed by a slow follower.
     missed: AtomicU64,
 }
 
@@ -84,7 +84,7 @@ impl EventFeed {
         self.shared.missed.load(Ordering::Relaxed)
     }
 
-    /// Sends an event to all followers. If there are no followers, no sequence number is used.
+    /// Sends an event to all followers. Does nothing if there are no followers.
     pub fn publish(&self, at: Millis, event: &RunEvent) {
         if self.followers() == 0 {
             return;

@@ -1,4 +1,4 @@
-//! Conversion of notices to events.
+//! Converts the notices of a run to events.
 
 use super::document::{OrderFacts, RunEvent, TradeFacts};
 use crate::control::{LateSeries, Phase};
@@ -44,7 +44,7 @@ impl Names {
         self.scale
     }
 
-    /// Returns the name of a bot, empty for a bot from an earlier run.
+    /// Returns the name of a bot. Empty if only an earlier run had this bot.
     pub fn bot(&self, bot: BotId) -> &str {
         self.bots.get(bot.index()).map_or("", String::as_str)
     }

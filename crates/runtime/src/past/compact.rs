@@ -1,4 +1,4 @@
-//! Offline maintenance of a journal: table projection and compaction.
+//! Offline maintenance of a journal: compaction and updates of the tables.
 
 use super::fold::JournalFold;
 use super::{damaged, read_header};
@@ -12,9 +12,9 @@ use candlewick_journal::{
 use candlewick_sdk::Millis;
 use std::path::Path;
 
-/// Copies an idle journal without the candles and polls older than `keep` at its end; see [`compact`].
-/// A start from the copy must restore the same money, intents, limits, stakes and verdicts. This is checked,
-/// and the tables are built, before the copy gets its final name.
+/// Copies an idle journal without candles and polls that are older than `keep`; see [`compact`].
+/// Checks that the copy restores the same money, intents, limits, stakes and verdicts. The check and an update
+/// of the tables precede the renaming of the copy to `to`.
 pub async fn compact_journal(url: &JournalUrl, to: &Path, keep: Millis) -> Result<(Compaction, Verified)> {
     let mut source = Reader::open(url).await?;
     let copy = compact(url, to, keep).await?;
@@ -58,7 +58,7 @@ pub struct ProjectionResult {
     pub intents: u64,
 }
 
-/// Updates a journal's tables to its last entry. Takes the lease, so no bot may be using the journal.
+/// Updates the tables of a journal up to its last entry. Takes the lease, so no bot may use the journal.
 pub async fn project_journal(
     url: &JournalUrl,
     holder: &Holder,

@@ -1,4 +1,4 @@
-//! Old intents that remain in the journal and are loaded only as summaries.
+//! Evicts old intents: a start loads only their summaries, and the journal keeps the intents.
 
 use super::snapshot::KeptIntent;
 use crate::error::Result;
@@ -10,7 +10,7 @@ use candlewick_journal::Reader;
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Minimum age for eviction. The venue's lists are compared with results for one day.
+/// Minimum age of an evicted intent. Younger results are still compared with the venue's lists.
 const MIN_EVICTION_AGE: Millis = Millis::DAY;
 const MAX_RESERVED_CAPACITY: usize = 1_000_000;
 
@@ -18,7 +18,7 @@ const MAX_RESERVED_CAPACITY: usize = 1_000_000;
 pub struct OldTrade {
     pub intent: IntentId,
     pub bot: BotId,
-    /// Time at which the settlement became known, outcome and profit. `None` if not settled.
+    /// Time of the settlement event, outcome and profit. `None` if the trade is not settled.
     pub settled: Option<(Millis, Outcome, Money)>,
     pub edge: EdgeRow,
     pub by_person: bool,
@@ -37,7 +37,7 @@ pub(crate) struct EvictedIntents {
     pub(crate) tallies: BotTallies,
     pub(crate) claimed: ClaimedTrades,
     pub(crate) payouts: BTreeMap<SymbolId, Payout>,
-    /// Rows of the evicted intents, if requested: newest first, without reasons and venue ids.
+    /// Rows of the evicted intents, newest first, without reasons and venue ids. Empty unless requested.
     pub(crate) rows: Vec<IntentRow>,
     pub(crate) trades: Vec<OldTrade>,
     pub(crate) bots: BTreeSet<(u64, usize)>,
@@ -61,15 +61,15 @@ pub(super) struct EvictionPolicy {
 pub(super) struct EvictionFilter {
     held_to: u64,
     until: Millis,
-    /// Periods around requests without a known trade. Intents in these periods are not evicted.
+    /// Periods around requests whose trade is unknown. Intents in these periods are not evicted.
     windows: Vec<UnresolvedWindow>,
     shown: usize,
     has_last: bool,
-    /// Intents of the part read last, and whether they were evicted.
-    /// The part read next may contain earlier states of these intents.
+    /// Intents of the part that was read last, with whether each intent was evicted.
+    /// The part that is read next may contain earlier states of these intents.
     following: BTreeMap<IntentId, bool>,
-    /// Intents that a later, non-adjacent part repeats, and whether they were evicted.
-    /// Such repetitions occur when a finished intent is corrected or put in doubt much later.
+    /// Intents that several non-adjacent parts contain, with whether each intent was evicted.
+    /// A part repeats an intent that was corrected or put in doubt long after its end.
     again: BTreeMap<IntentId, bool>,
     kept: RetainedDetail,
     old: EvictedIntents,
@@ -89,7 +89,7 @@ impl EvictedIntents {
 }
 
 impl EvictionPolicy {
-    /// Loads the policy. Returns `None` if the tables do not contain the intents to evict.
+    /// Loads the eviction policy. Returns `None` if the journal's tables do not contain the old intents.
     pub(super) async fn load(reader: &mut Reader, remember: Millis, bots: usize) -> Result<Option<Self>> {
         let held_to = reader.tables_held_to().await?;
         Ok(held_to.map(|held_to| Self { held_to, remember, bots, kept: RetainedDetail::Nothing }))
@@ -190,7 +190,7 @@ impl EvictionFilter {
         }
     }
 
-    /// Keeps the requested details of an evicted intent. The intents arrive in descending order.
+    /// Retains the requested details of an evicted intent. Called in descending order of intents.
     fn keep(&mut self, intent: &KeptIntent, row: &IntentRow) {
         let most = usize::try_from(row.approved.intent().number()).unwrap_or(0);
         match self.kept {
@@ -289,7 +289,7 @@ mod tests {
             assert!(!old.claimed.contains("trade-9"));
             let payout = Payout::from_percent(88.into()).ok().filter(|_| left == 7);
             let known = old.payouts_of(&["BTCUSDT".parse().unwrap()]).first().map(|(_, payout)| *payout);
-            assert!(payout.is_none() || known == payout, "the last evicted one: {known:?}");
+            assert!(payout.is_none() || known == payout, "the last evicted intent: {known:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Fold of a journal, from its start or its last snapshot. The fold also creates the snapshots.
+//! Folds a journal into the state of a run, from the first entry or the last snapshot. Creates the snapshots.
 
 use super::evicted_intents::{EvictionPolicy, RetainedDetail};
 use super::pieces::{Flaw, Pieces, PreviousSettings, RestoredFold};
@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 
 const PAGE: u32 = 5_000;
 
-/// The state that a run with given settings would restore from a journal. Both the start of a run and
-/// snapshots take the session and the past from here.
+/// State that a run with given settings restores from a journal.
+/// Provides the session and the past for the start of a run and for snapshots.
 pub struct JournalFold {
     session: Session,
     past: RecoveredState,
@@ -33,9 +33,9 @@ pub struct JournalFold {
     read: u64,
     last: u64,
     is_writing: bool,
-    /// Line number of the current run's header. Without it, the settings of a snapshot would be unknown.
+    /// Line number of the current run's header. Before the header, the settings of a snapshot are unknown.
     header: Option<u64>,
-    /// Whether a line could not be folded. If so, no snapshot may be taken.
+    /// Whether a line could not be folded. If true, no snapshot may be written.
     is_broken: bool,
     has_failed: bool,
     row_failures: u64,
@@ -56,14 +56,14 @@ impl JournalFold {
         Ok(Self::from_restored(restored, (fingerprint, every), 0))
     }
 
-    /// Folds a whole journal. Starts at the last snapshot, if that was verified and fits the settings,
-    /// otherwise at the first line. Verifies every line read.
+    /// Folds a whole journal and verifies every line that is read. Starts at the last snapshot if the snapshot
+    /// fits the settings, otherwise at the first line.
     pub async fn read(reader: &mut Reader, settings: &SessionSettings, every: u64) -> Result<Self> {
         Box::pin(Self::read_watched(reader, settings, every, None, &mut |_| {})).await
     }
 
-    /// Like [`JournalFold::read`], with progress reports. Intents older than `remember` are not loaded if
-    /// the snapshot and the tables contain them; see [`RecoveredState::evicted_count`].
+    /// Like [`JournalFold::read`], but reports progress and does not load intents older than `remember` that
+    /// the snapshot and the tables contain; see [`RecoveredState::evicted_count`].
     pub async fn read_watched(
         reader: &mut Reader,
         settings: &SessionSettings,
@@ -170,7 +170,7 @@ impl JournalFold {
             let Some(previous) = previous else { break };
             next = reader.line_at(previous).await?;
             if next.is_none() {
-                return unusable(format!("entry {}, which it continues, has changed", previous.seq));
+                return unusable(format!("its previous part in entry {} has changed", previous.seq));
             }
         }
         let mut fold = match pieces.restore() {
@@ -192,12 +192,12 @@ impl JournalFold {
             }
             lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
             if fold.past.lacks_settlement {
-                return unusable("a trade was settled before it and corrected after it".to_owned());
+                return unusable("a trade was settled before the snapshot and corrected after it".to_owned());
             }
         }
     }
 
-    /// Restores the fold from the lines of a snapshot, given last line first. Skips unrelated lines.
+    /// Restores the fold from the lines of a snapshot. The last line must come first. Ignores unrelated lines.
     pub fn from_snapshot(
         settings: &SessionSettings,
         every: u64,
@@ -205,7 +205,7 @@ impl JournalFold {
     ) -> Result<Self, String> {
         let fingerprints = Fingerprints::new(settings).map_err(|error| error.to_string())?;
         let mut pieces = Pieces::for_settings(settings, &fingerprints, None);
-        let last = lines.first().ok_or("it has no lines")?;
+        let last = lines.first().ok_or("the snapshot has no lines")?;
         let mut next = Some(last);
         while let Some(stored) = next {
             let previous = pieces.take(stored)?;
@@ -306,8 +306,8 @@ impl JournalFold {
         self.written.whole(&self.past, (fingerprint, &self.session, self.decoder.as_ref()))
     }
 
-    /// Rebuilds the snapshot piece that has this body from the current state. `None` if it does not fit.
-    /// The same pieces must have preceded it. The caller must check the settings.
+    /// Rebuilds from the current state the snapshot piece that should equal `body`. `None` on failure.
+    /// The fold must have written the preceding pieces, and the caller must check the settings.
     pub(super) fn piece_like(&mut self, body: &str) -> Option<String> {
         match self.written.end_of_part(&self.past, body) {
             Some(end) => self.written.part(&self.past, end).ok(),
@@ -324,15 +324,15 @@ impl JournalFold {
     }
 }
 
-/// Time for which settled rows are retained, because they may be corrected.
+/// Time for which settled rows are retained, because the venue may still correct a result.
 const CORRECTION_WINDOW: Millis = Millis::DAY;
 const MAX_CORRECTABLE_TRADES: usize = 20_000;
 
-/// At the end of a run, a snapshot is written from this fraction (1/n) of the snapshot interval on.
+/// Divisor of the snapshot interval at the end of a run, when fewer new lines justify a snapshot.
 const WORTH_AT_END: u64 = 10;
 
-/// Number of unsaved parts from which a snapshot is written, however few lines were added.
-/// Until then, the fold retains the unsaved intents, and the next start reads their lines.
+/// Number of unsaved parts that justifies a snapshot, even if only a few lines were added.
+/// Before the snapshot, the fold retains the unsaved intents, and a start has to read their lines.
 const WORTH_PARTS: u64 = 4;
 
 impl JournalFold {
@@ -352,7 +352,7 @@ impl JournalFold {
         }
     }
 
-    /// Returns whether to write a piece now. Waits for the run's header, which determines the settings.
+    /// Returns whether to write a snapshot piece now. False before the run's header, which has the settings.
     fn has_piece(&self, is_end: bool) -> bool {
         !self.is_broken && self.header.is_some() && (self.is_writing || self.is_worth(is_end))
     }
@@ -458,5 +458,5 @@ pub struct FullReading<'a> {
     pub total: u64,
 }
 
-/// Progress callback: called before a complete read and after every few thousand entries.
+/// Callback for the progress of a complete read, called at the start and every few thousand entries.
 pub type ReadingWatcher<'a> = dyn FnMut(FullReading<'_>) + Send + 'a;

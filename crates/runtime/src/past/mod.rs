@@ -45,11 +45,11 @@ pub struct Decided {
 pub struct RecoveredState {
     pub(crate) book: TradeBook,
     pub(crate) old: EvictedIntents,
-    /// Time at which each intent was journaled. Its request cannot have been sent earlier.
+    /// Time at which each intent was journaled: the earliest possible time of its request.
     pub(crate) sent: BTreeMap<IntentId, Millis>,
     /// Intents reported as not sent, although the client had tried to send them.
     pub(crate) tried: BTreeSet<IntentId>,
-    /// Time at which each doubt began. The intent's request had ended by that time.
+    /// Time at which each intent came into doubt. Its request had ended by then.
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     pub(crate) unexplained: Vec<String>,
     pub(crate) second_trades: Vec<String>,
@@ -57,13 +57,13 @@ pub struct RecoveredState {
     pub(crate) revised: Vec<IntentId>,
     pub(crate) lacks_settlement: bool,
     pub(crate) last_received: Millis,
-    /// Texts of all alarms in the journal. The text of a halt begins with a prefix.
+    /// Texts of all alarms in the journal. The text of a halt begins with [`HALTED`].
     pub(crate) alarms: BTreeSet<String>,
-    /// Findings from the audits that report each finding only once.
+    /// Earlier findings of the audits that report each finding only once.
     pub(crate) found: BTreeSet<String>,
     pub(crate) wallet: WalletAudit,
     pub(crate) is_halted: bool,
-    /// Last halt. In a state read from a snapshot, `None` until [`RecoveredState::find_halt`] is called.
+    /// Last halt. `None` in a state from a snapshot until [`RecoveredState::find_halt`] is called.
     pub(crate) halt: Option<Halt>,
     pub(crate) decided: BTreeMap<IntentId, Decided>,
     /// Numbers of lines that are displayed but not folded: headers, notes and duplicate trades.
@@ -175,7 +175,7 @@ impl RecoveredState {
         if is_candle {
             return Ok(());
         }
-        let Some(recall) = recall else { return Err(damaged(seq, "it precedes the first run")) };
+        let Some(recall) = recall else { return Err(damaged(seq, "the entry precedes the first run")) };
         let recorded = match line.kind {
             LineKind::Action => recall.read_action(&line.body),
             LineKind::Event | LineKind::Run | LineKind::Note => recall.read_event(&line.body),
@@ -213,11 +213,11 @@ impl RecoveredState {
         Ok(())
     }
 
-    /// Forgets finished intents, except the last one, which determines the next number.
+    /// Forgets finished intents. Keeps the last intent, because it determines the next intent number.
     fn forget(&mut self, is_forgotten: impl Fn(IntentId) -> bool) {
         let last = self.book.rows().last().map(|row| (row.approved.intent(), row.approved.decision_time()));
         let is_last = |intent| last.is_some_and(|(last, _)| last == intent);
-        // Kept, because the venue may still list a trade for it.
+        // A refused intent is kept for a day, because the venue may still list a trade for it.
         let may_return = |row: &IntentRow| {
             row.is_refused() && last.is_some_and(|(_, at)| at - row.approved.decision_time() < Millis::DAY)
         };

@@ -1,4 +1,4 @@
-//! Restores a fold from the pieces of a snapshot, with the settings of a run.
+//! Restores a fold from the pieces of a snapshot, using the settings of a run.
 
 use super::evicted_intents::{EvictionFilter, EvictionPolicy};
 use super::snapshot::{
@@ -31,7 +31,7 @@ pub(super) struct Pieces<'a> {
     fingerprints: &'a Fingerprints,
     before: Option<Result<PreviousSettings, Flaw>>,
     whole: Option<(Box<Whole>, Session)>,
-    /// Mapping from bot and symbol numbers in the next piece to those of the run. `None` if equal.
+    /// Mapping from bot and symbol numbers in the next piece to the run's numbers. `None` if they are equal.
     numbers: Option<Renumbering>,
     names: Option<SessionNames>,
     has_other_numbers: bool,
@@ -59,7 +59,7 @@ impl Gain {
             past.doubted.extend(doubted.map(|at| (intent, at)));
             past.decided.extend(decided.map(|decided| (intent, decided)));
             if !past.book.restore_row(kept, reasons) && !may_lack {
-                return Err(format!("an intent is missing before {intent}"));
+                return Err(format!("the intent before #{intent} is missing"));
             }
         }
         Ok(())
@@ -85,20 +85,20 @@ impl PreviousSettings {
         };
         let headers: Vec<Header> =
             headers.iter().map(|stored| read_header(stored.seq, &stored.line)).collect::<Result<_, _>>()?;
-        let Some(last) = headers.last() else { return unknown("no earlier run has them") };
+        let Some(last) = headers.last() else { return unknown("no earlier run has these settings") };
         let own = last.settings.get("session").cloned();
         let Some(own) = own.and_then(|own| serde_json::from_value::<SessionSettings>(own).ok()) else {
-            return unknown("those of the run before it cannot be read");
+            return unknown("the settings of the previous run cannot be read");
         };
         if !Fingerprints::new(&own)?.has(settings) {
-            return unknown("they differ from those of the run before it");
+            return unknown("the settings of the previous run differ");
         }
         Ok(Ok(Self { settings: own, headers }))
     }
 }
 
 impl<'a> Pieces<'a> {
-    /// Creates the reader for these settings. `before` is only needed for snapshots with other settings.
+    /// Creates a reader for a run's settings. `before` is only needed for a snapshot with other settings.
     pub(super) const fn for_settings(
         settings: &'a SessionSettings,
         fingerprints: &'a Fingerprints,
@@ -123,12 +123,12 @@ impl<'a> Pieces<'a> {
         Self { policy, ..self }
     }
 
-    /// Adds a piece and returns the preceding part, which must be added next.
+    /// Adds a piece. Returns the preceding part, which must be added next, or `None` after the first part.
     pub(super) fn take(&mut self, stored: &StoredLine) -> Result<Option<Head>, Flaw> {
         let body = &stored.line.body;
         let piece = serde_json::from_str(body).map_err(|error| {
             let format = format_of(body).filter(|format| !is_known(*format));
-            format.map_or_else(|| format!("it cannot be read: {error}"), other_format)
+            format.map_or_else(|| format!("the snapshot cannot be read: {error}"), other_format)
         })?;
         match (piece, &self.whole) {
             (Piece::Snapshot(mut whole), None) => {
@@ -164,8 +164,8 @@ impl<'a> Pieces<'a> {
                 self.names = last;
                 Ok(previous)
             }
-            (Piece::SnapshotPart(_), None) => Err("it is only a part of a snapshot".to_owned()),
-            (Piece::Snapshot(_), Some(_)) => Err("it continues an entry that is not a part".to_owned()),
+            (Piece::SnapshotPart(_), None) => Err("the entry is only a part of a snapshot".to_owned()),
+            (Piece::Snapshot(_), Some(_)) => Err("the snapshot continues an entry that is not a part".to_owned()),
         }
     }
 
@@ -206,14 +206,14 @@ impl<'a> Pieces<'a> {
     fn go_behind(&mut self, names: Option<Box<SessionNames>>) -> Result<(), Flaw> {
         let (Some(names), Some((_, session))) = (names, &self.whole) else { return Ok(()) };
         let own = session.names();
-        let numbers = names.to(&own).ok_or("its parts contain bots of no run")?;
+        let numbers = names.to(&own).ok_or("its parts contain bots that no run had")?;
         let is_same = names.are_numbered_as(&own);
         (self.numbers, self.names) = if is_same { (None, None) } else { (Some(numbers), Some(*names)) };
         Ok(())
     }
 
     pub(super) fn restore(self) -> Result<RestoredFold, Flaw> {
-        let (whole, mut session) = self.whole.ok_or("it has no state")?;
+        let (whole, mut session) = self.whole.ok_or("the snapshot has no state")?;
         let (mut past, mut reasons) = (RecoveredState::default(), JournalDecoder::default());
         let may_lack = self.filter.is_some();
         past.old = self.filter.map(EvictionFilter::finish).unwrap_or_default();
@@ -226,11 +226,11 @@ impl<'a> Pieces<'a> {
         past.revised = written.revised_in(&whole.gain);
         whole.gain.put_into(&mut past, &mut reasons, may_lack)?;
         if !past.book.count_from(whole.totals) {
-            return Err("it counts unknown rules".to_owned());
+            return Err("the snapshot counts unknown rules".to_owned());
         }
         let next = past.book.rows().last().map_or(1, |row| row.approved.intent().number() + 1);
         if next != session.next_intent().number() {
-            return Err("its intents do not match its state".to_owned());
+            return Err("the snapshot's intents do not match its state".to_owned());
         }
         if past.book.rows().len() as u64 + past.old.count + 1 != next {
             return Err("an intent is missing".to_owned());

@@ -1,4 +1,4 @@
-//! Format of snapshots of a fold.
+//! Serialized format of the snapshots of a journal fold.
 
 use super::{Decided, RecoveredState, damaged};
 use crate::audit::WalletAudit;
@@ -14,27 +14,27 @@ use std::collections::BTreeSet;
 
 /// Version of the snapshot format. Increase it with every change in content or meaning.
 pub(super) const FORMAT: u32 = 4;
-/// Version for snapshots that continue parts with different bot and symbol numbers.
+/// Format version of snapshots that continue parts with different bot and symbol numbers.
 const FORMAT_OF_OTHER_NUMBERS: u32 = 5;
 
 pub(super) const PART: u64 = 250;
 /// Number of displayed lines that justify a new part, even with few intents.
 const PART_TOLD: usize = 10_000;
 
-/// A line of a snapshot: either a permanent part, or the last part together with the state.
+/// Journal line of a snapshot: either a permanent part, or the final piece with the state.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Piece {
-    /// Permanent part. Later snapshots continue from it.
+    /// Permanent part that later snapshots continue.
     SnapshotPart(Gain),
-    /// Remainder that is not in a part yet, and the state. No later snapshot continues from it.
+    /// Final piece: the state and the data that no part contains yet. Later snapshots do not continue this piece.
     Snapshot(Box<Whole>),
 }
 
-/// Growth since the previous part: intents that are new or were unfinished, and append-only data.
+/// Changes since the previous part: new intents, intents that were unfinished, and append-only data.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Gain {
-    /// Number and hash of the previous part, which this one extends.
+    /// Line number and hash of the previous part, `None` for the first part.
     pub(super) previous: Option<Head>,
     pub(super) intents: Vec<KeptIntent>,
     pub(super) unexplained: Vec<String>,
@@ -42,7 +42,7 @@ pub(super) struct Gain {
     pub(super) alarms: Vec<String>,
     pub(super) found: Vec<String>,
     pub(super) told: Vec<u64>,
-    /// Bot and symbol numbering of the previous parts, if different.
+    /// Bot and symbol numbering of the previous parts, `None` if the numbering is the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) names_before: Option<Box<SessionNames>>,
 }
@@ -242,10 +242,10 @@ pub(super) const fn is_known(format: u32) -> bool {
 }
 
 pub(super) fn other_format(found: u32) -> String {
-    format!("it has format {found}, and this program reads formats {FORMAT} and {FORMAT_OF_OTHER_NUMBERS}")
+    format!("its format is {found}, but this program reads formats {FORMAT} and {FORMAT_OF_OTHER_NUMBERS}")
 }
 
-/// Hashes that may identify the settings of a snapshot: from this version and from earlier versions.
+/// Hashes of a run's settings, computed as in this program version and as in earlier versions.
 pub(super) struct Fingerprints {
     pub(super) own: String,
     pub(super) earlier: String,

@@ -15,7 +15,7 @@ pub struct JournalCheck {
     pub verified: Verified,
     pub snapshots: SnapshotCheck,
     pub tables: TablesCheck,
-    /// Description of the data omitted by compaction, which cannot be verified.
+    /// Data that compaction omitted and that cannot be verified. `None` if the journal is not compacted.
     pub compaction: Option<Compaction>,
 }
 
@@ -55,7 +55,7 @@ struct Checks {
 }
 
 impl Checks {
-    /// Creates a fold for each settings. Snapshots with settings that this version cannot read are skipped.
+    /// Creates a fold for each distinct run settings. Skips settings that this version cannot read.
     fn new(headers: &[StoredLine], tables: Option<Tables>) -> Self {
         let settings = headers.iter().filter_map(|stored| {
             let header = read_header(stored.seq, &stored.line).ok()?;

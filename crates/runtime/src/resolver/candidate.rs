@@ -1,12 +1,12 @@
-//! Comparison of the venue's trades with an intent's order.
+//! Compares the venue's trades with the order of an intent.
 
 use super::Doubt;
 use candlewick_broker::{OpenOrder, Reported, TradeReport};
 use candlewick_sdk::{ExpirationType, Millis};
 
-/// Tolerance if the creation time replaces a missing request time. It may be truncated to seconds.
+/// Tolerance if a creation time, which may be truncated to seconds, replaces a missing request time.
 const CREATED_SLACK: Millis = Millis::SECOND;
-/// Tolerance if only the open time is known: the request's time, rounded up to a full second.
+/// Tolerance if an open time, which is rounded up to full seconds, replaces a missing request time.
 const OPEN_SLACK: Millis = Millis::SECOND;
 
 /// Period in which a request must have reached the venue. Both ends are inclusive.
@@ -16,7 +16,7 @@ pub(crate) struct Window {
     pub(crate) until: Millis,
 }
 
-/// Match between a report and an intent's order. Missing or unknown fields make a match unclear.
+/// Result of comparing a trade report with an intent's order. Missing or unknown fields make a match unclear.
 /// An unclear trade is never adopted. While such a trade exists, the intent stays in doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Match {

@@ -1,4 +1,4 @@
-//! Table of unclaimed listed trades that match intents in doubt.
+//! Table of the listed trades that no intent has claimed, with the intents in doubt that match.
 
 use super::Doubt;
 use super::candidate::{Match, Window, compare, is_departure, reported_request_time, states_all_terms};
@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 pub(crate) struct CandidateTable<'a> {
     pub(crate) rows: Vec<&'a TradeReport>,
     pub(crate) possible: Vec<BTreeSet<usize>>,
-    /// Pairs (intent, row) that match in every respect.
+    /// Pairs of an intent index and a row index that match in every field.
     certain: BTreeSet<(usize, usize)>,
-    /// For each intent, unclaimed rows that may be its trade with other terms than ordered.
+    /// For each intent, the rows that may be its trade, opened with other terms than ordered.
     pub(crate) departures: Vec<BTreeSet<usize>>,
     awaited: BTreeSet<usize>,
 }
@@ -70,7 +70,7 @@ impl<'a> CandidateTable<'a> {
         }
     }
 
-    /// Returns an intent's only departure, if it fits no other intent and its report states all terms.
+    /// Returns the only departure of an intent, if no other intent fits and the report states all terms.
     pub(crate) fn only_departure(&self, intent: usize) -> Option<usize> {
         let [row] = self.departures[intent].iter().copied().collect::<Vec<_>>()[..] else { return None };
         let owners = self.departures.iter().filter(|rows| rows.contains(&row)).count();
@@ -122,8 +122,8 @@ impl<'a> CandidateTable<'a> {
         groups
     }
 
-    /// Pairs the intents, sorted by `order`, with the rows, sorted by request time.
-    /// Returns `None` if their numbers differ, or if a row does not match its intent in every respect.
+    /// Pairs the intents in the given order with the rows in order of request time.
+    /// Returns `None` if there are more rows or intents, or if a pair does not match in every field.
     pub(crate) fn pair_in_order<K: Ord>(
         &self,
         group: &Group,

@@ -1,10 +1,10 @@
-//! Ids of all trades that belong to an intent. Old ids are stored as hashes.
+//! Set of the ids of all trades that belong to an intent. Old ids are stored as hashes.
 
 use candlewick_sdk::Millis;
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// Maximum number of old trades. Covers a full list at the default `broker.list_rows_limit`.
+/// Maximum number of old trade ids. Sufficient for a full list with the default `broker.list_rows_limit`.
 const MAX_OLD: usize = 100_000;
 
 #[derive(Clone, Debug, Default)]
@@ -12,7 +12,7 @@ pub(crate) struct ClaimedTrades {
     young: BTreeSet<String>,
     old: BTreeSet<u64>,
     order: VecDeque<(u64, Millis)>,
-    /// End time of the last old trade that was dropped for lack of space.
+    /// Latest end time of an old trade whose id was dropped for lack of space, `None` if none was dropped.
     pub(crate) unknown_until: Option<Millis>,
 }
 

@@ -1,7 +1,7 @@
-//! Resolves doubts: finds out which unanswered intents became trades.
-//! The venue has no idempotency keys, so an unanswered order is never sent again. Instead, its trade is searched for
-//! in the venue's list. The [`Resolver`] takes each [`Doubt`], schedules polls, takes the [`TradeListing`]s and
-//! returns [`Resolution`]s. It uses no I/O and no clock. If the rules do not decide, it escalates to the operator.
+//! Resolves doubts: finds out which unanswered orders became trades.
+//! The venue has no idempotency keys, so an unanswered order is never sent again. Instead, the [`Resolver`] searches
+//! the venue's list for its trade. It schedules polls for each [`Doubt`] and turns [`TradeListing`]s into
+//! [`Resolution`]s, without I/O and without a clock. Undecidable doubts are escalated to the operator.
 
 mod candidate;
 mod candidate_table;
@@ -33,10 +33,10 @@ use case::{Case, Stage};
 use conclusion::{Conclusion, Evidence, may_be_of_refused};
 use std::collections::BTreeSet;
 
-/// Period before a request in doubt: duplicates of requests in it could be mistaken for its trade.
+/// Period before a request in doubt. Duplicates of earlier requests could be mistaken for its trade.
 const PRECEDING_WINDOW: Millis = Millis::MINUTE;
 
-/// Minimum assumed clock error. Current samples say nothing about the clock at the time of sending.
+/// Minimum assumed clock error. Current samples do not show the clock error at the time of sending.
 pub(crate) const UNCERTAINTY: Millis = Millis::from_seconds(2);
 
 pub(crate) fn may_belong_to(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
@@ -81,7 +81,7 @@ impl Resolver {
         Self { account, since, lag, cases: Vec::new(), assigned, reported }
     }
 
-    /// Starts a search at `now`. No-op if the intent is already being searched for.
+    /// Starts the search for an intent's trade at `now`. No-op if the search is already running.
     pub(crate) fn begin(&mut self, doubt: Doubt, now: Millis) {
         if self.find(doubt.intent).is_none() {
             self.cases.push(Case::new(doubt, now));
@@ -94,7 +94,7 @@ impl Resolver {
         }
     }
 
-    /// Returns whether a trade may be the intent's, with other terms. Both list and record must show it.
+    /// Returns whether a trade may be the intent's with other terms. Both list and record must suggest this.
     pub(crate) fn may_have_other_terms(
         &self,
         intent: IntentId,
@@ -128,7 +128,7 @@ impl Resolver {
         self.cases.iter().map(|case| case.next_poll).min()
     }
 
-    /// Returns the time from which requests may matter to a doubt, `None` if there are no doubts.
+    /// Returns the earliest time at which a request can affect a doubt, `None` if there are no doubts.
     pub(crate) fn relevant_since(&self) -> Option<Millis> {
         let in_doubt = self.cases.iter().filter(|case| case.stage == Stage::InDoubt);
         in_doubt.map(|case| case.doubt.sent - PRECEDING_WINDOW).min()
@@ -147,7 +147,7 @@ impl Resolver {
         self.cases.iter().any(Case::is_searched)
     }
 
-    /// Records the start of a poll. Its result must be passed in even if it failed, so that time advances.
+    /// Records the start of a poll. Pass the result to [`Self::take_listing`] even if the poll failed.
     pub(crate) fn begin_poll(&mut self, now: Millis) {
         for case in &mut self.cases {
             case.begin_poll(now);
@@ -191,7 +191,7 @@ impl Resolver {
         resolutions
     }
 
-    /// Assigns a trade manually, even to an intent that was considered not opened.
+    /// Manually assigns a trade to an intent, even if the intent was considered not opened.
     pub(crate) fn assign(
         &mut self,
         intent: IntentId,
@@ -206,7 +206,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// Marks an intent as not opened manually and returns the expiry of its stake reservation.
+    /// Manually marks an intent as not opened. Returns the expiry of its stake reservation.
     pub(crate) fn give_up(&mut self, intent: IntentId) -> Result<Millis, Undecidable> {
         let list_lag = self.lag.allowance();
         let in_doubt = |case: &&mut Case| case.doubt.intent == intent && case.stage == Stage::InDoubt;

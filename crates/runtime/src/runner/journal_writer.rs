@@ -1,4 +1,4 @@
-//! The runner's access to the journal. Entries are queued while the journal is being made durable.
+//! Writes the journal for the runner. Queues entries while the journal is being made durable.
 
 use crate::coordinator::JournalEntry;
 use candlewick_engine::Entry;
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Time that a snapshot piece has to finish once the journal is needed. Then the piece is abandoned.
+/// Time for a snapshot piece to finish once the journal is needed. After that, the piece is abandoned.
 const SNAPSHOT_GRACE: Duration = Duration::from_millis(50);
 
 const REST_INTERVAL: Duration = Duration::from_millis(20);
@@ -75,7 +75,7 @@ impl JournalWriter {
         drop(self.put(QueuedItem::Exchange(exchange)));
     }
 
-    /// Stores the answer to an order. If the queue is full, drops it: the order will be delivered again.
+    /// Stores the answer to an order. Drops the answer if the queue is full: the order will arrive again.
     pub(crate) fn answer_order(&mut self, order: OrderToken, answer: String) {
         drop(self.put(QueuedItem::Answer(order, answer)));
     }
@@ -128,8 +128,8 @@ impl JournalWriter {
         };
     }
 
-    /// Stores a snapshot piece if one is due and the journal is idle. If far behind, stores more pieces.
-    /// If `waits` is true, stores one piece and waits for it, because time is frozen in the meantime.
+    /// Starts to store a snapshot piece if a piece is due and the journal is idle. Stores more pieces if many
+    /// are due. If `waits` is true, stores only one piece and waits for its end, because time is frozen.
     pub(crate) async fn write_snapshot_piece(&mut self, waits: bool) {
         self.place = match std::mem::replace(&mut self.place, JournalSlot::Moving) {
             JournalSlot::Here(journal) if journal.is_snapshot_due() => {
@@ -166,7 +166,7 @@ impl JournalWriter {
         self.end_storing().await;
     }
 
-    /// Waits for the end of the save in progress. Never returns if there is none. Cancel-safe.
+    /// Waits for the save in progress to end. Never returns if no save is in progress. Cancel-safe.
     pub(crate) async fn wait_for_return(&mut self) -> SaveReport {
         self.end_storing().await;
         let JournalSlot::Away(away) = &mut self.place else { return std::future::pending().await };

@@ -1,6 +1,6 @@
-//! Shell of a live run: executes the commands of its coordinator and makes no decisions.
-//! Every await has a deadline, and every queue a bound. A virtual clock is held while a request is
-//! unanswered, so that requests take no venue time.
+//! Executes the commands of the coordinator in a live run, and makes no decisions.
+//! Every await has a deadline, and every queue has a maximum length. A virtual clock is held while a request
+//! is unanswered, so that requests take no venue time.
 
 mod journal_writer;
 mod order_tracker;
@@ -104,7 +104,7 @@ impl Runner {
         self
     }
 
-    /// Runs until `stop` has fired and all open trades have settled, or until the wait for them times out.
+    /// Runs until `stop` has fired and all open trades have settled, or until that wait times out.
     /// A second signal on `stop` ends the run immediately.
     pub async fn run(
         mut self,
@@ -191,7 +191,7 @@ impl Runner {
     }
 
     /// Confirms the lease after a suspension, because another process may have taken over the journal.
-    /// Nothing is requested or sent until the lease is confirmed. If that fails, no trades are opened.
+    /// Nothing is requested or sent until the lease is confirmed. If the check fails, no trades are opened.
     async fn confirm_lease(&mut self, next: Next) -> Next {
         tracing::debug!("this process was suspended: confirming the journal lease");
         let confirmed = self.journal.confirm().await;
@@ -399,8 +399,8 @@ pub(crate) async fn sleep_until(clock: &dyn Clock, wake: Millis, spent: Hold) ->
     }
 }
 
-/// Longest gap between two checks that does not count as a suspension.
-/// Longer than the interval of lease renewals, and well below the duration of a lease.
+/// Maximum gap between two checks. A longer gap means that the process was suspended.
+/// Longer than the lease renewal interval, and well below the lease duration.
 const MAX_ABSENCE: Duration = Duration::from_secs(12);
 
 pub(crate) struct SleepWatch {

@@ -23,7 +23,7 @@ use tokio::time::Instant;
 /// Last-resort deadline for a request, in real time. Longer than every deadline in an adapter.
 /// Ensures that an adapter without a deadline cannot block a run.
 const LAST_DEADLINE: Duration = Duration::from_mins(1);
-/// Like `LAST_DEADLINE`, for the trade list, which may take many requests for a long history.
+/// Like `LAST_DEADLINE`, but for the trade list. A long history may take many requests.
 pub(crate) const LIST_DEADLINE: Duration = Duration::from_mins(30);
 
 /// Deadline for reading the settings. Shorter than the time that the sender of the order waits.
@@ -35,7 +35,7 @@ struct Ports {
     broker: Arc<dyn Broker>,
     clock: Arc<dyn Clock>,
     settings: Option<SettingsReader>,
-    /// Locked during a read of the settings. A read that missed its deadline keeps running.
+    /// Lock for reading the settings. A read that missed its deadline keeps running and holds the lock.
     reading: Arc<Mutex<()>>,
 }
 
@@ -180,7 +180,7 @@ async fn read_settings(
     standing: ReloadInput,
 ) -> Result<Box<NewSettings>, String> {
     let Some(reader) = reader else {
-        return Err("this run has no configuration to reload. Restart it".to_owned());
+        return Err("this run cannot reload its configuration. Restart the run".to_owned());
     };
     let Ok(permit) = reading.try_lock_owned() else {
         return Err("a previous reload is still running. Check that the files can be read".to_owned());
@@ -196,12 +196,12 @@ async fn read_settings(
     }
 }
 
-/// Sends an open once, and never after its deadline. Without a timely answer, its status is unknown.
+/// Sends an open order once, and never after its deadline. The status is unknown if no answer arrives in time.
 async fn send(broker: Arc<dyn Broker>, open: DurableOpen) -> Response {
     let intent = open.intent();
     let opening = for_intent(intent.number(), broker.open(open.order(), open.leave_by()));
     let outcome = tokio::time::timeout(LAST_DEADLINE, opening).await;
-    let unknown = |_| OpenOutcome::Unknown { reason: "no answer within the last deadline".to_owned() };
+    let unknown = |_| OpenOutcome::Unknown { reason: "the venue did not answer in time".to_owned() };
     Answer::Open(intent, outcome.unwrap_or_else(unknown)).into()
 }
 
@@ -212,7 +212,7 @@ pub(crate) async fn within_deadline<T>(
 }
 
 fn no_answer() -> BrokerError {
-    BrokerError::Unavailable { text: "no answer within the last deadline".to_owned() }
+    BrokerError::Unavailable { text: "the venue did not answer in time".to_owned() }
 }
 
 #[derive(Default)]
@@ -228,7 +228,7 @@ impl Feeds {
     }
 
     /// Returns the next price of any symbol, or `None` if that symbol's feed has ended. The clock is held
-    /// from the time the price was sent. Without a feed, never returns. Cancel-safe.
+    /// from the time the price was sent. Never returns if there are no feeds. Cancel-safe.
     pub(crate) async fn next(&mut self) -> (SymbolId, Option<(PriceTick, Hold)>) {
         let (place, tick) = poll_fn(|context| {
             for (place, (_, feed)) in self.0.iter_mut().enumerate() {
