@@ -194,25 +194,25 @@ impl Notice {
 impl Notices {
     pub async fn next(&mut self) -> Option<Received> {
         let notice = self.receiver.recv().await?;
-        Some(self.stamp(notice))
+        Some(self.with_missed_count(notice))
     }
 
     /// Blocks until the next notice. Must not be called from an async task.
     pub fn wait(&mut self) -> Option<Received> {
         let notice = self.receiver.blocking_recv()?;
-        Some(self.stamp(notice))
+        Some(self.with_missed_count(notice))
     }
 
     pub fn try_next(&mut self) -> Option<Received> {
         let notice = self.receiver.try_recv().ok()?;
-        Some(self.stamp(notice))
+        Some(self.with_missed_count(notice))
     }
 
     pub fn is_over(&self) -> bool {
         self.receiver.is_closed() && self.receiver.is_empty()
     }
 
-    fn stamp(&mut self, notice: Notice) -> Received {
+    fn with_missed_count(&mut self, notice: Notice) -> Received {
         let dropped = self.dropped.load(Ordering::Relaxed);
         let missed = dropped - std::mem::replace(&mut self.known, dropped);
         Received { notice, missed }

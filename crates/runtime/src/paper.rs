@@ -14,7 +14,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Maximum age of a price record that still represents the requested time.
-const STALE: Millis = Millis::from_seconds(5);
+const MAX_PRICE_AGE: Millis = Millis::from_seconds(5);
 
 /// Broker for paper trading. The id of each trade encodes the complete state of the trade.
 pub struct PaperBroker {
@@ -46,7 +46,7 @@ impl PaperBroker {
 
     /// Returns the price at a moment, `None` if the price is stale. An entry at a full second uses the open of
     /// the price record that begins at that second. Other moments use the close of a record.
-    async fn price(&self, symbol: &Symbol, moment: PriceMoment) -> Result<Option<f64>, BrokerError> {
+    async fn price_at(&self, symbol: &Symbol, moment: PriceMoment) -> Result<Option<f64>, BrokerError> {
         let (second, is_open) = match moment {
             PriceMoment::Entry(at) => (at.floor_to(Millis::SECOND), at.is_aligned_to(Millis::SECOND)),
             PriceMoment::SecondEntry(at) | PriceMoment::Exit(at) => {
@@ -59,7 +59,7 @@ impl PaperBroker {
             });
         };
         let price = if is_open && record.time == second { record.prices.open } else { record.prices.close };
-        Ok((second - record.time <= STALE && price > 0.0).then_some(price))
+        Ok((second - record.time <= MAX_PRICE_AGE && price > 0.0).then_some(price))
     }
 
     async fn settle(&self, ticket: &Ticket) -> Result<TradeReport, BrokerError> {
@@ -68,8 +68,8 @@ impl PaperBroker {
         if self.clock.now() < moments.close_time + self.settings.settle_delay_ms {
             return Ok(report);
         }
-        let entry = self.price(&ticket.symbol, moments.entry).await?;
-        let exit = self.price(&ticket.symbol, moments.exit).await?;
+        let entry = self.price_at(&ticket.symbol, moments.entry).await?;
+        let exit = self.price_at(&ticket.symbol, moments.exit).await?;
         let outcome = match (entry, exit) {
             (Some(entry), Some(exit)) => outcome_of(ticket.direction, entry, exit, self.settings.draw),
             _ => Outcome::Cancelled,
@@ -148,7 +148,7 @@ pub(super) struct Ticket {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NoTicket;
+pub(super) struct InvalidTicket;
 
 impl fmt::Display for Ticket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -168,27 +168,27 @@ impl fmt::Display for Ticket {
 }
 
 impl FromStr for Ticket {
-    type Err = NoTicket;
+    type Err = InvalidTicket;
 
-    fn from_str(text: &str) -> Result<Self, NoTicket> {
-        let rest = text.strip_prefix('p').ok_or(NoTicket)?;
+    fn from_str(text: &str) -> Result<Self, InvalidTicket> {
+        let rest = text.strip_prefix('p').ok_or(InvalidTicket)?;
         let direction = match rest.get(..1) {
             Some("b") => Direction::Buy,
             Some("s") => Direction::Sell,
-            _ => return Err(NoTicket),
+            _ => return Err(InvalidTicket),
         };
         let expiration_type = match rest.get(1..2) {
             Some("f") => ExpirationType::TimeFixed,
             Some("c") => ExpirationType::CandleClose,
             Some("n") => ExpirationType::NextCandle,
-            _ => return Err(NoTicket),
+            _ => return Err(InvalidTicket),
         };
         let mut parts = rest.get(2..).unwrap_or_default().splitn(3, '.');
         let mut number = || i64::from_str_radix(parts.next()?, 16).ok();
-        let seconds = number().ok_or(NoTicket)?;
-        let arrival = number().ok_or(NoTicket)?;
-        let symbol = parts.next().ok_or(NoTicket)?.parse().map_err(|_| NoTicket)?;
-        let close_type = CloseType::new(Millis::from_seconds(seconds)).map_err(|_| NoTicket)?;
+        let seconds = number().ok_or(InvalidTicket)?;
+        let arrival = number().ok_or(InvalidTicket)?;
+        let symbol = parts.next().ok_or(InvalidTicket)?.parse().map_err(|_| InvalidTicket)?;
+        let close_type = CloseType::new(Millis::from_seconds(seconds)).map_err(|_| InvalidTicket)?;
         Ok(Self { symbol, direction, close_type, expiration_type, arrival: Millis::new(arrival) })
     }
 }
@@ -222,7 +222,7 @@ mod tests {
         for text in
             ["", "p", "pxf1.2.A", "pbf1.2", "pbfz.2.A", "pbf0.2.A", "01KE60F1KJQNJN26HJFP5WRFZE", "pé"]
         {
-            assert_eq!(text.parse::<Ticket>(), Err(NoTicket), "{text:?}");
+            assert_eq!(text.parse::<Ticket>(), Err(InvalidTicket), "{text:?}");
         }
     }
 }

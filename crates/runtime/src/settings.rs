@@ -26,10 +26,10 @@ pub struct RuntimeSettings {
     /// If 0, the wallets are read at the start only and not compared.
     pub wallet_every_s: u32,
     /// Maximum lag of the wallet behind a trade. A deviation that lasts longer counts as a wallet difference.
-    #[serde(skip_serializing_if = "is_default_lag")]
+    #[serde(skip_serializing_if = "is_default_wallet_lag")]
     pub wallet_lag_ms: u32,
     /// Maximum unexplained wallet change, in percent of the equity. A larger change halts the run. 0: no limit.
-    #[serde(skip_serializing_if = "is_default_share")]
+    #[serde(skip_serializing_if = "is_default_max_unexplained")]
     #[schemars(range(max = 100))]
     pub max_unexplained_percent: u32,
     /// Seconds between searches of the venue's trade list for unknown trades.
@@ -79,17 +79,17 @@ pub enum SecondTradeRule {
     Alarm,
 }
 
-const WALLET_LAG_MS: u32 = 10_000;
-const MAX_UNEXPLAINED_PERCENT: u32 = 20;
+const DEFAULT_WALLET_LAG_MS: u32 = 10_000;
+const DEFAULT_MAX_UNEXPLAINED_PERCENT: u32 = 20;
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_default_lag(lag_ms: &u32) -> bool {
-    *lag_ms == WALLET_LAG_MS
+const fn is_default_wallet_lag(lag_ms: &u32) -> bool {
+    *lag_ms == DEFAULT_WALLET_LAG_MS
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_default_share(percent: &u32) -> bool {
-    *percent == MAX_UNEXPLAINED_PERCENT
+const fn is_default_max_unexplained(percent: &u32) -> bool {
+    *percent == DEFAULT_MAX_UNEXPLAINED_PERCENT
 }
 
 impl Default for RuntimeSettings {
@@ -102,8 +102,8 @@ impl Default for RuntimeSettings {
             hold_ms: 1_000,
             settle_after_ms: 4_000,
             wallet_every_s: 60,
-            wallet_lag_ms: WALLET_LAG_MS,
-            max_unexplained_percent: MAX_UNEXPLAINED_PERCENT,
+            wallet_lag_ms: DEFAULT_WALLET_LAG_MS,
+            max_unexplained_percent: DEFAULT_MAX_UNEXPLAINED_PERCENT,
             list_every_s: 300,
             list_lag_ms: 120_000,
             missing_trade_s: 600,

@@ -10,8 +10,8 @@ use candlewick_broker::{BrokerError, Identity, OpenOutcome, Reply};
 use candlewick_engine::Control;
 use candlewick_sdk::Millis;
 
-const USER_POLL_INTERVAL: Millis = Millis::from_seconds(600);
-const RESTRICTED_USER_POLL_INTERVAL: Millis = Millis::from_seconds(60);
+const ACCOUNT_POLL_INTERVAL: Millis = Millis::from_seconds(600);
+const RESTRICTED_POLL_INTERVAL: Millis = Millis::from_seconds(60);
 
 #[derive(Debug, Default)]
 pub(crate) struct VenueWatch {
@@ -24,14 +24,14 @@ pub(crate) struct VenueWatch {
 #[derive(Debug, Default)]
 struct ApiHealth {
     /// Time of the last successful response. A rejected open order counts as successful.
-    heard: Option<Millis>,
+    last_success: Option<Millis>,
     /// Time of the first failure since the last successful response, `None` if no request has failed.
     failing_since: Option<Millis>,
 }
 
 impl ApiHealth {
     fn is_silent(&self, now: Millis) -> bool {
-        self.failing_since.is_some_and(|since| now - self.heard.unwrap_or(since) > RunState::SILENT_AFTER)
+        self.failing_since.is_some_and(|at| now - self.last_success.unwrap_or(at) > RunState::SILENT_AFTER)
     }
 }
 
@@ -56,8 +56,8 @@ impl Coordinator {
             Some(VenueApi::Trading) => &mut self.venue.trading,
             Some(VenueApi::Prices) => &mut self.venue.prices,
         };
-        if is_heard(answer) {
-            *health = ApiHealth { heard: Some(now), failing_since: None };
+        if is_successful(answer) {
+            *health = ApiHealth { last_success: Some(now), failing_since: None };
         } else if health.failing_since.is_none() {
             health.failing_since = Some(now);
         }
@@ -71,9 +71,9 @@ impl Coordinator {
 
     pub(super) fn on_user(&mut self, answer: Result<Reply<Identity>, BrokerError>, step: &mut Step<'_>) {
         let pace = if self.venue.restrictions.is_empty() {
-            USER_POLL_INTERVAL
+            ACCOUNT_POLL_INTERVAL
         } else {
-            RESTRICTED_USER_POLL_INTERVAL
+            RESTRICTED_POLL_INTERVAL
         };
         let restrictions = match answer {
             Ok(reply) => reply.value.restrictions,
@@ -82,7 +82,7 @@ impl Coordinator {
                 return self.warn_about("the account restrictions could not be read", &error, step);
             }
         };
-        let pace = if restrictions.is_empty() { USER_POLL_INTERVAL } else { RESTRICTED_USER_POLL_INTERVAL };
+        let pace = if restrictions.is_empty() { ACCOUNT_POLL_INTERVAL } else { RESTRICTED_POLL_INTERVAL };
         self.agenda.add(step.now + pace, Job::User);
         if restrictions == self.venue.restrictions {
             return;
@@ -127,18 +127,18 @@ impl Coordinator {
     }
 
     pub(super) const fn venue_heard(&self, api: VenueApi) -> Option<Millis> {
-        self.venue.health(api).heard
+        self.venue.health(api).last_success
     }
 
     pub(super) fn last_heard(&self) -> Option<Millis> {
-        self.venue.trading.heard.max(self.venue.prices.heard)
+        self.venue.trading.last_success.max(self.venue.prices.last_success)
     }
 
     pub(super) fn venue_health(&self, now: Millis) -> Option<Box<VenueHealth>> {
         let state = |api| {
             let health = self.venue.health(api);
-            let is_asked = health.heard.is_some() || health.failing_since.is_some();
-            is_asked.then(|| ApiState { api, heard: health.heard, is_silent: health.is_silent(now) })
+            let is_asked = health.last_success.is_some() || health.failing_since.is_some();
+            is_asked.then(|| ApiState { api, heard: health.last_success, is_silent: health.is_silent(now) })
         };
         let states: Vec<ApiState> = VenueApi::ALL.into_iter().filter_map(state).collect();
         (!states.is_empty()).then(|| Box::new(VenueHealth(states)))
@@ -178,7 +178,7 @@ fn answering_api(answer: &Answer) -> Option<VenueApi> {
     })
 }
 
-const fn is_heard(answer: &Answer) -> bool {
+const fn is_successful(answer: &Answer) -> bool {
     match answer {
         Answer::Candles(_, answer) => answer.is_ok(),
         Answer::Price(_, _, answer) | Answer::SettlementPrice(answer) => answer.is_ok(),
@@ -193,7 +193,7 @@ const fn is_heard(answer: &Answer) -> bool {
 }
 
 /// Maximum time between wallet requests while the venue rejects the token, to detect a valid token.
-const MAX_PROBE_PAUSE: Millis = Millis::from_seconds(10);
+const MAX_PROBE_INTERVAL: Millis = Millis::from_seconds(10);
 
 pub(super) const TOKEN_SOURCE: &str = "in the file named by broker.api_token_file (reloaded automatically), or in the environment before a restart";
 
@@ -210,7 +210,7 @@ impl Coordinator {
                 if !self.ending.is_stopping() {
                     self.control(Control::Suspend, step);
                 }
-                self.agenda.add(step.now + MAX_PROBE_PAUSE, Job::Balances);
+                self.agenda.add(step.now + MAX_PROBE_INTERVAL, Job::Balances);
                 let text = format!(
                     "{}; opens are suspended. Provide a valid token {TOKEN_SOURCE}. If the token is valid, `candlewick \
                      resume` retries it",
@@ -229,7 +229,7 @@ impl Coordinator {
     pub(super) fn next_balances(&self, now: Millis) -> Option<Millis> {
         let every = Millis::from_seconds(i64::from(self.settings.wallet_every_s));
         let pace = (every > Millis::ZERO).then_some(every);
-        let probe = self.token_refused.is_some().then_some(MAX_PROBE_PAUSE);
+        let probe = self.token_refused.is_some().then_some(MAX_PROBE_INTERVAL);
         pace.into_iter().chain(probe).min().map(|pause| now + pause)
     }
 

@@ -12,7 +12,7 @@ use candlewick_broker::{Account, Balances, BrokerError, Reply};
 use candlewick_engine::{Control, EventKind, IntentRow, IntentState};
 use candlewick_sdk::{Millis, Money, Outcome};
 
-const LAST_READING_PAUSE: Millis = Millis::from_seconds(2);
+const LAST_READING_DELAY: Millis = Millis::from_seconds(2);
 const LAST_READING_TIMEOUT: Millis = Millis::from_seconds(30);
 
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ impl WalletWatch {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct WalletRead {
+struct WalletSample {
     wallet: Money,
     bonus: Option<Money>,
     sent: Millis,
@@ -63,7 +63,7 @@ impl Coordinator {
         self.audits.wallet.confirmed = difference;
         self.wallet.changed = (difference != Money::ZERO).then_some(step.now - self.wallet_grace_period());
         let Some(reply) = self.wallet.first.take() else { return };
-        if let Some(read) = self.wallet_read(&reply, step) {
+        if let Some(read) = self.read_wallet(&reply, step) {
             self.audit_wallet(read, 0, step);
         }
         // Reported here, because an earlier run may have ended before reporting the difference.
@@ -79,7 +79,7 @@ impl Coordinator {
             Ok(reply) => {
                 let balance = reply.value.balance(self.session.account);
                 self.check_wallet(balance.and_then(|balance| self.session.money(balance)), step);
-                if let Some(read) = self.wallet_read(&reply, step) {
+                if let Some(read) = self.read_wallet(&reply, step) {
                     // The final reading is not journaled if the wallet agrees with the ledger.
                     if !is_last {
                         self.events.add(
@@ -90,14 +90,14 @@ impl Coordinator {
                     }
                     self.audit_wallet(read, 1, step);
                 } else if self.describe_missing_wallet().is_some() && is_last {
-                    self.agenda.add(step.now + LAST_READING_PAUSE, Job::Balances);
+                    self.agenda.add(step.now + LAST_READING_DELAY, Job::Balances);
                 } else if is_last {
                     self.wallet.ending = LastReading::Done;
                 }
             }
             Err(error) => {
                 if is_last && self.has_unread_trades() {
-                    self.agenda.add(step.now + LAST_READING_PAUSE, Job::Balances);
+                    self.agenda.add(step.now + LAST_READING_DELAY, Job::Balances);
                 } else if is_last {
                     self.wallet.ending = LastReading::Done;
                 }
@@ -108,10 +108,10 @@ impl Coordinator {
 
     /// Returns the wallet balance, `None` if the venue omits the balance or shows other wallets than before.
     pub(super) fn wallet_amount(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) -> Option<Money> {
-        self.wallet_read(reply, step).map(|read| read.wallet)
+        self.read_wallet(reply, step).map(|read| read.wallet)
     }
 
-    fn wallet_read(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) -> Option<WalletRead> {
+    fn read_wallet(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) -> Option<WalletSample> {
         let (account, balances) = (self.session.account, &reply.value);
         let wallet = balances.balance(account).and_then(|balance| self.session.money(balance))?;
         match self.audits.wallet.check_names(&balances.account_wallets(account)) {
@@ -132,7 +132,7 @@ impl Coordinator {
             }
         }
         let bonus = balances.bonus.and_then(|bonus| self.session.money(bonus));
-        Some(WalletRead { wallet, bonus, sent: reply.sent.min(step.now) })
+        Some(WalletSample { wallet, bonus, sent: reply.sent.min(step.now) })
     }
 
     fn check_wallet(&mut self, amount: Option<Money>, step: &mut Step<'_>) {
@@ -174,13 +174,13 @@ impl Coordinator {
 
     pub(super) fn audit_wallet_after_trades(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) {
         if self.settings.wallet_every_s > 0
-            && let Some(read) = self.wallet_read(reply, step)
+            && let Some(read) = self.read_wallet(reply, step)
         {
             self.audit_wallet(read, 0, step);
         }
     }
 
-    fn audit_wallet(&mut self, read: WalletRead, looks: usize, step: &mut Step<'_>) {
+    fn audit_wallet(&mut self, read: WalletSample, readings: usize, step: &mut Step<'_>) {
         let now = step.now;
         (self.wallet.last, self.wallet.read_at) = (Some(read.wallet), Some(read.sent));
         let patience = self.wallet_grace_period();
@@ -188,7 +188,7 @@ impl Coordinator {
         let under_way = self.in_flight_money(now);
         let lag = Millis::new(i64::from(self.settings.wallet_lag_ms));
         let is_last = match self.wallet.ending {
-            LastReading::Until(end) => now + LAST_READING_PAUSE >= end,
+            LastReading::Until(end) => now + LAST_READING_DELAY >= end,
             LastReading::NotBegun | LastReading::Done => false,
         };
         let reading = Reading {
@@ -204,7 +204,7 @@ impl Coordinator {
         let is_new = !self.audits.wallet.has_suspect();
         let bonus = self.audits.wallet.bonus;
         let result = self.audits.wallet.read(&reading);
-        self.note_bonus(bonus, step);
+        self.journal_bonus_wallets(bonus, step);
         let is_settled = match result {
             WalletReading::Agrees => {
                 self.record_difference(self.audits.wallet.confirmed, step);
@@ -238,19 +238,19 @@ impl Coordinator {
                 true
             }
         };
-        if looks > 0 {
-            self.report_findings(Audit::Wallet, looks, Vec::new(), step);
+        if readings > 0 {
+            self.report_findings(Audit::Wallet, readings, Vec::new(), step);
         }
         if let LastReading::Until(_) = self.wallet.ending {
             if is_settled {
                 self.wallet.ending = LastReading::Done;
             } else {
-                self.agenda.add(now + LAST_READING_PAUSE, Job::Balances);
+                self.agenda.add(now + LAST_READING_DELAY, Job::Balances);
             }
         }
     }
 
-    fn note_bonus(&mut self, before: BonusWallets, step: &mut Step<'_>) {
+    fn journal_bonus_wallets(&mut self, before: BonusWallets, step: &mut Step<'_>) {
         let bonus = self.audits.wallet.bonus;
         if bonus != before {
             self.session.journal.note(serde_json::json!({ "bonus_wallets": bonus }).to_string(), step);
@@ -316,7 +316,7 @@ impl Coordinator {
             LastReading::NotBegun => {
                 let setting = Millis::new(i64::from(self.settings.wallet_lag_ms));
                 let patience =
-                    (self.audits.wallet.lag(setting) + LAST_READING_PAUSE * 2).min(LAST_READING_TIMEOUT);
+                    (self.audits.wallet.lag(setting) + LAST_READING_DELAY * 2).min(LAST_READING_TIMEOUT);
                 self.wallet.ending = LastReading::Until(step.now + patience);
                 if !self.requests.has(RequestId::Balances) {
                     self.request(VenueRequest::Balances, step);
@@ -456,19 +456,19 @@ impl Coordinator {
         let returned = settled(&[Outcome::Draw, Outcome::Cancelled]);
         let stake = |row: &IntentRow| row.approved.stake();
         [
-            (&won, Part::Whole, ["win was not paid", "wins were not paid"]),
-            (&won, Part::Profit, ["win was paid without profit", "wins were paid without profit"]),
-            (&won, Part::Stake, ["win was paid without stake", "wins were paid without stake"]),
-            (&returned, Part::Stake, ["stake was not returned", "stakes were not returned"]),
+            (&won, MissingPart::Whole, ["win was not paid", "wins were not paid"]),
+            (&won, MissingPart::Profit, ["win was paid without profit", "wins were paid without profit"]),
+            (&won, MissingPart::Stake, ["win was paid without stake", "wins were paid without stake"]),
+            (&returned, MissingPart::Stake, ["stake was not returned", "stakes were not returned"]),
         ]
         .into_iter()
         .find_map(|(rows, part, [one, many])| {
             let mut missing = Money::ZERO;
             let count = 1 + rows.iter().position(|row| {
                 missing += match part {
-                    Part::Whole => stake(row) + row.profit,
-                    Part::Profit => row.profit,
-                    Part::Stake => stake(row),
+                    MissingPart::Whole => stake(row) + row.profit,
+                    MissingPart::Profit => row.profit,
+                    MissingPart::Stake => stake(row),
                 };
                 missing == -difference
             })?;
@@ -542,7 +542,7 @@ pub(super) fn is_later(row: &IntentRow, moment: Millis) -> bool {
 }
 
 #[derive(Clone, Copy)]
-enum Part {
+enum MissingPart {
     Whole,
     Profit,
     Stake,

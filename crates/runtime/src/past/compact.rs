@@ -20,7 +20,7 @@ pub async fn compact_journal(url: &JournalUrl, to: &Path, keep: Millis) -> Resul
     let copy = compact(url, to, keep).await?;
     if let Some(settings) = last_settings(&mut source).await? {
         let mut made = Reader::open(copy.url()).await?;
-        let is_same = dump(&mut source, &settings).await? == dump(&mut made, &settings).await?;
+        let is_same = dump_state(&mut source, &settings).await? == dump_state(&mut made, &settings).await?;
         made.close().await;
         if !is_same {
             return Err(RuntimeError::CompactionDiffers);
@@ -33,7 +33,7 @@ pub async fn compact_journal(url: &JournalUrl, to: &Path, keep: Millis) -> Resul
     Ok(made)
 }
 
-async fn dump(reader: &mut Reader, settings: &SessionSettings) -> Result<Vec<String>> {
+async fn dump_state(reader: &mut Reader, settings: &SessionSettings) -> Result<Vec<String>> {
     let (session, past, _) = JournalFold::read(reader, settings, 0).await?.into_parts();
     let unreadable = |error: serde_json::Error| damaged(0, &error.to_string());
     let mut all = vec![serde_json::to_string(&session.snapshot()).map_err(unreadable)?];

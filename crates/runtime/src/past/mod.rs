@@ -31,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const HALTED: &str = Halt::PREFIX;
 
-const HALT_PAGE: usize = 200;
+const HALT_PAGE_LINES: usize = 200;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decided {
@@ -67,7 +67,7 @@ pub struct RecoveredState {
     pub(crate) halt: Option<Halt>,
     pub(crate) decided: BTreeMap<IntentId, Decided>,
     /// Numbers of lines that are displayed but not folded: headers, notes and duplicate trades.
-    pub(crate) told: Vec<u64>,
+    pub(crate) displayed: Vec<u64>,
     pub(crate) wallet_line: Option<u64>,
     pub runs: u64,
     pub began: Option<Millis>,
@@ -116,10 +116,10 @@ impl RecoveredState {
     }
 
     pub fn displayed_lines(&self) -> Vec<u64> {
-        let mut told = self.told.clone();
-        told.extend(self.wallet_line);
-        told.sort_unstable();
-        told
+        let mut displayed = self.displayed.clone();
+        displayed.extend(self.wallet_line);
+        displayed.sort_unstable();
+        displayed
     }
 
     pub const fn is_halted(&self) -> bool {
@@ -134,7 +134,7 @@ impl RecoveredState {
         if !self.is_halted || self.halt.is_some() {
             return Ok(());
         }
-        for numbers in self.told.rchunks(HALT_PAGE) {
+        for numbers in self.displayed.rchunks(HALT_PAGE_LINES) {
             let lines = reader.lines_numbered(numbers).await?;
             let mut halts = lines.iter().rev().filter(|stored| stored.line.kind == LineKind::Note);
             self.halt = halts.find_map(|stored| Halt::from_note(&stored.line.body, stored.line.at));
@@ -149,7 +149,7 @@ impl RecoveredState {
         &self.unexplained
     }
 
-    fn take(
+    fn fold_line(
         &mut self,
         (seq, line): (u64, &Line),
         recall: &mut Option<JournalDecoder>,
@@ -158,7 +158,7 @@ impl RecoveredState {
         if line.kind == LineKind::Run {
             self.runs = self.runs.max(line.run);
             self.began = self.began.or(Some(line.at));
-            self.told.push(seq);
+            self.displayed.push(seq);
             let made = JournalDecoder::for_run(&read_header(seq, line)?, session);
             *recall = Some(made.map_err(|error| damaged(seq, &error.to_string()))?);
             return Ok(());
@@ -166,7 +166,7 @@ impl RecoveredState {
         if line.kind == LineKind::Note {
             if !is_snapshot(&line.body) {
                 self.take_note(&line.body, line.at);
-                self.told.extend(Some(seq).filter(|_| !is_seal(&line.body)));
+                self.displayed.extend(Some(seq).filter(|_| !is_seal(&line.body)));
             }
             return Ok(());
         }
@@ -183,7 +183,7 @@ impl RecoveredState {
         let recorded = recorded.map_err(|error| damaged(seq, &error.to_string()))?;
         if let Recorded::Open(approved) = &recorded {
             self.sent.insert(approved.intent(), line.received);
-            self.decided.insert(approved.intent(), decided(seq, line)?);
+            self.decided.insert(approved.intent(), read_decision(seq, line)?);
         }
         self.last_received = self.last_received.max(line.received);
         if let Recorded::Event(event) = &recorded {
@@ -193,7 +193,7 @@ impl RecoveredState {
             }
             self.take_event(event);
             match event.kind {
-                EventKind::SecondTrade(_) | EventKind::SecondTradeSettled { .. } => self.told.push(seq),
+                EventKind::SecondTrade(_) | EventKind::SecondTradeSettled { .. } => self.displayed.push(seq),
                 EventKind::Balance { .. } => self.wallet_line = Some(seq),
                 // The venue may have executed the order long after its stake was reserved.
                 EventKind::Opened(Opened { intent, venue_id: Some(_), .. })
@@ -214,7 +214,7 @@ impl RecoveredState {
     }
 
     /// Forgets finished intents. Keeps the last intent, because it determines the next intent number.
-    fn forget(&mut self, is_forgotten: impl Fn(IntentId) -> bool) {
+    fn forget_intents(&mut self, is_forgotten: impl Fn(IntentId) -> bool) {
         let last = self.book.rows().last().map(|row| (row.approved.intent(), row.approved.decision_time()));
         let is_last = |intent| last.is_some_and(|(last, _)| last == intent);
         // A refused intent is kept for a day, because the venue may still list a trade for it.
@@ -259,10 +259,10 @@ impl RecoveredState {
                 self.second_trades.push(id.to_owned());
             }
         }
-        if let Some(wallets) = field(&note, "wallets") {
+        if let Some(wallets) = get_field(&note, "wallets") {
             self.wallet.names = Some(wallets);
         }
-        if let Some(bonus) = field(&note, "bonus_wallets") {
+        if let Some(bonus) = get_field(&note, "bonus_wallets") {
             self.wallet.bonus = bonus;
         }
         let text = |key: &str| note.get(key).and_then(serde_json::Value::as_str);
@@ -271,7 +271,7 @@ impl RecoveredState {
         {
             self.found.insert(finding.to_owned());
         }
-        if let Some(intent) = field(&note, "intent").filter(|_| field(&note, "tried") == Some(true)) {
+        if let Some(intent) = get_field(&note, "intent").filter(|_| get_field(&note, "tried") == Some(true)) {
             self.tried.insert(intent);
         }
         if let Some(alarm) = text("alarm") {
@@ -281,11 +281,11 @@ impl RecoveredState {
     }
 }
 
-fn field<T: serde::de::DeserializeOwned>(note: &serde_json::Value, key: &str) -> Option<T> {
+fn get_field<T: serde::de::DeserializeOwned>(note: &serde_json::Value, key: &str) -> Option<T> {
     note.get(key).and_then(|part| T::deserialize(part).ok())
 }
 
-fn decided(seq: u64, line: &Line) -> Result<Decided> {
+fn read_decision(seq: u64, line: &Line) -> Result<Decided> {
     #[derive(Deserialize)]
     struct BotRef {
         bot: usize,

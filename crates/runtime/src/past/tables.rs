@@ -30,7 +30,7 @@ impl TablesToCheck {
         Self { tables, last: BTreeMap::new(), names: BTreeMap::new(), found: TablesCheck::Absent }
     }
 
-    pub(super) fn take(&mut self, stored: &StoredLine, past: &RecoveredState) -> Result<()> {
+    pub(super) fn check_line(&mut self, stored: &StoredLine, past: &RecoveredState) -> Result<()> {
         let Some(tables) = &self.tables else { return Ok(()) };
         match (stored.line.kind, stored.line.intent) {
             (LineKind::Event | LineKind::Action, Some(intent)) => {
@@ -77,7 +77,7 @@ impl TablesToCheck {
         past.record(*intent, *seq, self.names.get(&past.run_of(*intent)?)?)
     }
 
-    pub(super) fn end(self) -> Result<TablesCheck> {
+    pub(super) fn finish(self) -> Result<TablesCheck> {
         match self.tables {
             Some(tables) => {
                 Err(RuntimeError::WrongRow { row: format!("row {} of the table projection", tables.up_to.seq) })

@@ -23,16 +23,16 @@ pub(crate) struct Group {
     pub(crate) rows: BTreeSet<usize>,
 }
 
-pub(crate) type Query<'a> = (&'a Doubt, Window);
+pub(crate) type WindowedDoubt<'a> = (&'a Doubt, Window);
 
 impl<'a> CandidateTable<'a> {
     pub(crate) fn new(
         listing: &'a TradeListing,
         is_free: impl Fn(&TradeReport) -> bool,
-        (queries, in_flight): (&[Query<'_>], &[Query<'_>]),
+        (queries, in_flight): (&[WindowedDoubt<'_>], &[WindowedDoubt<'_>]),
     ) -> Self {
         let rows: Vec<&TradeReport> = listing.trades.iter().filter(|trade| is_free(trade)).collect();
-        let like = |(doubt, window): &Query<'_>| -> Vec<(usize, Match)> {
+        let like = |(doubt, window): &WindowedDoubt<'_>| -> Vec<(usize, Match)> {
             let matches = rows.iter().map(|row| compare(doubt, row, *window)).enumerate();
             matches.filter(|(_, found)| *found != Match::Different).collect()
         };
@@ -96,7 +96,7 @@ impl<'a> CandidateTable<'a> {
         group.rows.iter().all(is_owned)
     }
 
-    pub(crate) fn unowned(&self) -> impl Iterator<Item = &'a TradeReport> {
+    pub(crate) fn unowned_reports(&self) -> impl Iterator<Item = &'a TradeReport> {
         let is_looked_into = |row: &usize| self.departures.iter().any(|rows| rows.contains(row));
         let rows = self.rows.iter().enumerate();
         rows.filter(move |(row, _)| !self.is_owned(*row) && !is_looked_into(row)).map(|(_, report)| *report)
@@ -149,7 +149,7 @@ mod tests {
     fn check(sent: &[i64], requested: &[i64], expected: &[(&[usize], &[usize], bool)]) {
         let doubts: Vec<Doubt> =
             sent.iter().map(|at| Doubt { sent: Millis::new(*at), ..testing::doubt(1) }).collect();
-        let queries: Vec<Query<'_>> =
+        let queries: Vec<WindowedDoubt<'_>> =
             doubts.iter().map(|doubt| (doubt, Window { from: doubt.sent, until: UNTIL })).collect();
         let name = |row: usize| char::from(b'a' + row as u8).to_string();
         let trades = requested.iter().enumerate();
@@ -194,7 +194,7 @@ mod tests {
         let in_flight = [(&doubt, Window { from: late, until: UNTIL })];
         for claimed in ["c", ""] {
             let table = CandidateTable::new(&listing, |row| row.id != claimed, (&in_doubt, &in_flight));
-            assert_eq!(table.unowned().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["a"]);
+            assert_eq!(table.unowned_reports().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["a"]);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Maximum number of old trade ids. Sufficient for a full list with the default `broker.list_rows_limit`.
-const MAX_OLD: usize = 100_000;
+const MAX_OLD_TRADES: usize = 100_000;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClaimedTrades {
@@ -27,7 +27,7 @@ impl ClaimedTrades {
 
     pub(crate) fn make_old(&mut self, venue_id: &str, ended: Millis) {
         self.young.remove(venue_id);
-        self.add_old(venue_id, ended, MAX_OLD);
+        self.add_old(venue_id, ended, MAX_OLD_TRADES);
     }
 
     #[cfg(test)]
@@ -49,7 +49,7 @@ impl ClaimedTrades {
     }
 
     pub(crate) fn insert_older(&mut self, venue_id: &str, ended: Millis) {
-        if self.order.len() >= MAX_OLD {
+        if self.order.len() >= MAX_OLD_TRADES {
             self.unknown_until = self.unknown_until.max(Some(ended));
         } else if self.old.insert(hash_id(venue_id)) {
             self.order.push_front((hash_id(venue_id), ended));

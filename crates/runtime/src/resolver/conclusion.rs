@@ -3,7 +3,7 @@
 use super::candidate::{Match, Window, compare, is_departure_within, reported_request_time};
 use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
-use super::doubt::{MAX_ARRIVAL_DELAY, STAMP_SLACK};
+use super::doubt::{MAX_ARRIVAL_DELAY, TIMESTAMP_TOLERANCE};
 use super::{Doubt, Resolver, ResolverContext, Why, earliest_close};
 use candlewick_broker::{OpenOrder, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
@@ -20,7 +20,7 @@ pub(crate) enum Conclusion {
     /// One trade too many is listed. The row may belong to one of these intents, which were refused.
     Reinstate(Vec<IntentId>, usize),
     /// Settlements of other trades are missing. If `is_late` is true, escalates to the operator.
-    WaitForEnds {
+    WaitForSettlements {
         is_late: bool,
     },
 }
@@ -103,7 +103,7 @@ impl Evidence<'_> {
             _ if !is_absent => self.unstable_reason(&BTreeSet::from([intent])),
             None => Why::WalletUnknown,
             Some(_) if case.is_stake_taken => Why::StakeTaken,
-            Some(_) if self.has_unknown_pay(intent) => return Conclusion::WaitForEnds { is_late },
+            Some(_) if self.has_unknown_pay(intent) => return Conclusion::WaitForSettlements { is_late },
             Some(view) if view.proves_not_opened(case.doubt.stake, &self.reserved_by_others(intent)) => {
                 return Conclusion::NotOpened(intent);
             }
@@ -163,7 +163,7 @@ impl Evidence<'_> {
     }
 
     fn unstable_reason(&self, intents: &BTreeSet<usize>) -> Why {
-        let seen: BTreeSet<&String> = intents.iter().flat_map(|intent| &self.cases[*intent].seen).collect();
+        let seen: BTreeSet<&String> = intents.iter().flat_map(|index| &self.cases[*index].seen_ids).collect();
         let is_free = |id: &&String| !self.known.claimed.contains(id);
         Why::ListUnsteady { venue_ids: seen.into_iter().filter(is_free).cloned().collect() }
     }
@@ -173,23 +173,23 @@ impl Evidence<'_> {
     }
 }
 
-fn escalate_if(is_time: bool, why: Why) -> Conclusion {
-    if is_time { Conclusion::Ask(why) } else { Conclusion::Wait }
+fn escalate_if(is_due: bool, why: Why) -> Conclusion {
+    if is_due { Conclusion::Ask(why) } else { Conclusion::Wait }
 }
 
 /// Minimum assumed transit time of a request, because the venue may date its answer too early.
-const MIN_TRANSIT: Millis = Millis::from_seconds(5);
+const MIN_TRANSIT_TIME: Millis = Millis::from_seconds(5);
 
 /// Returns whether the trade may have been opened by a refused request.
 /// A trade without a timestamp never matches. Otherwise every old trade with the same terms would match.
-pub(crate) fn may_be_of_refused(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
+pub(crate) fn may_match_refused(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     reported_request_time(report).is_some()
         && compare(doubt, report, refusal_window(doubt, uncertainty)) != Match::Different
 }
 
 fn refusal_window(doubt: &Doubt, uncertainty: Millis) -> Window {
-    let answered = doubt.ended.clamp(doubt.sent + MIN_TRANSIT, doubt.sent + MAX_ARRIVAL_DELAY);
-    doubt.window(uncertainty, answered + uncertainty + STAMP_SLACK)
+    let answered = doubt.ended.clamp(doubt.sent + MIN_TRANSIT_TIME, doubt.sent + MAX_ARRIVAL_DELAY);
+    doubt.window(uncertainty, answered + uncertainty + TIMESTAMP_TOLERANCE)
 }
 
 impl Resolver {
@@ -204,7 +204,7 @@ impl Resolver {
             self.reported.is_empty() && is_departure_within(doubt, report, refusal_window(doubt, uncertainty))
         };
         let exact: Vec<IntentId> = (refused.iter())
-            .filter(|doubt| may_be_of_refused(doubt, report, uncertainty))
+            .filter(|doubt| may_match_refused(doubt, report, uncertainty))
             .map(|doubt| doubt.intent)
             .collect();
         if exact.is_empty() {
@@ -222,7 +222,7 @@ fn find_rivals(
 ) -> Option<(Vec<IntentId>, usize)> {
     let owners = |row: usize| {
         let owners =
-            refused.iter().filter(move |doubt| may_be_of_refused(doubt, table.rows[row], uncertainty));
+            refused.iter().filter(move |doubt| may_match_refused(doubt, table.rows[row], uncertainty));
         owners.map(|doubt| doubt.intent)
     };
     let intents: BTreeSet<IntentId> = rows.clone().flat_map(owners).collect();
@@ -295,7 +295,7 @@ mod tests {
         let check = |answered: i64, requested: i64, expected: bool| {
             let doubt = Doubt { ended: Millis::new(answered), ..testing::doubt(1) };
             let report = testing::report("a", Millis::new(requested));
-            let found = may_be_of_refused(&doubt, &report, Millis::SECOND);
+            let found = may_match_refused(&doubt, &report, Millis::SECOND);
             assert_eq!(found, expected, "answered at {answered}, requested at {requested}");
         };
         check(101_000, 97_999, false);

@@ -8,7 +8,7 @@ use candlewick_sdk::{CloseType, ExpirationType, Expiry, Millis, Money, MoneyScal
 /// Maximum time between the end of a request and its acceptance by the venue, which may queue requests.
 pub(super) const MAX_ARRIVAL_DELAY: Millis = Millis::from_seconds(30);
 /// Tolerance for a reported request time before the time of sending. Added to the clock's uncertainty.
-pub(super) const STAMP_SLACK: Millis = Millis::SECOND;
+pub(super) const TIMESTAMP_TOLERANCE: Millis = Millis::SECOND;
 
 /// Returns the latest possible close of a trade: arrival 30 s after `ended`, open with the next candle.
 pub fn latest_close(ended: Millis, close_type: CloseType) -> Millis {
@@ -70,7 +70,7 @@ impl Doubt {
     }
 
     pub(crate) fn window(&self, uncertainty: Millis, deadline: Millis) -> Window {
-        Window { from: self.sent - uncertainty - STAMP_SLACK, until: deadline }
+        Window { from: self.sent - uncertainty - TIMESTAMP_TOLERANCE, until: deadline }
     }
 }
 
@@ -114,7 +114,7 @@ pub(crate) enum Why {
     UnclearTrades { venue_ids: Vec<String> },
     #[error(
         "trade {} may belong to order {}, which was declined or not sent: both have the same second, amount and direction",
-        venue_ids.join(", "), numbers(intents)
+        venue_ids.join(", "), format_numbers(intents)
     )]
     MayBeRefused { venue_ids: Vec<String>, intents: Vec<IntentId> },
     #[error(
@@ -130,15 +130,15 @@ pub(crate) enum Why {
     WalletUnsettled,
     #[error("no matching trade is listed, but the wallet showed that the stake was taken")]
     StakeTaken,
-    #[error("the venue's trade list could not be read completely{}", list_ids(venue_ids))]
+    #[error("the venue's trade list could not be read completely{}", describe_listed(venue_ids))]
     ListUnsteady { venue_ids: Vec<String> },
 }
 
-fn numbers(intents: &[IntentId]) -> String {
+fn format_numbers(intents: &[IntentId]) -> String {
     intents.iter().map(|intent| format!("#{intent}")).collect::<Vec<_>>().join(", ")
 }
 
-fn list_ids(venue_ids: &[String]) -> String {
+fn describe_listed(venue_ids: &[String]) -> String {
     if venue_ids.is_empty() {
         return String::new();
     }

@@ -58,7 +58,7 @@ impl LagMeter {
         self.missing = missing;
     }
 
-    pub(crate) fn note_found(&mut self, trade: &candlewick_broker::TradeReport, missing: Millis) {
+    pub(crate) fn record_found_trade(&mut self, trade: &candlewick_broker::TradeReport, missing: Millis) {
         if let Some(accepted) = reported_request_time(trade) {
             self.note(missing - accepted);
         }

@@ -25,12 +25,12 @@ pub(crate) use tests::testing::{self, order as order_of_tests, report as report_
 pub(crate) use claimed::{ClaimedTrades, hash_id};
 
 pub(crate) use candidate::{Match, compare_terms, is_departure, reported_request_time};
-use candidate_table::{CandidateTable, Group, Query};
+use candidate_table::{CandidateTable, Group, WindowedDoubt};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Symbol};
 use case::{Case, Stage};
-use conclusion::{Conclusion, Evidence, may_be_of_refused};
+use conclusion::{Conclusion, Evidence, may_match_refused};
 use std::collections::BTreeSet;
 
 /// Period before a request in doubt. Duplicates of earlier requests could be mistaken for its trade.
@@ -102,7 +102,7 @@ impl Resolver {
         uncertainty: Millis,
     ) -> bool {
         let is_match = |case: &Case| {
-            case.departed.contains(&report.id) && candidate::is_departure(&case.doubt, report, uncertainty)
+            case.departures.contains(&report.id) && candidate::is_departure(&case.doubt, report, uncertainty)
         };
         self.find(intent).is_some_and(|place| is_match(&self.cases[place]))
     }
@@ -120,7 +120,7 @@ impl Resolver {
         let mut doubts = self.cases.iter().map(|case| &case.doubt);
         let mut refused = refused.iter();
         let found = doubts.find(|doubt| is_match(doubt));
-        let found = found.or_else(|| refused.find(|doubt| may_be_of_refused(doubt, &anywhere, uncertainty)));
+        let found = found.or_else(|| refused.find(|doubt| may_match_refused(doubt, &anywhere, uncertainty)));
         found.map(|doubt| doubt.intent)
     }
 
@@ -160,14 +160,14 @@ impl Resolver {
         known: &ResolverContext<'_>,
         now: Millis,
     ) -> Vec<Resolution> {
-        self.cases.retain(|case| !case.is_forgotten(now));
+        self.cases.retain(|case| !case.is_expired(now));
         let list_lag = self.lag.allowance();
-        let table = self.compare(listing, known, list_lag);
+        let table = self.match_listing(listing, known, list_lag);
         for (intent, case) in self.cases.iter_mut().enumerate() {
             let deadline = case.deadline(list_lag);
             let (ids, departures) = (&table.possible[intent], &table.departures[intent]);
             case.observe(listing, (table.ids(ids), table.ids(departures)), deadline);
-            case.departed.extend(table.unclear_ids(intent));
+            case.departures.extend(table.unclear_ids(intent));
         }
         let is_alone = self.reported.is_empty();
         let evidence =
@@ -181,7 +181,7 @@ impl Resolver {
         }
         let mut resolutions = Vec::new();
         for (conclusion, group) in conclusions {
-            self.carry_out(conclusion, &group, &table, &mut resolutions);
+            self.apply_conclusion(conclusion, &group, &table, &mut resolutions);
         }
         self.report_unexplained(&table, known, &mut resolutions);
         self.cases.retain(|case| !is_adopted(case.doubt.intent, &resolutions));
@@ -218,18 +218,18 @@ impl Resolver {
         self.cases.iter().position(|case| case.doubt.intent == intent)
     }
 
-    fn compare<'a>(
+    fn match_listing<'a>(
         &self,
         listing: &'a TradeListing,
         known: &ResolverContext<'_>,
         list_lag: Millis,
     ) -> CandidateTable<'a> {
-        let in_doubt: Vec<Query<'_>> = self
+        let in_doubt: Vec<WindowedDoubt<'_>> = self
             .cases
             .iter()
             .map(|case| (&case.doubt, case.doubt.window(known.uncertainty, case.deadline(list_lag))))
             .collect();
-        let in_flight: Vec<Query<'_>> = known
+        let in_flight: Vec<WindowedDoubt<'_>> = known
             .in_flight
             .iter()
             .map(|doubt| (doubt, doubt.window(known.uncertainty, Millis::MAX)))
@@ -240,7 +240,7 @@ impl Resolver {
         // Trades already reported are foreign. Duplicate trades belong to an answered request.
         let is_unknown = |row: &TradeReport| {
             let is_second = |doubt: &Doubt| may_belong_to(doubt, row, known.uncertainty);
-            let is_refused = |doubt: &Doubt| may_be_of_refused(doubt, row, known.uncertainty);
+            let is_refused = |doubt: &Doubt| may_match_refused(doubt, row, known.uncertainty);
             !self.reported.contains(&row.id)
                 && !known.answered.iter().any(is_second)
                 && !known.refused.iter().any(is_refused)
@@ -251,7 +251,7 @@ impl Resolver {
         table
     }
 
-    fn carry_out(
+    fn apply_conclusion(
         &mut self,
         conclusion: Conclusion,
         group: &Group,
@@ -275,9 +275,9 @@ impl Resolver {
                 let report = Box::new(table.rows[row].clone());
                 resolutions.push(Resolution::Reinstate { intents, report });
             }
-            Conclusion::WaitForEnds { is_late } => {
+            Conclusion::WaitForSettlements { is_late } => {
                 for intent in &group.intents {
-                    self.cases[*intent].waits_for_ends = true;
+                    self.cases[*intent].awaits_settlements = true;
                 }
                 if is_late {
                     self.escalate(&Why::WalletUnsettled, group, resolutions);
@@ -300,7 +300,7 @@ impl Resolver {
         let case = &self.cases[intent];
         self.assigned.insert(report.id.clone());
         if let Some(missing) = case.last_missing {
-            self.lag.note_found(report, missing);
+            self.lag.record_found_trade(report, missing);
         }
         let (intent, report) = (case.doubt.intent, Box::new(report.clone()));
         match case.stage {
@@ -320,7 +320,7 @@ impl Resolver {
         // Older trades may belong to forgotten intents. These trades were checked when they were new.
         let since =
             known.claimed.unknown_until.map_or(self.since, |until| self.since.max(until + UNCERTAINTY));
-        for report in table.unowned() {
+        for report in table.unowned_reports() {
             let is_ours = report.account.is_none_or(|account| account == self.account);
             let is_young = reported_request_time(report).is_some_and(|at| at >= since);
             let is_foreign = report.from_token == Some(false) || report.other_user.is_some();
