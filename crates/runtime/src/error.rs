@@ -49,8 +49,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Returns whether a signal stopped the run. The run then waits less time for open trades, and a second
-    /// signal ends the run immediately.
+    /// Returns whether a signal stopped the run. A second signal ends the run immediately.
     pub(crate) const fn is_signal(self) -> bool {
         matches!(self, Self::Interrupted | Self::Terminated)
     }

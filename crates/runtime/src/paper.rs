@@ -44,8 +44,7 @@ impl PaperBroker {
         Moments::new(expiry, ticket.arrival, &self.settings)
     }
 
-    /// Returns the price at a moment, `None` if the price is stale. An entry at a full second uses the open of
-    /// the price record that begins at that second. Other moments use the close of a record.
+    /// Returns the price at a moment, `None` if the venue's latest price record is stale.
     async fn price_at(&self, symbol: &Symbol, moment: PriceMoment) -> Result<Option<f64>, BrokerError> {
         let (second, is_open) = match moment {
             PriceMoment::Entry(at) => (at.floor_to(Millis::SECOND), at.is_aligned_to(Millis::SECOND)),

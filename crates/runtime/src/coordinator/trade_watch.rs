@@ -166,7 +166,6 @@ impl OpenTrade {
 }
 
 /// Builds the settlement from a report. `None` while the outcome or profit is unknown.
-/// An unknown result never counts as a win or loss.
 pub(crate) fn to_settlement(
     report: &TradeReport,
     intent: IntentId,

@@ -13,8 +13,7 @@ use candlewick_sdk::Millis;
 use std::path::Path;
 
 /// Copies an idle journal without candles and polls that are older than `keep`; see [`compact`].
-/// Checks that the copy restores the same money, intents, limits, stakes and verdicts. The check and an update
-/// of the tables precede the renaming of the copy to `to`.
+/// Checks that the copy restores the same state and updates its tables before the copy gets its final name.
 pub async fn compact_journal(url: &JournalUrl, to: &Path, keep: Millis) -> Result<(Compaction, Verified)> {
     let mut source = Reader::open(url).await?;
     let copy = compact(url, to, keep).await?;

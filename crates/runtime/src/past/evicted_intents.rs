@@ -69,7 +69,6 @@ pub(super) struct EvictionFilter {
     /// The part that is read next may contain earlier states of these intents.
     last_part: BTreeMap<IntentId, bool>,
     /// Intents that several non-adjacent parts contain, with whether each intent was evicted.
-    /// A part repeats an intent that was corrected or put in doubt long after its end.
     repeated: BTreeMap<IntentId, bool>,
     kept: RetainedDetail,
     old: EvictedIntents,

@@ -1,7 +1,7 @@
 //! Folds a journal into the state of a run, from the first entry or the last snapshot. Creates the snapshots.
 
 use super::evicted_intents::{EvictionPolicy, RetainedDetail};
-use super::pieces::{Flaw, SnapshotReader, PreviousSettings, RestoredFold};
+use super::pieces::{Flaw, PreviousSettings, RestoredFold, SnapshotReader};
 use super::snapshot::{Fingerprints, PART_INTENTS, WrittenParts, parse_fingerprint};
 use super::{OldTrade, RecoveredState};
 use crate::error::Result;
@@ -18,7 +18,6 @@ use std::collections::BTreeSet;
 const PAGE_LINES: u32 = 5_000;
 
 /// State that a run with given settings restores from a journal.
-/// Provides the session and the past for the start of a run and for snapshots.
 pub struct JournalFold {
     session: Session,
     past: RecoveredState,
@@ -84,8 +83,7 @@ impl JournalFold {
         Box::pin(Self::read_evicting(reader, settings, 0, policy, &mut |_| {})).await
     }
 
-    /// Like [`JournalFold::read`], but loads only statistics of old intents
-    /// ([`RecoveredState::take_old_trades`]).
+    /// Like [`JournalFold::read`], but loads old intents as statistics ([`RecoveredState::take_old_trades`]).
     pub async fn read_trades(reader: &mut Reader, settings: &SessionSettings) -> Result<Self> {
         let policy = Self::load_policy(reader, settings, RetainedDetail::Trades).await?;
         Box::pin(Self::read_evicting(reader, settings, 0, policy, &mut |_| {})).await
@@ -332,7 +330,6 @@ const MAX_CORRECTABLE_TRADES: usize = 20_000;
 const END_INTERVAL_DIVISOR: u64 = 10;
 
 /// Number of unsaved parts that justifies a snapshot, even if only a few lines were added.
-/// Before the snapshot, the fold retains the unsaved intents, and a start has to read their lines.
 const MIN_UNSAVED_PARTS: u64 = 4;
 
 impl JournalFold {

@@ -98,8 +98,7 @@ impl JournalWriter {
         Ok(())
     }
 
-    /// Confirms that this process still has the lease, by a new write to the journal.
-    /// A write that was already in progress would prove nothing about the lease.
+    /// Confirms that this process still has the lease by writing to the journal again.
     pub(crate) async fn confirm(&mut self) -> LeaseCheck {
         self.hurry_snapshot().await;
         let is_away = matches!(self.slot, JournalSlot::Away(_));

@@ -214,8 +214,7 @@ impl Runner {
         }
     }
 
-    /// Feeds all available answers to the coordinator before any event reaches the session. Otherwise
-    /// answers that arrived late could be processed in the wrong order.
+    /// Feeds all available answers to the coordinator before other events, to keep them in order.
     async fn feed_ready(&mut self) {
         while let Some(response) = self.requests.try_next() {
             self.feed_answer(response).await;

@@ -21,7 +21,6 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 
 /// Last-resort deadline for a request, in real time. Longer than every deadline in an adapter.
-/// Ensures that an adapter without a deadline cannot block a run.
 const REQUEST_DEADLINE: Duration = Duration::from_mins(1);
 /// Like `REQUEST_DEADLINE`, but for the trade list. A long history may take many requests.
 pub(crate) const LIST_DEADLINE: Duration = Duration::from_mins(30);
