@@ -1,4 +1,4 @@
-//! Ends of a run: stops and errors.
+//! Errors of a run, and the reasons for its end.
 
 use candlewick_broker::BrokerError;
 use candlewick_engine::{EngineError, Rule};
@@ -31,7 +31,7 @@ pub enum RuntimeError {
     UnreadableEntry { seq: u64, problem: String },
     #[error("the snapshot in journal entry {seq} does not match the entries before it")]
     WrongSnapshot { seq: u64 },
-    #[error("row {row} does not match the journal entries")]
+    #[error("{row} does not match the journal entries")]
     WrongRow { row: String },
     #[error("the compacted copy restored a different state, so it was discarded")]
     CompactionDiffers,
@@ -49,8 +49,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// Returns whether the stop came from outside the run. Such a stop shortens the run's wait for open
-    /// trades, and a second one ends the run immediately.
+    /// Returns whether a signal stopped the run. A second signal ends the run immediately.
     pub(crate) const fn is_signal(self) -> bool {
         matches!(self, Self::Interrupted | Self::Terminated)
     }

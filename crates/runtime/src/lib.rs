@@ -1,8 +1,8 @@
-//! Runs a session live: requests candles and prices, sends opens and tracks results.
+//! Runs a session live: requests candles and prices, sends orders and tracks results.
 //!
-//! A [`Coordinator`] is the deterministic core: it maps inputs (responses, orders, ticks, time) to commands.
-//! A [`Runner`] is its shell: a few tokio tasks that use the traits of `candlewick-broker`, write the
-//! journal and sleep. Observers get notices through a bounded channel ([`Watcher`]). If the channel is
+//! The [`Coordinator`] is the deterministic core, which maps inputs (responses, orders, ticks, time) to commands.
+//! The [`Runner`] executes these commands: its tokio tasks call the traits of `candlewick-broker`, write the
+//! journal and sleep. Observers receive notices through a bounded channel ([`Watcher`]). If the channel is
 //! full, notices are dropped and counted. This crate makes no trading decisions.
 
 mod adoption;

@@ -1,4 +1,4 @@
-//! Notices for observers of a run, and their bounded channel.
+//! Notices about a run, and the bounded channel that delivers them to watchers.
 
 use crate::control::{Blockage, LateSeries, Phase, VenueApi};
 use crate::coordinator::RequestId;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-/// Returns whether a settlement ends an intent in this state. Otherwise the settlement is a repetition.
+/// Returns whether an intent in this state can be settled. If not, a settlement is a repetition.
 pub const fn may_settle(before: Option<IntentState>) -> bool {
     matches!(
         before,
@@ -54,7 +54,7 @@ pub enum Notice {
     },
     Warning(String),
     Alarm(String),
-    /// Log line about a change that also has its own notice. Handlers of that notice should ignore this.
+    /// Log line about a change that a separate notice reports. Receivers of both should ignore the log line.
     Logged {
         text: String,
         is_alarm: bool,
@@ -89,13 +89,13 @@ pub struct Evidence {
     pub bot: BotId,
     pub edge: Edge,
     pub trades: u64,
-    /// Wealth of the betting test for an edge. It starts at 1.
+    /// Wealth of the betting test for an edge, initially 1.
     pub account_for: f64,
-    /// Wealth from which an edge is shown. Infinite if the bot may not spend any alpha.
+    /// Wealth at which an edge is shown. Infinite if the bot may not spend any alpha.
     pub threshold_for: f64,
-    /// Wealth of the betting test against an edge. It starts at 1.
+    /// Wealth of the betting test against an edge, initially 1.
     pub account_against: f64,
-    /// Wealth from which an edge is ruled out.
+    /// Wealth at which an edge is ruled out.
     pub threshold_against: f64,
 }
 
@@ -194,32 +194,32 @@ impl Notice {
 impl Notices {
     pub async fn next(&mut self) -> Option<Received> {
         let notice = self.receiver.recv().await?;
-        Some(self.stamp(notice))
+        Some(self.with_missed_count(notice))
     }
 
     /// Blocks until the next notice. Must not be called from an async task.
     pub fn wait(&mut self) -> Option<Received> {
         let notice = self.receiver.blocking_recv()?;
-        Some(self.stamp(notice))
+        Some(self.with_missed_count(notice))
     }
 
     pub fn try_next(&mut self) -> Option<Received> {
         let notice = self.receiver.try_recv().ok()?;
-        Some(self.stamp(notice))
+        Some(self.with_missed_count(notice))
     }
 
     pub fn is_over(&self) -> bool {
         self.receiver.is_closed() && self.receiver.is_empty()
     }
 
-    fn stamp(&mut self, notice: Notice) -> Received {
+    fn with_missed_count(&mut self, notice: Notice) -> Received {
         let dropped = self.dropped.load(Ordering::Relaxed);
         let missed = dropped - std::mem::replace(&mut self.known, dropped);
         Received { notice, missed }
     }
 }
 
-/// Collects measurements of a run. Called inside the run loop, so it must not block or panic.
+/// Collects measurements of a run. The run loop calls these methods, so they must not block or panic.
 pub trait Observer: Send + Sync {
     /// Called on each turn of the loop, and at least every few seconds.
     fn on_turn(&self);

@@ -105,7 +105,7 @@ struct BotTally {
 }
 
 impl BotTally {
-    const fn counter(&mut self, outcome: Outcome) -> &mut u64 {
+    const fn count_mut(&mut self, outcome: Outcome) -> &mut u64 {
         match outcome {
             Outcome::Won => &mut self.won,
             Outcome::Lost => &mut self.lost,
@@ -136,7 +136,7 @@ impl BotTallies {
         let bot = self.0.get_mut(row.approved.bot().index());
         let Some((bot, outcome)) = bot.zip(row.outcome) else { return };
         bot.profit += row.profit;
-        *bot.counter(outcome) += 1;
+        *bot.count_mut(outcome) += 1;
         if let (Outcome::Won | Outcome::Lost, Some(payout)) = (outcome, row.payout) {
             // A payout of 0 has no break-even.
             let _ = bot.needed.add(payout.to_fraction());
@@ -146,9 +146,9 @@ impl BotTallies {
     pub(crate) fn correct(&mut self, before: &BookedResult, after: &BookedResult) {
         let Some(bot) = self.0.get_mut(before.bot.index()) else { return };
         bot.profit += after.profit - before.profit;
-        let count = bot.counter(before.outcome);
+        let count = bot.count_mut(before.outcome);
         *count = count.saturating_sub(1);
-        *bot.counter(after.outcome) += 1;
+        *bot.count_mut(after.outcome) += 1;
         let is_decided = |outcome| matches!(outcome, Outcome::Won | Outcome::Lost);
         let Some(payout) = before.payout else { return };
         let _ = match (is_decided(before.outcome), is_decided(after.outcome)) {

@@ -1,4 +1,4 @@
-//! Paper trading: trades simulated locally at a venue's real prices.
+//! Paper trading: simulates trades locally at the real prices of a venue.
 
 use async_trait::async_trait;
 use candlewick_broker::clock::Clock;
@@ -13,10 +13,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Age at which a price record is too old to represent the requested time.
-const STALE: Millis = Millis::from_seconds(5);
+/// Maximum age of a price record that still represents the requested time.
+const MAX_PRICE_AGE: Millis = Millis::from_seconds(5);
 
-/// Paper broker. It stores no trades: the id of a trade encodes its complete state.
+/// Broker for paper trading. The id of each trade encodes the complete state of the trade.
 pub struct PaperBroker {
     market: Arc<dyn MarketData>,
     clock: Arc<dyn Clock>,
@@ -44,9 +44,8 @@ impl PaperBroker {
         Moments::new(expiry, ticket.arrival, &self.settings)
     }
 
-    /// Returns the price at a time: the close of the second that ends at that time.
-    /// For the open of a candle, returns the open of the second that begins at that time.
-    async fn price(&self, symbol: &Symbol, moment: PriceMoment) -> Result<Option<f64>, BrokerError> {
+    /// Returns the price at a moment, `None` if the venue's latest price record is stale.
+    async fn price_at(&self, symbol: &Symbol, moment: PriceMoment) -> Result<Option<f64>, BrokerError> {
         let (second, is_open) = match moment {
             PriceMoment::Entry(at) => (at.floor_to(Millis::SECOND), at.is_aligned_to(Millis::SECOND)),
             PriceMoment::SecondEntry(at) | PriceMoment::Exit(at) => {
@@ -59,7 +58,7 @@ impl PaperBroker {
             });
         };
         let price = if is_open && record.time == second { record.prices.open } else { record.prices.close };
-        Ok((second - record.time <= STALE && price > 0.0).then_some(price))
+        Ok((second - record.time <= MAX_PRICE_AGE && price > 0.0).then_some(price))
     }
 
     async fn settle(&self, ticket: &Ticket) -> Result<TradeReport, BrokerError> {
@@ -68,8 +67,8 @@ impl PaperBroker {
         if self.clock.now() < moments.close_time + self.settings.settle_delay_ms {
             return Ok(report);
         }
-        let entry = self.price(&ticket.symbol, moments.entry).await?;
-        let exit = self.price(&ticket.symbol, moments.exit).await?;
+        let entry = self.price_at(&ticket.symbol, moments.entry).await?;
+        let exit = self.price_at(&ticket.symbol, moments.exit).await?;
         let outcome = match (entry, exit) {
             (Some(entry), Some(exit)) => outcome_of(ticket.direction, entry, exit, self.settings.draw),
             _ => Outcome::Cancelled,
@@ -121,7 +120,7 @@ impl Broker for PaperBroker {
         Ok(self.reply(self.settle(&ticket).await?))
     }
 
-    /// Returns the trades of this process. Trades from earlier processes exist only as ids in the journal.
+    /// Returns the trades opened by this process. Earlier trades exist only as ids in the journal.
     async fn trades(&self) -> TradeListing {
         let now = self.clock.now();
         let report = |ticket: &Ticket| self.open_report(ticket, &self.moments(ticket));
@@ -148,7 +147,7 @@ pub(super) struct Ticket {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NoTicket;
+pub(super) struct InvalidTicket;
 
 impl fmt::Display for Ticket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -168,27 +167,27 @@ impl fmt::Display for Ticket {
 }
 
 impl FromStr for Ticket {
-    type Err = NoTicket;
+    type Err = InvalidTicket;
 
-    fn from_str(text: &str) -> Result<Self, NoTicket> {
-        let rest = text.strip_prefix('p').ok_or(NoTicket)?;
+    fn from_str(text: &str) -> Result<Self, InvalidTicket> {
+        let rest = text.strip_prefix('p').ok_or(InvalidTicket)?;
         let direction = match rest.get(..1) {
             Some("b") => Direction::Buy,
             Some("s") => Direction::Sell,
-            _ => return Err(NoTicket),
+            _ => return Err(InvalidTicket),
         };
         let expiration_type = match rest.get(1..2) {
             Some("f") => ExpirationType::TimeFixed,
             Some("c") => ExpirationType::CandleClose,
             Some("n") => ExpirationType::NextCandle,
-            _ => return Err(NoTicket),
+            _ => return Err(InvalidTicket),
         };
         let mut parts = rest.get(2..).unwrap_or_default().splitn(3, '.');
         let mut number = || i64::from_str_radix(parts.next()?, 16).ok();
-        let seconds = number().ok_or(NoTicket)?;
-        let arrival = number().ok_or(NoTicket)?;
-        let symbol = parts.next().ok_or(NoTicket)?.parse().map_err(|_| NoTicket)?;
-        let close_type = CloseType::new(Millis::from_seconds(seconds)).map_err(|_| NoTicket)?;
+        let seconds = number().ok_or(InvalidTicket)?;
+        let arrival = number().ok_or(InvalidTicket)?;
+        let symbol = parts.next().ok_or(InvalidTicket)?.parse().map_err(|_| InvalidTicket)?;
+        let close_type = CloseType::new(Millis::from_seconds(seconds)).map_err(|_| InvalidTicket)?;
         Ok(Self { symbol, direction, close_type, expiration_type, arrival: Millis::new(arrival) })
     }
 }
@@ -222,7 +221,7 @@ mod tests {
         for text in
             ["", "p", "pxf1.2.A", "pbf1.2", "pbfz.2.A", "pbf0.2.A", "01KE60F1KJQNJN26HJFP5WRFZE", "pé"]
         {
-            assert_eq!(text.parse::<Ticket>(), Err(NoTicket), "{text:?}");
+            assert_eq!(text.parse::<Ticket>(), Err(InvalidTicket), "{text:?}");
         }
     }
 }

@@ -6,7 +6,7 @@ use candlewick_engine::{BotId, BotVerdict, IntentId, IntentRow, RiskSettings, Se
 use candlewick_sdk::{Money, Payout};
 use std::sync::Arc;
 
-/// Keys in `[runtime]` that may change during a run. The others are copied at the start and then fixed.
+/// Keys in `[runtime]` that may change during a run. The values of other keys are fixed at the start.
 pub const RELOADABLE: [&str; 8] = [
     "missing_trade_s",
     "second_trade",
@@ -22,7 +22,7 @@ pub const RELOADABLE: [&str; 8] = [
 pub struct NewSettings {
     pub risk: RiskSettings,
     pub runtime: RuntimeSettings,
-    /// Inputs that have changed but are not reloaded, such as a rule file.
+    /// Names of changed inputs that are not reloaded, such as a rule file.
     pub kept: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl ReloadInput {
     }
 }
 
-/// Reads the current settings and validates them as a whole. If this fails, nothing changes.
+/// Callback that reads and validates the current settings. Returns the problem if the settings are invalid.
 pub type SettingsReader = Arc<dyn Fn(&ReloadInput) -> Result<NewSettings, String> + Send + Sync>;
 
 impl RuntimeSettings {

@@ -16,31 +16,31 @@ pub struct RuntimeSettings {
     pub watch_prices: bool,
     /// Delay between a candle's close and the first request for it.
     pub first_ask_ms: u32,
-    /// Maximum number of repeated requests for a missing candle before its next close.
+    /// Maximum number of repeated requests for a missing candle before the next candle closes.
     pub quick_repeats: u32,
-    /// Maximum time for which candles with the same close time wait for each other.
+    /// Maximum time for which a candle waits for other candles with the same close time.
     pub hold_ms: u32,
     /// Delay between a trade's close time and the first request for its result.
     pub settle_after_ms: u32,
     /// Seconds between wallet readings, which are compared with the ledger.
     /// If 0, the wallets are read at the start only and not compared.
     pub wallet_every_s: u32,
-    /// Maximum lag of the wallet behind a trade. After that, a deviation counts as a difference.
-    #[serde(skip_serializing_if = "is_default_lag")]
+    /// Maximum lag of the wallet behind a trade. A deviation that lasts longer counts as a wallet difference.
+    #[serde(skip_serializing_if = "is_default_wallet_lag")]
     pub wallet_lag_ms: u32,
-    /// Limit of an unexplained wallet change, in percent of the equity. More halts the run. 0: no limit.
-    #[serde(skip_serializing_if = "is_default_share")]
+    /// Maximum unexplained wallet change, in percent of the equity. A larger change halts the run. 0: no limit.
+    #[serde(skip_serializing_if = "is_default_max_unexplained")]
     #[schemars(range(max = 100))]
     pub max_unexplained_percent: u32,
-    /// Seconds between searches of the venue's list for unknown trades. 0 searches only while an order has an unknown
-    /// status.
+    /// Seconds between searches of the venue's trade list for unknown trades.
+    /// If 0, the list is searched only while an order has an unknown status.
     pub list_every_s: u32,
-    /// Maximum time a trade may be missing from the venue's list.
+    /// Maximum time for which a trade may be absent from the venue's list.
     pub list_lag_ms: u32,
-    /// Seconds for which a trade past its close may be unknown to the venue, by id and in complete lists.
+    /// Seconds for which the venue may find a closed trade neither by its id nor in its trade list.
     /// After that the run halts, and the operator has to enter the result.
     pub missing_trade_s: u32,
-    /// Reaction to a duplicate trade, which is a second trade for one order: `halt`, or only an `alarm`.
+    /// Reaction to a duplicate trade (a second trade for one order): `halt`, or only an `alarm`.
     pub second_trade: SecondTradeRule,
     /// Largest plausible payout, in percent of the stake. A trade with a larger payout halts the run.
     #[schemars(range(min = 1, max = 1000))]
@@ -52,7 +52,7 @@ pub struct RuntimeSettings {
     /// Maximum seconds for which an interrupted run tracks open trades. Another interrupt ends the run.
     pub interrupt_patience_s: u32,
     /// Seconds for which finished trades are kept in memory. The journal keeps every trade forever.
-    /// At least 12 minutes, and 2 minutes longer than the list may lag. 0: for the whole run, as without a journal.
+    /// At least 720, and 120 more than the lag of the list. If 0, or without a journal, kept for the whole run.
     pub remember_s: u32,
     /// Journal entries between snapshots. A start continues from the last snapshot. 0 disables snapshots.
     pub snapshot_every: u32,
@@ -68,7 +68,7 @@ pub struct RuntimeSettings {
     pub least_remembered: Option<Millis>,
 }
 
-/// Reaction to a duplicate trade, which is a second trade for one order.
+/// Reaction to a duplicate trade (a second trade for one order).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SecondTradeRule {
@@ -79,17 +79,17 @@ pub enum SecondTradeRule {
     Alarm,
 }
 
-const WALLET_LAG_MS: u32 = 10_000;
-const MAX_UNEXPLAINED_PERCENT: u32 = 20;
+const DEFAULT_WALLET_LAG_MS: u32 = 10_000;
+const DEFAULT_MAX_UNEXPLAINED_PERCENT: u32 = 20;
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_default_lag(lag_ms: &u32) -> bool {
-    *lag_ms == WALLET_LAG_MS
+const fn is_default_wallet_lag(lag_ms: &u32) -> bool {
+    *lag_ms == DEFAULT_WALLET_LAG_MS
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_default_share(percent: &u32) -> bool {
-    *percent == MAX_UNEXPLAINED_PERCENT
+const fn is_default_max_unexplained(percent: &u32) -> bool {
+    *percent == DEFAULT_MAX_UNEXPLAINED_PERCENT
 }
 
 impl Default for RuntimeSettings {
@@ -102,8 +102,8 @@ impl Default for RuntimeSettings {
             hold_ms: 1_000,
             settle_after_ms: 4_000,
             wallet_every_s: 60,
-            wallet_lag_ms: WALLET_LAG_MS,
-            max_unexplained_percent: MAX_UNEXPLAINED_PERCENT,
+            wallet_lag_ms: DEFAULT_WALLET_LAG_MS,
+            max_unexplained_percent: DEFAULT_MAX_UNEXPLAINED_PERCENT,
             list_every_s: 300,
             list_lag_ms: 120_000,
             missing_trade_s: 600,
@@ -121,7 +121,7 @@ impl Default for RuntimeSettings {
     }
 }
 
-/// Returns the test override of the retention of finished intents; always `None` in release builds.
+/// Returns the retention of finished intents that a test has set. Always `None` in release builds.
 pub fn least_remembered() -> Option<Millis> {
     #[cfg(debug_assertions)]
     return std::env::var("LEAST_REMEMBERED_MS").ok()?.parse().ok().map(Millis::new);

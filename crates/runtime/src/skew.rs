@@ -1,6 +1,6 @@
 //! Difference between our clock and the venue's clock, estimated from the venue's answers.
-//! Every answer gives a [`ClockSample`]: bounds on the lead of the venue's clock, as wide as the request took.
-//! [`find_majority`] finds the difference on which most recent samples agree, and counts the outvoted samples.
+//! Every answer gives a [`ClockSample`]: bounds on the lead of the venue's clock, as wide as the request was long.
+//! [`find_majority`] finds the difference on which most recent samples agree. Other samples are outvoted.
 //! If the newest samples contradict all earlier ones, a clock has leapt, and the earlier samples are dropped.
 
 use candlewick_broker::{PriceAnswer, Reply, Skew, TradeReport};
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 const MIN_REPORTED_CHANGE: Millis = Millis::new(250);
 const MAX_SAMPLES: usize = 16;
 const MAX_SAMPLE_AGE: Millis = Millis::from_seconds(600);
-/// Allowance for clock drift: bounds widen by 1 ms per this many ms. Twice the drift of cheap quartz.
+/// Milliseconds in which clock drift widens the bounds by 1 ms. Allows twice the drift of a cheap quartz.
 const DRIFT_DIVISOR: i64 = 5_000;
 const LEAP_SAMPLES: usize = 2;
 
@@ -25,7 +25,7 @@ pub(crate) struct SkewWatch {
 }
 
 /// Describes the lead of this machine's clock. `offset` is our time minus the venue's. `limit` is
-/// `risk.max_clock_skew_ms`, `None` if it is unknown or off.
+/// `risk.max_clock_skew_ms`, `None` if the limit is unknown or disabled.
 pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
     let seconds = |span: Millis| format!("{:.1} s", span.get() as f64 / 1_000.0);
     let side = match offset.get() {
@@ -34,7 +34,7 @@ pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
         1.. => "ahead of",
     };
     let by = seconds(offset.abs_diff(Millis::ZERO));
-    let limit = limit.map(|limit| format!("; nothing opens above {}", seconds(limit))).unwrap_or_default();
+    let limit = limit.map(|limit| format!("; no trade opens above {}", seconds(limit))).unwrap_or_default();
     format!("this machine is {by} {side} the venue{limit}")
 }
 
@@ -45,25 +45,25 @@ struct TimedSample {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Change {
-    /// Proven part of the skew (our time minus the venue's), if it is worth reporting.
+pub(crate) struct SkewChange {
+    /// Proven skew (our time minus the venue's), `None` if the change is too small to report.
     pub(crate) offset: Option<Millis>,
     pub(crate) leapt: Option<Millis>,
 }
 
 impl SkewWatch {
-    pub(crate) fn take(&mut self, sample: ClockSample, now: Millis) -> Change {
+    pub(crate) fn take(&mut self, sample: ClockSample, now: Millis) -> SkewChange {
         if sample.bounds.low > sample.bounds.high {
             // Our clock was set back during the request, so the sample proves nothing.
-            return Change::default();
+            return SkewChange::default();
         }
-        self.forget(sample.source, now);
+        self.prune_samples(sample.source, now);
         self.samples.push_back(TimedSample { at: now, sample });
         let leapt = self.find_leap(now);
         self.estimate = self.find_estimate(now);
         let is_outvoted = self.estimate.is_some_and(|found| !found.allows(sample.bounds));
         self.outvoted += u64::from(is_outvoted);
-        Change { offset: self.offset_to_report(), leapt }
+        SkewChange { offset: self.offset_to_report(), leapt }
     }
 
     pub(crate) fn estimate(&self) -> Option<ClockEstimate> {
@@ -76,7 +76,7 @@ impl SkewWatch {
         Some(high?.abs_diff(Millis::ZERO).max(low.abs_diff(Millis::ZERO)))
     }
 
-    pub(crate) fn on_local_clock_moved(&mut self, by: Millis, now: Millis) -> Change {
+    pub(crate) fn on_local_clock_moved(&mut self, by: Millis, now: Millis) -> SkewChange {
         for dated in &mut self.samples {
             let Skew { low, high } = dated.sample.bounds;
             let high = if high == Millis::MAX { high } else { high - by };
@@ -84,11 +84,11 @@ impl SkewWatch {
             dated.at += by;
         }
         self.estimate = self.find_estimate(now);
-        Change { offset: self.offset_to_report(), leapt: None }
+        SkewChange { offset: self.offset_to_report(), leapt: None }
     }
 
     fn offset_to_report(&mut self) -> Option<Millis> {
-        let bounds = self.bounds_to_use()?;
+        let bounds = self.effective_bounds()?;
         let known = Millis::ZERO - self.reported;
         if bounds.low <= known && known <= bounds.high {
             return None;
@@ -101,15 +101,15 @@ impl SkewWatch {
         is_worthwhile.then_some(offset)
     }
 
-    /// Returns the bounds of the estimate, or of the newest `Date` header if that proves a larger skew.
-    /// A leap therefore takes effect immediately. It enters the estimate once a second answer confirms it.
-    fn bounds_to_use(&self) -> Option<Skew> {
+    /// Returns the bounds of the estimate, or of the newest `Date` header if the header proves a larger skew.
+    /// A leap therefore takes effect immediately, although the estimate follows only after a second answer.
+    fn effective_bounds(&self) -> Option<Skew> {
         let ClockEstimate { low, high, .. } = self.estimate?;
         let agreed = Skew { low, high: high.unwrap_or(Millis::MAX) };
         let newest = self.samples.back().map(|dated| dated.sample);
         let header = newest.filter(|newest| newest.source == ClockSource::Date).map(|newest| newest.bounds);
-        let how_bad = |bounds: &Skew| bounds.certain().abs_diff(Millis::ZERO);
-        Some(header.filter(|header| how_bad(header) > how_bad(&agreed)).unwrap_or(agreed))
+        let distance = |bounds: &Skew| bounds.certain().abs_diff(Millis::ZERO);
+        Some(header.filter(|header| distance(header) > distance(&agreed)).unwrap_or(agreed))
     }
 
     fn find_estimate(&self, now: Millis) -> Option<ClockEstimate> {
@@ -132,11 +132,11 @@ impl SkewWatch {
         Some(after.middle() - before.middle())
     }
 
-    fn forget(&mut self, source: ClockSource, now: Millis) {
+    fn prune_samples(&mut self, source: ClockSource, now: Millis) {
         self.samples.retain(|dated| now - dated.at <= MAX_SAMPLE_AGE);
-        let of_it = |dated: &TimedSample| dated.sample.source == source;
-        if self.samples.iter().filter(|dated| of_it(dated)).count() >= MAX_SAMPLES
-            && let Some(oldest) = self.samples.iter().position(of_it)
+        let has_source = |dated: &TimedSample| dated.sample.source == source;
+        if self.samples.iter().filter(|dated| has_source(dated)).count() >= MAX_SAMPLES
+            && let Some(oldest) = self.samples.iter().position(has_source)
         {
             self.samples.remove(oldest);
         }
@@ -187,16 +187,16 @@ pub(super) fn find_majority(bounds: impl ExactSizeIterator<Item = Skew> + Clone)
         let high = (high != Millis::MAX).then_some(high);
         return Some(ClockEstimate { low, high, agreeing: count, outvoted: 0 });
     }
-    let mut edges: Vec<(Millis, Edge)> =
-        bounds.flat_map(|skew| [(skew.low, Edge::Begins), (skew.high, Edge::Ends)]).collect();
+    let mut edges: Vec<(Millis, BoundEdge)> =
+        bounds.flat_map(|skew| [(skew.low, BoundEdge::Begins), (skew.high, BoundEdge::Ends)]).collect();
     // Starts sort before ends, so that touching bounds agree.
     edges.sort_unstable();
     let (mut depth, mut best) = (0, 0);
     let mut found: Option<(Millis, Millis)> = None;
     for (place, (at, edge)) in edges.iter().enumerate() {
         match edge {
-            Edge::Ends => depth -= 1,
-            Edge::Begins => {
+            BoundEdge::Ends => depth -= 1,
+            BoundEdge::Begins => {
                 depth += 1;
                 let end = edges.get(place + 1).map_or(*at, |(next, _)| *next);
                 if depth > best {
@@ -214,19 +214,19 @@ pub(super) fn find_majority(bounds: impl ExactSizeIterator<Item = Skew> + Clone)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Edge {
+enum BoundEdge {
     Begins,
     Ends,
 }
 
-const MAX_AHEAD: Millis = Millis::HOUR;
+const MAX_RECORDING_LEAD: Millis = Millis::HOUR;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockSource {
-    /// `Date` header of an answer: a whole second, stamped during the request.
+    /// `Date` header of an answer, in whole seconds. The venue sets the header during the request.
     Date,
-    /// Request time of a trade, stamped during the open request.
+    /// Request time of a trade. The venue sets this time during the open request.
     Open,
     /// Time of a price record, which cannot be later than the venue's current time.
     PriceRecord,
@@ -249,11 +249,11 @@ impl ClockSample {
         Some(Self { source: ClockSource::Open, bounds })
     }
 
-    /// Returns the sample in a price answer: the venue's time is that of the record or later.
+    /// Builds a sample from a price answer. The venue's clock cannot be earlier than the record's time.
     /// Returns `None` if the record is later than requested. Ignores an implausible recording time.
     pub(crate) fn from_price(reply: &Reply<PriceAnswer>, asked: Millis) -> Option<Self> {
         let record = reply.value.record().filter(|record| record.time <= asked)?;
-        let recorded = record.recorded_time.filter(|at| *at <= reply.received + MAX_AHEAD);
+        let recorded = record.recorded_time.filter(|at| *at <= reply.received + MAX_RECORDING_LEAD);
         let recorded = recorded.unwrap_or(record.time).max(record.time);
         let bounds = Skew { low: recorded - reply.received, high: Millis::MAX };
         Some(Self { source: ClockSource::PriceRecord, bounds })
@@ -298,7 +298,7 @@ mod tests {
     fn ignores_answers_received_before_their_request() {
         let (watch, change) =
             watched(&[says(ClockSource::Date, -100, 100), says(ClockSource::Date, 500, -500)]);
-        assert_eq!(change, Change::default());
+        assert_eq!(change, SkewChange::default());
         let estimate = watch.estimate().unwrap();
         assert_eq!((estimate.low.get(), estimate.high.map(Millis::get)), (-100, Some(100)));
     }
@@ -307,9 +307,9 @@ mod tests {
         ClockSample { source, bounds: Skew { low: Millis::new(low), high: Millis::new(high) } }
     }
 
-    fn watched(samples: &[ClockSample]) -> (SkewWatch, Change) {
+    fn watched(samples: &[ClockSample]) -> (SkewWatch, SkewChange) {
         let mut watch = SkewWatch::default();
-        let mut change = Change::default();
+        let mut change = SkewChange::default();
         for (second, sample) in samples.iter().enumerate() {
             change = watch.take(*sample, Millis::from_seconds(second as i64));
         }
@@ -352,15 +352,15 @@ mod tests {
             let leapt = says(ClockSource::Date, leap - 100, leap + 900);
             let (mut watch, change) = watched(&[calm, calm, calm, calm, leapt]);
             let certain = if leap > 0 { leap - 100 } else { leap + 900 };
-            assert_eq!(change, Change { offset: Some(Millis::new(-certain)), leapt: None });
+            assert_eq!(change, SkewChange { offset: Some(Millis::new(-certain)), leapt: None });
             assert_eq!(watch.take(calm, Millis::from_seconds(5)).offset, Some(Millis::ZERO));
             let (mut watch, _) = watched(&[calm, calm, calm, calm, leapt]);
             let change = watch.take(leapt, Millis::from_seconds(5));
-            assert_eq!(change, Change { offset: None, leapt: Some(Millis::new(leap)) });
+            assert_eq!(change, SkewChange { offset: None, leapt: Some(Millis::new(leap)) });
             if leap > 0 {
                 // Our clock had stopped and now catches up.
                 let change = watch.on_local_clock_moved(Millis::new(leap), Millis::from_seconds(6 + 60));
-                assert_eq!(change, Change { offset: Some(Millis::ZERO), leapt: None });
+                assert_eq!(change, SkewChange { offset: Some(Millis::ZERO), leapt: None });
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Tracks accepted trades until they are final: requests, settlements and missing trades.
-//! The result of a missing trade is never guessed. The operator has to enter it.
+//! Tracks each accepted trade until its result is final, and detects missing trades.
+//! The result of a missing trade is never guessed. The operator has to enter the result.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -11,21 +11,21 @@ use candlewick_engine::{EventKind, IntentId, Settled, VenueSymbol};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome, Payout};
 use std::collections::BTreeMap;
 
-/// Backoff between requests while a trade is not final or a request fails. The last delay repeats.
-const PAUSES_MS: [i64; 6] = [1_000, 3_000, 3_000, 5_000, 10_000, 30_000];
-/// Maximum correction of the open time by a later record. Beyond it, the record is for another trade.
-const OPEN_TIME_CORRECTION: Millis = Millis::MINUTE;
-const DETAILS_AFTER: Millis = Millis::SECOND;
+/// Backoff delays between requests for a trade without a final result. The last delay repeats.
+const RETRY_DELAYS_MS: [i64; 6] = [1_000, 3_000, 3_000, 5_000, 10_000, 30_000];
+/// Maximum correction of the open time by a later record. A larger difference indicates another trade.
+const MAX_OPEN_TIME_CORRECTION: Millis = Millis::MINUTE;
+const DETAILS_REQUEST_DELAY: Millis = Millis::SECOND;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OpenTrade {
-    /// Trade id at the venue, not truncated.
+    /// Complete trade id at the venue, which the journal may truncate.
     pub(super) venue_id: String,
     pub(super) stake: Money,
     pub(super) assumed_close: Millis,
     pub(super) open_time: Option<Millis>,
     pub(super) close_time: Option<Millis>,
-    /// Symbol as first reported. Later records must agree with it.
+    /// Symbol in the first record of the trade. Later records must name the same symbol.
     pub(super) symbol: Option<VenueSymbol>,
     pub(super) direction: Option<Direction>,
     pub(super) payout: Option<Payout>,
@@ -60,7 +60,7 @@ impl TradeWatch {
     pub(crate) fn begin(&mut self, intent: IntentId, trade: OpenTrade, now: Millis) -> Millis {
         let close_time = trade.close_time;
         self.trades.insert(intent, trade);
-        close_time.map_or(now + DETAILS_AFTER, |close| (close + self.settle_after).max(now))
+        close_time.map_or(now + DETAILS_REQUEST_DELAY, |close| (close + self.settle_after).max(now))
     }
 
     pub(crate) fn find(&self, intent: IntentId) -> Option<&OpenTrade> {
@@ -74,9 +74,9 @@ impl TradeWatch {
         now: Millis,
     ) -> Option<TradeMismatch> {
         let trade = self.trades.get_mut(&intent)?;
-        let difference = trade.difference(report)?;
+        let difference = trade.describe_mismatch(report)?;
         let news = (!std::mem::replace(&mut trade.watch.is_reported, true)).then_some(difference);
-        Some(TradeMismatch { news, next_request_at: trade.pause(now) })
+        Some(TradeMismatch { news, next_request_at: trade.next_retry(now) })
     }
 
     pub(super) fn find_mut(&mut self, intent: IntentId) -> Option<&mut OpenTrade> {
@@ -106,13 +106,13 @@ impl TradeWatch {
             trade.watch.asked = 0;
         }
         let assumed = Some(trade.close() + self.settle_after).filter(|at| *at > now);
-        let pause = first.unwrap_or_else(|| trade.pause(now));
+        let pause = first.unwrap_or_else(|| trade.next_retry(now));
         Some(assumed.map_or(pause, |assumed| pause.min(assumed)))
     }
 
     pub(crate) fn schedule_retry(&mut self, intent: IntentId, now: Millis) -> Option<Millis> {
         let trade = self.trades.get_mut(&intent)?;
-        Some(trade.pause(now))
+        Some(trade.next_retry(now))
     }
 
     pub(crate) fn end(&mut self, intent: IntentId) {
@@ -133,8 +133,8 @@ impl OpenTrade {
         self.close_time.unwrap_or(self.assumed_close)
     }
 
-    /// Describes how a record contradicts the known trade. Missing fields are accepted.
-    fn difference(&self, report: &TradeReport) -> Option<String> {
+    /// Describes the first contradiction between a record and the known trade. Ignores missing fields.
+    fn describe_mismatch(&self, report: &TradeReport) -> Option<String> {
         let direction = report.direction.as_ref().and_then(Reported::known);
         // Truncates the symbol, because the journal stores it truncated.
         let symbol = report.symbol.as_deref().map(VenueSymbol::truncated);
@@ -147,26 +147,25 @@ impl OpenTrade {
         } else {
             let (known, found) = (self.open_time?, report.open_time?);
             let far = known.abs_diff(found);
-            (far > self.open_correction()).then(|| format!("its open time is {} s off", far.get() / 1_000))
+            (far > self.max_correction()).then(|| format!("its open time differs by {} s", far.get() / 1_000))
         }
     }
 
-    /// Returns the maximum correction of this trade's open time. It includes the duration, because a trade
-    /// that opens with the next candle may first be reported with its request time.
-    fn open_correction(&self) -> Millis {
+    /// Returns the maximum correction of this trade's open time. The correction may be as long as the trade,
+    /// because a trade that opens with the next candle may first be reported with its request time.
+    fn max_correction(&self) -> Millis {
         let lasts = self.open_time.map_or(Millis::ZERO, |open| self.assumed_close - open);
-        OPEN_TIME_CORRECTION.max(lasts)
+        MAX_OPEN_TIME_CORRECTION.max(lasts)
     }
 
-    fn pause(&mut self, now: Millis) -> Millis {
-        let pause = PAUSES_MS[self.watch.asked.min(PAUSES_MS.len() - 1)];
+    fn next_retry(&mut self, now: Millis) -> Millis {
+        let pause = RETRY_DELAYS_MS[self.watch.asked.min(RETRY_DELAYS_MS.len() - 1)];
         self.watch.asked += 1;
         now + Millis::new(pause)
     }
 }
 
-/// Returns the settlement in a report, `None` while the outcome or profit is unknown.
-/// An unknown result never counts as a win or loss.
+/// Builds the settlement from a report. `None` while the outcome or profit is unknown.
 pub(crate) fn to_settlement(
     report: &TradeReport,
     intent: IntentId,
@@ -187,14 +186,14 @@ pub(crate) fn to_settlement(
     })
 }
 
-/// Returns the profit of a finished trade: the venue's figure or, if missing, the computed profit.
+/// Returns the profit of a finished trade as reported, or computes the profit if the venue omits it.
 pub(super) fn reported_profit(report: &TradeReport, stake: Money, scale: MoneyScale) -> Option<Money> {
     let outcome = report.progress.outcome()?;
     let reported = report.profit.and_then(|profit| scale.rounded(profit).ok());
     reported.or_else(|| profit_by_rule(outcome, stake, report.payout))
 }
 
-/// Computes the profit from outcome, stake and payout. Returns `None` for a win with an unknown payout.
+/// Computes a trade's profit from its outcome, stake and payout. `None` for a win with an unknown payout.
 pub fn profit_by_rule(outcome: Outcome, stake: Money, payout: Option<Payout>) -> Option<Money> {
     match outcome {
         Outcome::Won => payout.map(|payout| stake.profit_at(payout)),
@@ -205,36 +204,36 @@ pub fn profit_by_rule(outcome: Outcome, stake: Money, payout: Option<Payout>) ->
 
 const RECHECK_INTERVAL: Millis = Millis::from_seconds(30);
 
-/// Uninterrupted absence of a trade at the venue, counted from its close.
+/// Period for which the venue has not known a closed trade, without interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Absence {
     since: Millis,
     last: Millis,
     /// Request times of the first and the last complete list without the trade.
-    unlisted: Option<(Millis, Millis)>,
-    /// Like `unlisted`, for incomplete lists.
-    unread: Option<(Millis, Millis)>,
+    full_list: Option<(Millis, Millis)>,
+    /// Request times of the first and the last incomplete list without the trade.
+    partial_list: Option<(Millis, Millis)>,
     is_reported: bool,
 }
 
 impl Absence {
-    fn take_listing(&mut self, began: Millis, is_whole: bool) {
-        let looks = if is_whole { &mut self.unlisted } else { &mut self.unread };
-        *looks = Some((looks.map_or(began, |(first, _)| first), began));
+    fn record_list(&mut self, began: Millis, is_whole: bool) {
+        let requests = if is_whole { &mut self.full_list } else { &mut self.partial_list };
+        *requests = Some((requests.map_or(began, |(first, _)| first), began));
     }
 
     fn has_lasted(&self, patience: Millis) -> bool {
-        (self.last - self.since).min(span(self.unlisted).max(span(self.unread))) >= patience
+        (self.last - self.since).min(elapsed(self.full_list).max(elapsed(self.partial_list))) >= patience
     }
 }
 
 impl TradeWatch {
-    /// Records that the venue does not know the trade's id. Returns false before the close, when this may
-    /// still be a delay.
-    fn is_unknown(&mut self, intent: IntentId, now: Millis) -> bool {
+    /// Records that the venue does not know a trade's id. Returns false before the close of the trade,
+    /// because the venue may still be delayed.
+    fn record_unknown_id(&mut self, intent: IntentId, now: Millis) -> bool {
         let Some(trade) = self.find_mut(intent).filter(|trade| now > trade.close()) else { return false };
-        let begun = Absence { since: now, last: now, unlisted: None, unread: None, is_reported: false };
-        trade.watch.absence.get_or_insert(begun).last = now;
+        let new = Absence { since: now, last: now, full_list: None, partial_list: None, is_reported: false };
+        trade.watch.absence.get_or_insert(new).last = now;
         true
     }
 
@@ -244,9 +243,9 @@ impl TradeWatch {
         }
     }
 
-    /// Records a list and returns the trades that are now considered missing.
-    /// Ignores trades that may be absent from the list only because of its `lag`.
-    fn take_listing(&mut self, listing: &TradeListing, lag: Millis, patience: Millis) -> Vec<IntentId> {
+    /// Records a trade list and returns the trades that are now considered missing.
+    /// Skips trades that closed less than `lag` before the list, because the list may be delayed.
+    fn record_list(&mut self, listing: &TradeListing, lag: Millis, patience: Millis) -> Vec<IntentId> {
         let is_whole = listing.is_complete && listing.ended_early.is_none();
         let mut gone = Vec::new();
         for (intent, trade) in &mut self.trades {
@@ -256,7 +255,7 @@ impl TradeWatch {
             }
             let is_due = listing.began > trade.close() + lag;
             let Some(absence) = trade.watch.absence.as_mut().filter(|_| is_due) else { continue };
-            absence.take_listing(listing.began, is_whole);
+            absence.record_list(listing.began, is_whole);
             if absence.has_lasted(patience) && !std::mem::replace(&mut absence.is_reported, true) {
                 gone.push(*intent);
             }
@@ -267,15 +266,15 @@ impl TradeWatch {
 
 impl Coordinator {
     pub(super) fn on_unknown_trade(&mut self, intent: IntentId, now: Millis) {
-        if self.trades.is_unknown(intent, now) {
+        if self.trades.record_unknown_id(intent, now) {
             self.agenda.add(now + RECHECK_INTERVAL, Job::Trades);
         }
     }
 
     pub(super) fn find_missing_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let patience = Millis::from_seconds(self.settings.missing_trade_s.into());
-        for intent in self.trades.take_listing(listing, self.doubts.resolver.lag.allowance(), patience) {
-            let Some(text) = self.trades.find(intent).and_then(|trade| describe(intent, trade)) else {
+        for intent in self.trades.record_list(listing, self.doubts.resolver.lag.allowance(), patience) {
+            let Some(text) = self.trades.find(intent).and_then(|trade| describe_missing(intent, trade)) else {
                 continue;
             };
             self.halt_or_alarm(text, step);
@@ -288,7 +287,7 @@ impl Coordinator {
     pub(super) fn missing_trades(&self) -> Vec<String> {
         let is_reported = |trade: &OpenTrade| trade.watch.absence.is_some_and(|absence| absence.is_reported);
         let missing = self.trades.all().filter(|(_, trade)| is_reported(trade));
-        missing.filter_map(|(intent, trade)| describe(intent, trade)).collect()
+        missing.filter_map(|(intent, trade)| describe_missing(intent, trade)).collect()
     }
 
     pub(super) fn settle_manually(
@@ -306,14 +305,14 @@ impl Coordinator {
         let (id, stake, close) = (trade.venue_id.clone(), trade.stake, trade.close());
         if trade.watch.absence.is_none_or(|absence| !absence.is_reported) {
             return Err(format!(
-                "the venue may still report the result of trade {id}: wait until it has been missing for {} s since its close \
-                 (runtime.missing_trade_s)",
+                "the venue may still report the result of trade {id}. Wait until the trade has been missing for {} s \
+                 since its close (runtime.missing_trade_s)",
                 self.settings.missing_trade_s
             ));
         }
         let profit = profit_by_rule(outcome, stake, row.payout);
         let profit = profit
-            .ok_or_else(|| format!("the payout of trade {id} is unknown, so a win has no known profit"))?;
+            .ok_or_else(|| format!("the payout of trade {id} is unknown, so the profit of a win cannot be computed"))?;
         let settling = BookedResult {
             intent,
             bot: row.approved.bot(),
@@ -334,15 +333,15 @@ impl Coordinator {
     }
 }
 
-fn span(looks: Option<(Millis, Millis)>) -> Millis {
-    looks.map_or(Millis::new(-1), |(first, last)| last - first)
+fn elapsed(requests: Option<(Millis, Millis)>) -> Millis {
+    requests.map_or(Millis::new(-1), |(first, last)| last - first)
 }
 
-fn describe(intent: IntentId, trade: &OpenTrade) -> Option<String> {
-    let Absence { since, last, unlisted, unread, .. } = trade.watch.absence?;
+fn describe_missing(intent: IntentId, trade: &OpenTrade) -> Option<String> {
+    let Absence { since, last, full_list, partial_list, .. } = trade.watch.absence?;
     let (id, seconds) = (&trade.venue_id, (last - since).get() / 1_000);
-    let ways = if span(unlisted) >= span(unread) {
-        "neither by id nor in its list"
+    let ways = if elapsed(full_list) >= elapsed(partial_list) {
+        "neither found by id nor listed"
     } else {
         "not by id, and the list could not be read completely"
     };

@@ -1,4 +1,4 @@
-//! Health of the venue: API responses, account restrictions, rejected tokens.
+//! Monitors the venue: API responses, account restrictions and rejected tokens.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -10,8 +10,8 @@ use candlewick_broker::{BrokerError, Identity, OpenOutcome, Reply};
 use candlewick_engine::Control;
 use candlewick_sdk::Millis;
 
-const USER_POLL_INTERVAL: Millis = Millis::from_seconds(600);
-const RESTRICTED_USER_POLL_INTERVAL: Millis = Millis::from_seconds(60);
+const ACCOUNT_POLL_INTERVAL: Millis = Millis::from_seconds(600);
+const RESTRICTED_POLL_INTERVAL: Millis = Millis::from_seconds(60);
 
 #[derive(Debug, Default)]
 pub(crate) struct VenueWatch {
@@ -23,15 +23,15 @@ pub(crate) struct VenueWatch {
 
 #[derive(Debug, Default)]
 struct ApiHealth {
-    /// Time of the last response. A refusal counts as a response only for opens.
-    heard: Option<Millis>,
-    /// Time of the first failure since the last response. Without failures, an idle API is not silent.
+    /// Time of the last successful response. A rejected open order counts as successful.
+    last_success: Option<Millis>,
+    /// Time of the first failure since the last successful response, `None` if no request has failed.
     failing_since: Option<Millis>,
 }
 
 impl ApiHealth {
     fn is_silent(&self, now: Millis) -> bool {
-        self.failing_since.is_some_and(|since| now - self.heard.unwrap_or(since) > RunState::SILENT_AFTER)
+        self.failing_since.is_some_and(|at| now - self.last_success.unwrap_or(at) > RunState::SILENT_AFTER)
     }
 }
 
@@ -56,8 +56,8 @@ impl Coordinator {
             Some(VenueApi::Trading) => &mut self.venue.trading,
             Some(VenueApi::Prices) => &mut self.venue.prices,
         };
-        if is_heard(answer) {
-            *health = ApiHealth { heard: Some(now), failing_since: None };
+        if is_successful(answer) {
+            *health = ApiHealth { last_success: Some(now), failing_since: None };
         } else if health.failing_since.is_none() {
             health.failing_since = Some(now);
         }
@@ -71,9 +71,9 @@ impl Coordinator {
 
     pub(super) fn on_user(&mut self, answer: Result<Reply<Identity>, BrokerError>, step: &mut Step<'_>) {
         let pace = if self.venue.restrictions.is_empty() {
-            USER_POLL_INTERVAL
+            ACCOUNT_POLL_INTERVAL
         } else {
-            RESTRICTED_USER_POLL_INTERVAL
+            RESTRICTED_POLL_INTERVAL
         };
         let restrictions = match answer {
             Ok(reply) => reply.value.restrictions,
@@ -82,7 +82,7 @@ impl Coordinator {
                 return self.warn_about("the account restrictions could not be read", &error, step);
             }
         };
-        let pace = if restrictions.is_empty() { USER_POLL_INTERVAL } else { RESTRICTED_USER_POLL_INTERVAL };
+        let pace = if restrictions.is_empty() { ACCOUNT_POLL_INTERVAL } else { RESTRICTED_POLL_INTERVAL };
         self.agenda.add(step.now + pace, Job::User);
         if restrictions == self.venue.restrictions {
             return;
@@ -101,7 +101,7 @@ impl Coordinator {
         }
     }
 
-    /// Resumes opens despite the account restrictions, until the venue reports them again.
+    /// Resumes opens despite the account restrictions. The override lasts until the restrictions change.
     pub(super) fn override_restrictions(&mut self, step: &mut Step<'_>) {
         if self.venue.bars_account() {
             self.venue.is_overridden = true;
@@ -120,25 +120,25 @@ impl Coordinator {
     pub(super) fn account_restriction(&self) -> Option<String> {
         self.venue.bars_account().then(|| {
             format!(
-                "the venue reports the account as {}; opens are suspended until that changes or you run `candlewick resume`",
+                "the venue reports the account as {}; opens are suspended until the restriction ends or you run `candlewick resume`",
                 self.venue.restrictions.join(", ")
             )
         })
     }
 
     pub(super) const fn venue_heard(&self, api: VenueApi) -> Option<Millis> {
-        self.venue.health(api).heard
+        self.venue.health(api).last_success
     }
 
     pub(super) fn last_heard(&self) -> Option<Millis> {
-        self.venue.trading.heard.max(self.venue.prices.heard)
+        self.venue.trading.last_success.max(self.venue.prices.last_success)
     }
 
     pub(super) fn venue_health(&self, now: Millis) -> Option<Box<VenueHealth>> {
         let state = |api| {
             let health = self.venue.health(api);
-            let is_asked = health.heard.is_some() || health.failing_since.is_some();
-            is_asked.then(|| ApiState { api, heard: health.heard, is_silent: health.is_silent(now) })
+            let is_asked = health.last_success.is_some() || health.failing_since.is_some();
+            is_asked.then(|| ApiState { api, heard: health.last_success, is_silent: health.is_silent(now) })
         };
         let states: Vec<ApiState> = VenueApi::ALL.into_iter().filter_map(state).collect();
         (!states.is_empty()).then(|| Box::new(VenueHealth(states)))
@@ -152,7 +152,7 @@ impl Coordinator {
         let user = &self.venue.restrictions;
         let user = (!user.is_empty()).then(|| format!("the account is {}", user.join(", ")));
         let is_below_zero = self.audits.wallet.state == WalletState::BelowZero;
-        let wallet = is_below_zero.then(|| format!("the {} wallet is below zero", self.session.account));
+        let wallet = is_below_zero.then(|| format!("the balance of the {} wallet is below zero", self.session.account));
         let late: Vec<_> = self.market.late_series().map(|(_, late)| late).collect();
         let missing = self.missing_trades();
         silence(|api| self.is_silent(api, now))
@@ -178,7 +178,7 @@ fn answering_api(answer: &Answer) -> Option<VenueApi> {
     })
 }
 
-const fn is_heard(answer: &Answer) -> bool {
+const fn is_successful(answer: &Answer) -> bool {
     match answer {
         Answer::Candles(_, answer) => answer.is_ok(),
         Answer::Price(_, _, answer) | Answer::SettlementPrice(answer) => answer.is_ok(),
@@ -192,8 +192,8 @@ const fn is_heard(answer: &Answer) -> bool {
     }
 }
 
-/// Maximum time between requests while the token is rejected, so that a new token is detected.
-const MAX_PROBE_PAUSE: Millis = Millis::from_seconds(10);
+/// Maximum time between wallet requests while the venue rejects the token, to detect a valid token.
+const MAX_PROBE_INTERVAL: Millis = Millis::from_seconds(10);
 
 pub(super) const TOKEN_SOURCE: &str = "in the file named by broker.api_token_file (reloaded automatically), or in the environment before a restart";
 
@@ -210,7 +210,7 @@ impl Coordinator {
                 if !self.ending.is_stopping() {
                     self.control(Control::Suspend, step);
                 }
-                self.agenda.add(step.now + MAX_PROBE_PAUSE, Job::Balances);
+                self.agenda.add(step.now + MAX_PROBE_INTERVAL, Job::Balances);
                 let text = format!(
                     "{}; opens are suspended. Provide a valid token {TOKEN_SOURCE}. If the token is valid, `candlewick \
                      resume` retries it",
@@ -229,11 +229,11 @@ impl Coordinator {
     pub(super) fn next_balances(&self, now: Millis) -> Option<Millis> {
         let every = Millis::from_seconds(i64::from(self.settings.wallet_every_s));
         let pace = (every > Millis::ZERO).then_some(every);
-        let probe = self.token_refused.is_some().then_some(MAX_PROBE_PAUSE);
+        let probe = self.token_refused.is_some().then_some(MAX_PROBE_INTERVAL);
         pace.into_iter().chain(probe).min().map(|pause| now + pause)
     }
 
-    /// Warns about a failed request, unless the token was rejected, which is reported separately.
+    /// Warns about a failed request. Omits rejections of the token, because an alarm reports them.
     pub(super) fn warn_about(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
         if self.token_refused.is_none() || !matches!(error, BrokerError::Credentials { .. }) {
             step.warn(format!("{what}: {error}"));

@@ -1,4 +1,4 @@
-//! Wallet readings and their differences from the ledger.
+//! Reads the wallet and compares its balance with the ledger.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -12,7 +12,7 @@ use candlewick_broker::{Account, Balances, BrokerError, Reply};
 use candlewick_engine::{Control, EventKind, IntentRow, IntentState};
 use candlewick_sdk::{Millis, Money, Outcome};
 
-const LAST_READING_PAUSE: Millis = Millis::from_seconds(2);
+const LAST_READING_DELAY: Millis = Millis::from_seconds(2);
 const LAST_READING_TIMEOUT: Millis = Millis::from_seconds(30);
 
 #[derive(Debug, Default)]
@@ -24,10 +24,10 @@ pub(crate) struct WalletWatch {
     named: Option<(String, Money)>,
     changed: Option<Millis>,
     is_halting: bool,
-    /// Part of the difference that came from outside. Our trades cannot explain it, or it halted the run.
+    /// Part of the wallet difference that no trade can explain or that halted the run.
     from_outside: Money,
     other: Option<String>,
-    /// Deposit or withdrawal that only the last reading showed. The next run books it.
+    /// Deposit or withdrawal that only the run's last reading showed. The next run books this amount.
     unbooked: Money,
 }
 
@@ -46,7 +46,7 @@ impl WalletWatch {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct WalletRead {
+struct WalletSample {
     wallet: Money,
     bonus: Option<Money>,
     sent: Millis,
@@ -63,7 +63,7 @@ impl Coordinator {
         self.audits.wallet.confirmed = difference;
         self.wallet.changed = (difference != Money::ZERO).then_some(step.now - self.wallet_grace_period());
         let Some(reply) = self.wallet.first.take() else { return };
-        if let Some(read) = self.wallet_read(&reply, step) {
+        if let Some(read) = self.read_wallet(&reply, step) {
             self.audit_wallet(read, 0, step);
         }
         // Reported here, because an earlier run may have ended before reporting the difference.
@@ -79,8 +79,8 @@ impl Coordinator {
             Ok(reply) => {
                 let balance = reply.value.balance(self.session.account);
                 self.check_wallet(balance.and_then(|balance| self.session.money(balance)), step);
-                if let Some(read) = self.wallet_read(&reply, step) {
-                    // The final reading is not journaled if it agrees.
+                if let Some(read) = self.read_wallet(&reply, step) {
+                    // The final reading is not journaled if the wallet agrees with the ledger.
                     if !is_last {
                         self.events.add(
                             step.now,
@@ -90,14 +90,14 @@ impl Coordinator {
                     }
                     self.audit_wallet(read, 1, step);
                 } else if self.describe_missing_wallet().is_some() && is_last {
-                    self.agenda.add(step.now + LAST_READING_PAUSE, Job::Balances);
+                    self.agenda.add(step.now + LAST_READING_DELAY, Job::Balances);
                 } else if is_last {
                     self.wallet.ending = LastReading::Done;
                 }
             }
             Err(error) => {
                 if is_last && self.has_unread_trades() {
-                    self.agenda.add(step.now + LAST_READING_PAUSE, Job::Balances);
+                    self.agenda.add(step.now + LAST_READING_DELAY, Job::Balances);
                 } else if is_last {
                     self.wallet.ending = LastReading::Done;
                 }
@@ -106,12 +106,12 @@ impl Coordinator {
         }
     }
 
-    /// Returns the balance, `None` if the venue omits it or shows different wallets than before.
+    /// Returns the wallet balance, `None` if the venue omits the balance or shows other wallets than before.
     pub(super) fn wallet_amount(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) -> Option<Money> {
-        self.wallet_read(reply, step).map(|read| read.wallet)
+        self.read_wallet(reply, step).map(|read| read.wallet)
     }
 
-    fn wallet_read(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) -> Option<WalletRead> {
+    fn read_wallet(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) -> Option<WalletSample> {
         let (account, balances) = (self.session.account, &reply.value);
         let wallet = balances.balance(account).and_then(|balance| self.session.money(balance))?;
         match self.audits.wallet.check_names(&balances.account_wallets(account)) {
@@ -121,8 +121,8 @@ impl Coordinator {
             }
             NameCheck::Other { known, found } => {
                 let text = format!(
-                    "the venue shows other {account} wallets: {found} instead of {known}; they are not compared with the \
-                     ledger until `candlewick resume` accepts them"
+                    "the venue shows other {account} wallets: {found} instead of {known}. The wallet is not \
+                     compared with the ledger until you run `candlewick resume`"
                 );
                 if self.wallet.other.as_ref() != Some(&text) {
                     self.wallet.other = Some(text.clone());
@@ -132,7 +132,7 @@ impl Coordinator {
             }
         }
         let bonus = balances.bonus.and_then(|bonus| self.session.money(bonus));
-        Some(WalletRead { wallet, bonus, sent: reply.sent.min(step.now) })
+        Some(WalletSample { wallet, bonus, sent: reply.sent.min(step.now) })
     }
 
     fn check_wallet(&mut self, amount: Option<Money>, step: &mut Step<'_>) {
@@ -174,13 +174,13 @@ impl Coordinator {
 
     pub(super) fn audit_wallet_after_trades(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) {
         if self.settings.wallet_every_s > 0
-            && let Some(read) = self.wallet_read(reply, step)
+            && let Some(read) = self.read_wallet(reply, step)
         {
             self.audit_wallet(read, 0, step);
         }
     }
 
-    fn audit_wallet(&mut self, read: WalletRead, looks: usize, step: &mut Step<'_>) {
+    fn audit_wallet(&mut self, read: WalletSample, readings: usize, step: &mut Step<'_>) {
         let now = step.now;
         (self.wallet.last, self.wallet.read_at) = (Some(read.wallet), Some(read.sent));
         let patience = self.wallet_grace_period();
@@ -188,7 +188,7 @@ impl Coordinator {
         let under_way = self.in_flight_money(now);
         let lag = Millis::new(i64::from(self.settings.wallet_lag_ms));
         let is_last = match self.wallet.ending {
-            LastReading::Until(end) => now + LAST_READING_PAUSE >= end,
+            LastReading::Until(end) => now + LAST_READING_DELAY >= end,
             LastReading::NotBegun | LastReading::Done => false,
         };
         let reading = Reading {
@@ -204,7 +204,7 @@ impl Coordinator {
         let is_new = !self.audits.wallet.has_suspect();
         let bonus = self.audits.wallet.bonus;
         let result = self.audits.wallet.read(&reading);
-        self.note_bonus(bonus, step);
+        self.journal_bonus_wallets(bonus, step);
         let is_settled = match result {
             WalletReading::Agrees => {
                 self.record_difference(self.audits.wallet.confirmed, step);
@@ -238,26 +238,26 @@ impl Coordinator {
                 true
             }
         };
-        if looks > 0 {
-            self.report_findings(Audit::Wallet, looks, Vec::new(), step);
+        if readings > 0 {
+            self.report_findings(Audit::Wallet, readings, Vec::new(), step);
         }
         if let LastReading::Until(_) = self.wallet.ending {
             if is_settled {
                 self.wallet.ending = LastReading::Done;
             } else {
-                self.agenda.add(now + LAST_READING_PAUSE, Job::Balances);
+                self.agenda.add(now + LAST_READING_DELAY, Job::Balances);
             }
         }
     }
 
-    fn note_bonus(&mut self, before: BonusWallets, step: &mut Step<'_>) {
+    fn journal_bonus_wallets(&mut self, before: BonusWallets, step: &mut Step<'_>) {
         let bonus = self.audits.wallet.bonus;
         if bonus != before {
             self.session.journal.note(serde_json::json!({ "bonus_wallets": bonus }).to_string(), step);
         }
     }
 
-    /// Returns the maximum delay of the wallet, which may lag behind a list that itself lags.
+    /// Returns the maximum time by which the wallet may lag. The lag of the trade list is included twice.
     fn wallet_grace_period(&self) -> Millis {
         Millis::from_seconds(60) + self.doubts.resolver.lag.allowance() * 2
     }
@@ -316,7 +316,7 @@ impl Coordinator {
             LastReading::NotBegun => {
                 let setting = Millis::new(i64::from(self.settings.wallet_lag_ms));
                 let patience =
-                    (self.audits.wallet.lag(setting) + LAST_READING_PAUSE * 2).min(LAST_READING_TIMEOUT);
+                    (self.audits.wallet.lag(setting) + LAST_READING_DELAY * 2).min(LAST_READING_TIMEOUT);
                 self.wallet.ending = LastReading::Until(step.now + patience);
                 if !self.requests.has(RequestId::Balances) {
                     self.request(VenueRequest::Balances, step);
@@ -371,7 +371,7 @@ impl Coordinator {
         self.book_movement(change, step);
     }
 
-    /// Books a surplus that has lasted. Money from outside does not offset an earlier shortage.
+    /// Books a lasting surplus as a deposit. A deposit must not offset an earlier shortage.
     fn book_surplus(&mut self, surplus: Money, step: &mut Step<'_>) {
         let from_outside = self.wallet.from_outside;
         let amount = if from_outside == Money::ZERO { surplus } else { from_outside };
@@ -394,10 +394,8 @@ impl Coordinator {
         self.handle(step.now, EventKind::Deposit { amount: change }, step);
         self.record_difference(self.audits.wallet.confirmed, step);
         let (verb, size) = if change.is_positive() { ("entered", change) } else { ("left", -change) };
-        let text = format!(
-            "{} {verb} the wallet without a trade that explains it",
-            self.session.scale().format(size)
-        );
+        let amount = self.session.scale().format(size);
+        let text = format!("{amount} {verb} the wallet without a trade that explains it");
         self.report_wallet_finding(text, step);
     }
 
@@ -414,8 +412,8 @@ impl Coordinator {
         if is_too_large {
             let percent = self.settings.max_unexplained_percent;
             let text = format!(
-                "{text}; that exceeds {percent} % of the equity (runtime.max_unexplained_percent). `candlewick resume` books \
-                 it as a deposit or withdrawal"
+                "{text}; the difference exceeds {percent} % of the equity (runtime.max_unexplained_percent). `candlewick \
+                 resume` books the difference as a deposit or withdrawal"
             );
             self.wallet.named = Some((text.clone(), difference));
             self.wallet.is_halting = true;
@@ -434,10 +432,8 @@ impl Coordinator {
     pub(super) fn describe_difference(&self, difference: Money) -> String {
         let (account, scale) = (self.session.account, self.session.scale());
         let word = if difference.is_positive() { "more" } else { "less" };
-        let text = format!(
-            "the {account} wallet holds {} {word} than the trades explain",
-            scale.format(magnitude(difference))
-        );
+        let amount = scale.format(magnitude(difference));
+        let text = format!("the {account} wallet holds {amount} {word} than the trades explain");
         match self.guess_cause(difference) {
             Some(cause) => format!("{text}: {cause}"),
             None => text,
@@ -460,19 +456,19 @@ impl Coordinator {
         let returned = settled(&[Outcome::Draw, Outcome::Cancelled]);
         let stake = |row: &IntentRow| row.approved.stake();
         [
-            (&won, Part::Whole, ["win was not paid", "wins were not paid"]),
-            (&won, Part::Profit, ["win was paid without its profit", "wins were paid without their profit"]),
-            (&won, Part::Stake, ["win was paid without its stake", "wins were paid without their stakes"]),
-            (&returned, Part::Stake, ["stake was not returned", "stakes were not returned"]),
+            (&won, MissingPart::Whole, ["win was not paid", "wins were not paid"]),
+            (&won, MissingPart::Profit, ["win was paid without profit", "wins were paid without profit"]),
+            (&won, MissingPart::Stake, ["win was paid without stake", "wins were paid without stake"]),
+            (&returned, MissingPart::Stake, ["stake was not returned", "stakes were not returned"]),
         ]
         .into_iter()
         .find_map(|(rows, part, [one, many])| {
             let mut missing = Money::ZERO;
             let count = 1 + rows.iter().position(|row| {
                 missing += match part {
-                    Part::Whole => stake(row) + row.profit,
-                    Part::Profit => row.profit,
-                    Part::Stake => stake(row),
+                    MissingPart::Whole => stake(row) + row.profit,
+                    MissingPart::Profit => row.profit,
+                    MissingPart::Stake => stake(row),
                 };
                 missing == -difference
             })?;
@@ -482,7 +478,7 @@ impl Coordinator {
         })
         .or_else(|| {
             let first = rows().find(|row| is_later(row, since))?.approved.intent();
-            Some(format!("they last agreed before trade #{first}"))
+            Some(format!("wallet and trades last agreed before trade #{first}"))
         })
     }
 
@@ -500,8 +496,8 @@ impl Coordinator {
         percent > 0.0 && magnitude(change) > equity.scaled_down(percent / 100.0)
     }
 
-    /// Resumes the run and accepts the wallets now shown. Books a difference that halted the run, or that
-    /// has lasted longer than the lag allows while no money was in flight. Other differences remain.
+    /// Resumes the run and accepts the wallets that the venue shows now. Books a difference that halted the
+    /// run, or that has outlasted the grace period while no money is in flight. Other differences remain.
     pub(super) fn resume(&mut self, step: &mut Step<'_>) {
         let difference = self.audits.wallet.confirmed;
         let is_compared = self.wallet.other.is_none();
@@ -511,7 +507,7 @@ impl Coordinator {
         let is_accepted = std::mem::take(&mut self.wallet.is_halting) || has_lasted && is_quiet;
         let from_outside = std::mem::take(&mut self.wallet.from_outside);
         if is_accepted && from_outside != Money::ZERO {
-            // Money from outside does not offset an earlier shortage.
+            // A deposit must not offset an earlier shortage.
             self.audits.wallet.confirm(-from_outside);
             self.audits.wallet.book(from_outside);
             self.handle(step.now, EventKind::Deposit { amount: from_outside }, step);
@@ -524,7 +520,7 @@ impl Coordinator {
             self.wallet.named = None;
             if difference != Money::ZERO {
                 let amount = self.session.scale().format(difference);
-                step.log_warning(format!("resumed: the wallet difference of {amount} is booked"));
+                step.log_warning(format!("resumed and booked the wallet difference of {amount}"));
             }
         }
         if self.wallet.other.take().is_some() {
@@ -546,7 +542,7 @@ pub(super) fn is_later(row: &IntentRow, moment: Millis) -> bool {
 }
 
 #[derive(Clone, Copy)]
-enum Part {
+enum MissingPart {
     Whole,
     Profit,
     Stake,

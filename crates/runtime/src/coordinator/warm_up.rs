@@ -1,4 +1,4 @@
-//! Warm-up: past candles for the strategies.
+//! Requests the past candles that the strategies need before a run starts.
 
 use super::candle_watch::CandleWatch;
 use super::command::{Step, VenueRequest};
@@ -8,9 +8,9 @@ use candlewick_engine::{SeriesId, Session};
 use candlewick_sdk::{Candle, Millis, Series};
 use std::collections::VecDeque;
 
-/// Maximum number of windows to request before the run starts with fewer candles.
+/// Maximum number of ever longer windows requested per series. Then the run starts with fewer candles.
 const MAX_WINDOWS: u32 = 6;
-/// Limit if only longer candles are lacking. If each of them had a gap, more windows would not help.
+/// Like `MAX_WINDOWS`, if only longer candles are missing. Gaps in every longer candle cannot be filled.
 const MAX_WINDOWS_FOR_LONGER: u32 = 2;
 
 pub(crate) struct WarmUp {
@@ -26,7 +26,7 @@ struct PendingSeries {
     count: usize,
     bars: i64,
     windows: u32,
-    /// Number of windows that contained enough candles, but too few longer ones.
+    /// Number of windows with enough candles of the series but too few longer candles.
     for_longer: u32,
 }
 
@@ -60,8 +60,8 @@ impl WarmUp {
         Some(*id)
     }
 
-    /// Handles past candles and extends the window until it contains enough. Gaps such as weekends reduce
-    /// the number of candles, and each missing candle invalidates the longer candles around it.
+    /// Handles past candles. Returns `None` if the window is too short and has to be extended: gaps such as
+    /// weekends reduce the number of candles, and a missing candle invalidates the longer candles around it.
     pub(crate) fn on_candles(&mut self, candles: Candles, session: &Session) -> Option<WarmedSeries> {
         let wanted = self.waiting.front_mut()?;
         wanted.windows += 1;

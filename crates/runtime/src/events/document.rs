@@ -44,7 +44,7 @@ pub enum RunEvent {
         /// Whether the candle was backfilled. Backfilled candles never open trades.
         is_late: bool,
     },
-    /// A signal was approved. Its order is sent once the intent is durable.
+    /// A signal was approved. The order is sent once its intent is durable in the journal.
     Signal {
         /// Order terms.
         #[serde(flatten)]
@@ -52,7 +52,7 @@ pub enum RunEvent {
         /// Decision time.
         #[schemars(with = "i64")]
         decision_time: Millis,
-        /// Requested duration.
+        /// Requested duration of the trade.
         close_type: String,
         /// Reason given by the strategy.
         reason: String,
@@ -75,15 +75,15 @@ pub enum RunEvent {
     },
     /// The venue accepted an order, or its trade was found at the venue.
     Opened {
-        /// The trade.
+        /// Known details of the trade.
         #[serde(flatten)]
         trade: TradeFacts,
         /// Whether the trade was found after its order had an unknown status.
         is_adopted: bool,
     },
-    /// An open trade has new details.
+    /// Details of an open trade have changed.
     Updated {
-        /// The trade.
+        /// Known details of the trade.
         #[serde(flatten)]
         trade: TradeFacts,
     },
@@ -101,7 +101,7 @@ pub enum RunEvent {
         #[serde(flatten)]
         order: OrderFacts,
     },
-    /// The status of an order is unknown, so its symbol is blocked. Also sent if the venue lists a trade for an order that it had declined.
+    /// The status of an order is unknown, so its symbol is blocked. Also sent if the venue lists a trade for an order that was declined.
     InDoubt {
         /// Order terms.
         #[serde(flatten)]
@@ -124,7 +124,7 @@ pub enum RunEvent {
     },
     /// A trade was settled.
     Settled {
-        /// The trade.
+        /// Known details of the trade.
         #[serde(flatten)]
         trade: TradeFacts,
         /// Outcome.
@@ -137,9 +137,9 @@ pub enum RunEvent {
         /// Whether the operator entered the result, because the venue no longer has the trade.
         #[serde(rename = "is_by_person")]
         is_by_operator: bool,
-        /// Free balance afterwards.
+        /// Free balance after the settlement.
         balance: f64,
-        /// Open stakes afterwards.
+        /// Open stakes after the settlement.
         open_stakes: f64,
     },
     /// The venue changed the result of a settled trade, and the ledger was corrected.
@@ -165,7 +165,7 @@ pub enum RunEvent {
         /// Stake.
         stake: f64,
     },
-    /// A second trade was settled.
+    /// The second trade for an order was settled.
     SecondTradeSettled {
         /// Trade number of the order.
         #[schemars(with = "u64")]
@@ -175,14 +175,14 @@ pub enum RunEvent {
         /// Net profit.
         pnl: f64,
     },
-    /// Money entered or left the wallet without a trade that explains it.
+    /// Money entered or left the wallet without a trade that explains the change.
     Deposit {
         /// Amount, negative for a withdrawal.
         amount: f64,
     },
-    /// The wallet differs from the ledger, or no longer does.
+    /// The difference between the wallet and the ledger has changed.
     WalletDifference {
-        /// Wallet minus ledger: negative for a shortage, 0 once the difference has ended.
+        /// Wallet balance minus ledger balance: negative for a shortage, 0 once both agree again.
         amount: f64,
     },
     /// The wallet was read.
@@ -215,7 +215,7 @@ pub enum RunEvent {
         /// Reason.
         reason: Option<String>,
     },
-    /// Opens are suspended until the journal is writable, the token accepted and the account allowed to trade.
+    /// Opens are suspended until the journal is writable, the venue accepts the token and the account may trade.
     Suspended {
         /// Reason.
         reason: Option<String>,
@@ -224,7 +224,7 @@ pub enum RunEvent {
     Resumed,
     /// Reloaded settings are in effect.
     Reloaded,
-    /// An API of the venue is silent, and its requests fail.
+    /// An API of the venue is silent: requests to this API fail.
     VenueSilent {
         /// Time of the last answer.
         #[schemars(with = "Option<i64>")]
@@ -248,7 +248,7 @@ pub enum RunEvent {
         /// Close time of the first missing candle.
         #[schemars(with = "i64")]
         since: Millis,
-        /// Whether candle requests fail. Otherwise they succeed without the candle.
+        /// Whether candle requests fail. If false, the answers lack the candle.
         is_unanswered: bool,
     },
     /// Candles of a late series arrive again.
@@ -261,7 +261,7 @@ pub enum RunEvent {
         #[schemars(with = "i64")]
         since: Millis,
     },
-    /// An informational message, such as about a reloaded list.
+    /// An informational message, for example about a reloaded list.
     Note {
         /// Message.
         text: String,
@@ -276,7 +276,7 @@ pub enum RunEvent {
         /// Message.
         text: String,
     },
-    /// Events were dropped here, because the reader was too slow.
+    /// Events were dropped at this point, because the reader was too slow.
     Dropped {
         /// Number of dropped events.
         count: u64,
@@ -285,7 +285,7 @@ pub enum RunEvent {
     Stopping {
         /// Number of open trades and orders of unknown status.
         unfinished: usize,
-        /// Time until which the run waits for these trades and orders.
+        /// Time until which the run waits for the open trades and orders.
         #[schemars(with = "i64")]
         waits_until: Millis,
     },
@@ -316,7 +316,7 @@ pub struct TradeFacts {
     /// Order terms.
     #[serde(flatten)]
     pub order: OrderFacts,
-    /// Trade id at the venue, if the event has it.
+    /// Trade id at the venue, missing if the event does not contain an id.
     pub venue_id: Option<String>,
     /// Open time.
     #[schemars(with = "Option<i64>")]
@@ -330,7 +330,7 @@ pub struct TradeFacts {
     pub payout: Option<f64>,
 }
 
-/// Totals of the trades decided in a run.
+/// Totals of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Totals {
     /// Stop reason: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.

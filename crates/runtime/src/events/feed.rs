@@ -1,4 +1,4 @@
-//! The event feed from a run to its followers.
+//! Event feed: delivers the events of a run to its followers.
 
 use super::document::RunEvent;
 use super::translate::Names;
@@ -12,10 +12,10 @@ use std::time::Duration;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
-const BUFFERED_LINES: usize = 4_096;
-const MAX_QUEUED: usize = 16_384;
+const MAX_BUFFERED_LINES: usize = 4_096;
+const MAX_NOTICES: usize = 16_384;
 
-/// The event lines of a run. Clones share the same feed.
+/// Broadcast of a run's event lines to followers. Clones share the same feed.
 #[derive(Clone, Debug)]
 pub struct EventFeed {
     lines: Sender<Line>,
@@ -26,7 +26,7 @@ pub struct EventFeed {
 struct Shared {
     last: Mutex<u64>,
     dropped: AtomicU64,
-    /// Number of dropped events, including events that only some followers missed.
+    /// Number of events dropped for all followers or missed by a slow follower.
     missed: AtomicU64,
 }
 
@@ -59,7 +59,7 @@ struct Document<'a> {
 
 impl Default for EventFeed {
     fn default() -> Self {
-        Self { lines: broadcast::channel(BUFFERED_LINES).0, shared: Arc::default() }
+        Self { lines: broadcast::channel(MAX_BUFFERED_LINES).0, shared: Arc::default() }
     }
 }
 
@@ -84,7 +84,7 @@ impl EventFeed {
         self.shared.missed.load(Ordering::Relaxed)
     }
 
-    /// Sends an event to all followers. If there are no followers, no sequence number is used.
+    /// Sends an event to all followers. Does nothing if there are no followers.
     pub fn publish(&self, at: Millis, event: &RunEvent) {
         if self.followers() == 0 {
             return;
@@ -107,7 +107,7 @@ impl EventFeed {
         names: Names,
         clock: Arc<dyn Clock>,
     ) -> (EventObserver, impl Future<Output = ()> + Send + use<>) {
-        let (watcher, notices) = Watcher::channel(MAX_QUEUED, Interest::Everything);
+        let (watcher, notices) = Watcher::channel(MAX_NOTICES, Interest::Everything);
         let feed = self.clone();
         (EventObserver { watcher, feed: self.clone() }, feed.translate(notices, names, clock))
     }
@@ -147,13 +147,13 @@ impl Observer for EventObserver {
 impl Follower {
     pub async fn next(&mut self) -> Option<FollowedEvent> {
         let received = self.lines.recv().await;
-        self.followed(received)
+        self.to_followed_event(received)
     }
 
     /// Blocks until the next event. Must not be called from an async task.
     pub fn wait(&mut self) -> Option<FollowedEvent> {
         let received = self.lines.blocking_recv();
-        self.followed(received)
+        self.to_followed_event(received)
     }
 
     /// Unsubscribes and returns the number of unread events, excluding the run's final event.
@@ -168,7 +168,7 @@ impl Follower {
         }
     }
 
-    fn followed(&self, received: Result<Line, RecvError>) -> Option<FollowedEvent> {
+    fn to_followed_event(&self, received: Result<Line, RecvError>) -> Option<FollowedEvent> {
         match received {
             Ok(Line { text, is_end: true }) => Some(FollowedEvent::End(text)),
             Ok(Line { text, .. }) => Some(FollowedEvent::Line(text)),
@@ -207,7 +207,7 @@ mod tests {
         let phase = |phase| Notice::Phase { phase, reason: Some("news".to_owned()) };
         observer.on_notice(&phase(Phase::Halted));
         let mut follower = feed.follow();
-        for _ in 0..MAX_QUEUED + 5 {
+        for _ in 0..MAX_NOTICES + 5 {
             observer.on_notice(&phase(Phase::Halted));
         }
         drop(observer);
@@ -225,6 +225,6 @@ mod tests {
         };
         drop(feed);
         let (last, ()) = tokio::join!(all, translation);
-        assert_eq!(last, json!({ "event": "halted", "seq": MAX_QUEUED + 1, "at": 0, "reason": "news" }));
+        assert_eq!(last, json!({ "event": "halted", "seq": MAX_NOTICES + 1, "at": 0, "reason": "news" }));
     }
 }

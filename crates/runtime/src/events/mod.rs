@@ -1,5 +1,5 @@
-//! The events of a run as a stream of JSON lines, for any number of other programs.
-//! While there are followers, the run forwards its notices ([`EventObserver`]). It never blocks: if the queue is
+//! Streams the events of a run as JSON lines to any number of other programs.
+//! While there are followers, the run queues its notices ([`EventObserver`]) without blocking: if the queue is
 //! full, a notice is dropped and counted. A separate task converts the notices to numbered lines ([`RunEvent`]).
 //! Followers ([`Follower`]) read at their own pace from one bounded buffer. A follower that falls behind learns
 //! how many events it missed.

@@ -1,4 +1,4 @@
-//! Conversion of notices to events.
+//! Converts the notices of a run to events.
 
 use super::document::{OrderFacts, RunEvent, TradeFacts};
 use crate::control::{LateSeries, Phase};
@@ -44,7 +44,7 @@ impl Names {
         self.scale
     }
 
-    /// Returns the name of a bot, empty for a bot from an earlier run.
+    /// Returns the name of a bot. Empty if only an earlier run had this bot.
     pub fn bot(&self, bot: BotId) -> &str {
         self.bots.get(bot.index()).map_or("", String::as_str)
     }
@@ -54,10 +54,10 @@ impl Names {
     }
 
     pub fn order_of(&self, row: &IntentRow) -> OrderFacts {
-        self.order(&row.approved)
+        self.order_facts(&row.approved)
     }
 
-    fn order(&self, terms: &OrderTerms) -> OrderFacts {
+    fn order_facts(&self, terms: &OrderTerms) -> OrderFacts {
         OrderFacts {
             intent: terms.intent(),
             bot: self.bot(terms.bot()).to_owned(),
@@ -67,9 +67,9 @@ impl Names {
         }
     }
 
-    fn trade(&self, row: &IntentRow, venue_id: Option<&VenueId>) -> TradeFacts {
+    fn trade_facts(&self, row: &IntentRow, venue_id: Option<&VenueId>) -> TradeFacts {
         TradeFacts {
-            order: self.order(&row.approved),
+            order: self.order_facts(&row.approved),
             venue_id: venue_id.map(|id| id.as_str().to_owned()),
             open_time: row.open_time,
             open_price: row.open_price,
@@ -82,11 +82,11 @@ impl Names {
         match notice {
             Notice::Handled { event, actions, funds, intent, before } => {
                 let before = before.map(|row| row.state);
-                self.on_event(&event, (funds, intent.as_ref(), before), &mut |told| {
-                    take(event.received, told);
+                self.on_event(&event, (funds, intent.as_ref(), before), &mut |translated| {
+                    take(event.received, translated);
                 });
                 for action in &actions {
-                    self.on_action(action, &mut |told| take(event.received, told));
+                    self.on_action(action, &mut |translated| take(event.received, translated));
                 }
             }
             Notice::Phase { phase, reason } => match phase {
@@ -139,9 +139,10 @@ impl Names {
             let intent = row.filter(|_| before == Some(IntentState::InDoubt))?.approved.intent();
             Some(RunEvent::Resolved { intent, how })
         };
-        let (order, money) = (|row: &IntentRow| self.order(&row.approved), |money| self.scale.to_f64(money));
+        let order = |row: &IntentRow| self.order_facts(&row.approved);
+        let money = |money| self.scale.to_f64(money);
         let resolved = match &event.kind {
-            EventKind::Candle { series, candle, origin } => self.candle(*series, candle, *origin),
+            EventKind::Candle { series, candle, origin } => self.candle_event(*series, candle, *origin),
             EventKind::Opened(opened) => {
                 self.on_opened(opened, (row, before), false, take);
                 None
@@ -155,12 +156,12 @@ impl Names {
                 let Some(row) = row else { return };
                 let (outcome, pnl) = (settled.outcome, money(settled.profit));
                 let close_price = settled.close_price;
-                take(self.settled(row, (funds, false), (outcome, pnl, close_price)));
+                take(self.settled_event(row, (funds, false), (outcome, pnl, close_price)));
                 doubt("adopted")
             }
             EventKind::SettledByPerson { outcome, profit, .. } => {
                 let Some(row) = row else { return };
-                take(self.settled(row, (funds, true), (*outcome, money(*profit), None)));
+                take(self.settled_event(row, (funds, true), (*outcome, money(*profit), None)));
                 doubt("settled_by_person")
             }
             EventKind::Rejected { rejection, .. } => {
@@ -194,7 +195,7 @@ impl Names {
         resolved.into_iter().for_each(take);
     }
 
-    fn candle(&self, series: SeriesId, candle: &Candle, origin: Origin) -> Option<RunEvent> {
+    fn candle_event(&self, series: SeriesId, candle: &Candle, origin: Origin) -> Option<RunEvent> {
         let series = self.series.get(series.index())?;
         Some(RunEvent::Candle {
             symbol: series.symbol.to_string(),
@@ -244,19 +245,19 @@ impl Names {
         take: &mut dyn FnMut(RunEvent),
     ) {
         let Some(row) = row else { return };
-        let trade = self.trade(row, opened.venue_id.as_ref());
+        let trade = self.trade_facts(row, opened.venue_id.as_ref());
         let is_known = matches!(before, Some(IntentState::Open | IntentState::Settled));
         take(if is_known { RunEvent::Updated { trade } } else { RunEvent::Opened { trade, is_adopted } });
     }
 
-    fn settled(
+    fn settled_event(
         &self,
         row: &IntentRow,
         (funds, is_by_operator): (Funds, bool),
         (outcome, pnl, close_price): (candlewick_sdk::Outcome, f64, Option<f64>),
     ) -> RunEvent {
         RunEvent::Settled {
-            trade: self.trade(row, None),
+            trade: self.trade_facts(row, None),
             outcome,
             pnl,
             close_price: close_price.or(row.close_price),
@@ -268,7 +269,7 @@ impl Names {
 
     fn on_action(&self, action: &Action, take: &mut dyn FnMut(RunEvent)) {
         take(match action {
-            Action::Open(approved) => self.signal(approved),
+            Action::Open(approved) => self.signal_event(approved),
             Action::Refuse(refused) => RunEvent::Refused {
                 bot: self.bot(refused.bot).to_owned(),
                 direction: refused.direction,
@@ -285,9 +286,9 @@ impl Names {
         });
     }
 
-    fn signal(&self, approved: &Approved) -> RunEvent {
+    fn signal_event(&self, approved: &Approved) -> RunEvent {
         RunEvent::Signal {
-            order: self.order(approved.terms()),
+            order: self.order_facts(approved.terms()),
             decision_time: approved.decision_time(),
             close_type: approved.expiry().close_type.to_string(),
             reason: approved.reason().to_string(),

@@ -1,4 +1,4 @@
-//! Offline maintenance of a journal: table projection and compaction.
+//! Offline maintenance of a journal: compaction and updates of the tables.
 
 use super::fold::JournalFold;
 use super::{damaged, read_header};
@@ -12,15 +12,14 @@ use candlewick_journal::{
 use candlewick_sdk::Millis;
 use std::path::Path;
 
-/// Copies an idle journal without the candles and polls older than `keep` at its end; see [`compact`].
-/// A start from the copy must restore the same money, intents, limits, stakes and verdicts. This is checked,
-/// and the tables are built, before the copy gets its final name.
+/// Copies an idle journal without candles and polls that are older than `keep`; see [`compact`].
+/// Checks that the copy restores the same state and updates its tables before the copy gets its final name.
 pub async fn compact_journal(url: &JournalUrl, to: &Path, keep: Millis) -> Result<(Compaction, Verified)> {
     let mut source = Reader::open(url).await?;
     let copy = compact(url, to, keep).await?;
     if let Some(settings) = last_settings(&mut source).await? {
         let mut made = Reader::open(copy.url()).await?;
-        let is_same = dump(&mut source, &settings).await? == dump(&mut made, &settings).await?;
+        let is_same = dump_state(&mut source, &settings).await? == dump_state(&mut made, &settings).await?;
         made.close().await;
         if !is_same {
             return Err(RuntimeError::CompactionDiffers);
@@ -33,7 +32,7 @@ pub async fn compact_journal(url: &JournalUrl, to: &Path, keep: Millis) -> Resul
     Ok(made)
 }
 
-async fn dump(reader: &mut Reader, settings: &SessionSettings) -> Result<Vec<String>> {
+async fn dump_state(reader: &mut Reader, settings: &SessionSettings) -> Result<Vec<String>> {
     let (session, past, _) = JournalFold::read(reader, settings, 0).await?.into_parts();
     let unreadable = |error: serde_json::Error| damaged(0, &error.to_string());
     let mut all = vec![serde_json::to_string(&session.snapshot()).map_err(unreadable)?];
@@ -58,7 +57,7 @@ pub struct ProjectionResult {
     pub intents: u64,
 }
 
-/// Updates a journal's tables to its last entry. Takes the lease, so no bot may be using the journal.
+/// Updates the tables of a journal up to its last entry. Takes the lease, so no bot may use the journal.
 pub async fn project_journal(
     url: &JournalUrl,
     holder: &Holder,

@@ -1,6 +1,6 @@
-//! Old intents that remain in the journal and are loaded only as summaries.
+//! Evicts old intents: a start loads only their summaries, and the journal keeps the intents.
 
-use super::snapshot::KeptIntent;
+use super::snapshot::StoredIntent;
 use crate::error::Result;
 use crate::least_remembered;
 use crate::overview::{BotTallies, MAX_SETTLED};
@@ -10,7 +10,7 @@ use candlewick_journal::Reader;
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Minimum age for eviction. The venue's lists are compared with results for one day.
+/// Minimum age of an evicted intent. Younger results are still compared with the venue's lists.
 const MIN_EVICTION_AGE: Millis = Millis::DAY;
 const MAX_RESERVED_CAPACITY: usize = 1_000_000;
 
@@ -18,7 +18,7 @@ const MAX_RESERVED_CAPACITY: usize = 1_000_000;
 pub struct OldTrade {
     pub intent: IntentId,
     pub bot: BotId,
-    /// Time at which the settlement became known, outcome and profit. `None` if not settled.
+    /// Time of the settlement event, outcome and profit. `None` if the trade is not settled.
     pub settled: Option<(Millis, Outcome, Money)>,
     pub edge: EdgeRow,
     pub by_person: bool,
@@ -37,7 +37,7 @@ pub(crate) struct EvictedIntents {
     pub(crate) tallies: BotTallies,
     pub(crate) claimed: ClaimedTrades,
     pub(crate) payouts: BTreeMap<SymbolId, Payout>,
-    /// Rows of the evicted intents, if requested: newest first, without reasons and venue ids.
+    /// Rows of the evicted intents, newest first, without reasons and venue ids. Empty unless requested.
     pub(crate) rows: Vec<IntentRow>,
     pub(crate) trades: Vec<OldTrade>,
     pub(crate) bots: BTreeSet<(u64, usize)>,
@@ -61,16 +61,15 @@ pub(super) struct EvictionPolicy {
 pub(super) struct EvictionFilter {
     held_to: u64,
     until: Millis,
-    /// Periods around requests without a known trade. Intents in these periods are not evicted.
+    /// Periods around requests whose trade is unknown. Intents in these periods are not evicted.
     windows: Vec<UnresolvedWindow>,
     shown: usize,
     has_last: bool,
-    /// Intents of the part read last, and whether they were evicted.
-    /// The part read next may contain earlier states of these intents.
-    following: BTreeMap<IntentId, bool>,
-    /// Intents that a later, non-adjacent part repeats, and whether they were evicted.
-    /// Such repetitions occur when a finished intent is corrected or put in doubt much later.
-    again: BTreeMap<IntentId, bool>,
+    /// Intents of the part that was read last, with whether each intent was evicted.
+    /// The part that is read next may contain earlier states of these intents.
+    last_part: BTreeMap<IntentId, bool>,
+    /// Intents that several non-adjacent parts contain, with whether each intent was evicted.
+    repeated: BTreeMap<IntentId, bool>,
     kept: RetainedDetail,
     old: EvictedIntents,
 }
@@ -89,7 +88,7 @@ impl EvictedIntents {
 }
 
 impl EvictionPolicy {
-    /// Loads the policy. Returns `None` if the tables do not contain the intents to evict.
+    /// Loads the eviction policy. Returns `None` if the journal's tables do not contain the old intents.
     pub(super) async fn load(reader: &mut Reader, remember: Millis, bots: usize) -> Result<Option<Self>> {
         let held_to = reader.tables_held_to().await?;
         Ok(held_to.map(|held_to| Self { held_to, remember, bots, kept: RetainedDetail::Nothing }))
@@ -101,7 +100,7 @@ impl EvictionPolicy {
 }
 
 impl UnresolvedWindow {
-    fn new(intent: &KeptIntent, at: Millis, slack: Millis) -> Option<Self> {
+    fn new(intent: &StoredIntent, at: Millis, slack: Millis) -> Option<Self> {
         let row = intent.row();
         let (sent, expiry) = (row.approved.decision_time(), row.approved.expiry());
         let may_be_trade = match row.state {
@@ -115,7 +114,7 @@ impl UnresolvedWindow {
         may_be_trade.then(|| Self { symbol: row.approved.symbol(), from: sent - slack, until })
     }
 
-    fn is_near(&self, intent: &KeptIntent, ended: Millis) -> bool {
+    fn is_near(&self, intent: &StoredIntent, ended: Millis) -> bool {
         let terms = &intent.row().approved;
         let may_be_of_symbol = terms.symbol() == self.symbol || intent.kept.is_departure();
         may_be_of_symbol && terms.decision_time() <= self.until && ended >= self.from
@@ -123,7 +122,7 @@ impl UnresolvedWindow {
 }
 
 impl EvictionFilter {
-    pub(super) fn new(policy: EvictionPolicy, at: Millis, last: &[KeptIntent]) -> Self {
+    pub(super) fn new(policy: EvictionPolicy, at: Millis, last: &[StoredIntent]) -> Self {
         let EvictionPolicy { held_to, remember, bots, kept } = policy;
         let remembered = remember.max(least_remembered().unwrap_or(MIN_EVICTION_AGE));
         Self {
@@ -132,16 +131,16 @@ impl EvictionFilter {
             windows: last.iter().filter_map(|intent| UnresolvedWindow::new(intent, at, remembered)).collect(),
             shown: last.iter().filter(|intent| intent.row().settled_at.is_some()).count(),
             has_last: false,
-            following: BTreeMap::new(),
-            again: last.iter().map(|intent| (intent.row().approved.intent(), false)).collect(),
+            last_part: BTreeMap::new(),
+            repeated: last.iter().map(|intent| (intent.row().approved.intent(), false)).collect(),
             kept,
             old: EvictedIntents { tallies: BotTallies::zeroed(bots), ..EvictedIntents::default() },
         }
     }
 
-    pub(super) fn take(&mut self, seq: u64, intents: Vec<KeptIntent>) -> Vec<KeptIntent> {
+    pub(super) fn retain(&mut self, seq: u64, intents: Vec<StoredIntent>) -> Vec<StoredIntent> {
         let mut taken = BTreeMap::new();
-        let mut kept: Vec<KeptIntent> = Vec::new();
+        let mut kept: Vec<StoredIntent> = Vec::new();
         // The new intents of a part come last and have consecutive numbers.
         let (mut next, mut is_new) = (None, true);
         for intent in intents.into_iter().rev() {
@@ -149,7 +148,7 @@ impl EvictionFilter {
             let (id, is_corrected) = (row.approved.intent(), intent.kept.is_corrected());
             is_new &= next.is_none_or(|next: IntentId| id.number() + 1 == next.number());
             next = Some(id);
-            let known = self.again.get(&id).or_else(|| self.following.get(&id)).copied();
+            let known = self.repeated.get(&id).or_else(|| self.last_part.get(&id)).copied();
             let is_evicted =
                 known.unwrap_or_else(|| self.has_last && seq <= self.held_to && self.is_old(&intent));
             if known.is_none() && is_evicted {
@@ -162,15 +161,15 @@ impl EvictionFilter {
             }
             taken.insert(id, is_evicted);
             if !is_new || is_corrected {
-                self.again.insert(id, is_evicted);
+                self.repeated.insert(id, is_evicted);
             }
         }
-        self.following = taken;
+        self.last_part = taken;
         kept.reverse();
         kept
     }
 
-    fn is_old(&self, intent: &KeptIntent) -> bool {
+    fn is_old(&self, intent: &StoredIntent) -> bool {
         let row = intent.row();
         let ended = row.settled_at.or(row.answered_at).filter(|_| row.is_over());
         let is_shown = row.settled_at.is_some() && self.shown < MAX_SETTLED;
@@ -178,10 +177,10 @@ impl EvictionFilter {
         ended.is_some_and(|ended| ended < self.until && !is_near(ended)) && !is_shown
     }
 
-    fn evict(&mut self, intent: &KeptIntent, row: &IntentRow) {
+    fn evict(&mut self, intent: &StoredIntent, row: &IntentRow) {
         self.old.count += 1;
         self.old.tallies.take(row);
-        self.keep(intent, row);
+        self.retain_details(intent, row);
         if let Some(payout) = row.payout {
             self.old.payouts.entry(row.approved.symbol()).or_insert(payout);
         }
@@ -190,8 +189,8 @@ impl EvictionFilter {
         }
     }
 
-    /// Keeps the requested details of an evicted intent. The intents arrive in descending order.
-    fn keep(&mut self, intent: &KeptIntent, row: &IntentRow) {
+    /// Retains the requested details of an evicted intent. Called in descending order of intents.
+    fn retain_details(&mut self, intent: &StoredIntent, row: &IntentRow) {
         let most = usize::try_from(row.approved.intent().number()).unwrap_or(0);
         match self.kept {
             RetainedDetail::Nothing => {}
@@ -237,7 +236,7 @@ mod tests {
         EvictionPolicy { held_to: 100, remember: Millis::HOUR, bots: 2, kept: RetainedDetail::Nothing };
 
     /// An intent of the second bot, decided on `day`. It settled immediately, or is in doubt.
-    fn intent(number: u64, day: i64, is_settled: bool) -> KeptIntent {
+    fn intent(number: u64, day: i64, is_settled: bool) -> StoredIntent {
         let at = Millis::DAY * day;
         let (state, settled_at) = if is_settled { ("settled", json!(at)) } else { ("in_doubt", Value::Null) };
         let outcome = if is_settled { json!("WON") } else { Value::Null };
@@ -263,11 +262,11 @@ mod tests {
             .unwrap()
     }
 
-    fn shown() -> Vec<KeptIntent> {
+    fn shown() -> Vec<StoredIntent> {
         (1_000..1_050).map(|number| intent(number, 9, true)).collect()
     }
 
-    fn numbers(kept: &[KeptIntent]) -> Vec<u64> {
+    fn numbers(kept: &[StoredIntent]) -> Vec<u64> {
         kept.iter().map(|intent| intent.row().approved.intent().number()).collect()
     }
 
@@ -279,9 +278,9 @@ mod tests {
             let mut last = shown();
             last.push(intent(2_000, doubt, false));
             let mut filter = EvictionFilter::new(POLICY, AT, &last);
-            assert_eq!(numbers(&filter.take(200, vec![intent(20, 9, true)])), [20]);
+            assert_eq!(numbers(&filter.retain(200, vec![intent(20, 9, true)])), [20]);
             let part = (2..=9).map(|number| intent(number, number as i64, true)).collect();
-            assert_eq!(numbers(&filter.take(seq, part)), expected, "a doubt of day {doubt}, entry {seq}");
+            assert_eq!(numbers(&filter.retain(seq, part)), expected, "a doubt of day {doubt}, entry {seq}");
             let old = filter.finish();
             let left = 8 - expected.len() as u64;
             assert_eq!((old.count, old.tallies.won(1)), (left, left));
@@ -289,7 +288,7 @@ mod tests {
             assert!(!old.claimed.contains("trade-9"));
             let payout = Payout::from_percent(88.into()).ok().filter(|_| left == 7);
             let known = old.payouts_of(&["BTCUSDT".parse().unwrap()]).first().map(|(_, payout)| *payout);
-            assert!(payout.is_none() || known == payout, "the last evicted one: {known:?}");
+            assert!(payout.is_none() || known == payout, "the last evicted intent: {known:?}");
         }
     }
 
@@ -297,7 +296,7 @@ mod tests {
     /// its terms, or its symbol.
     #[test]
     fn retains_intents_near_an_unresolved_request_on_its_symbol() {
-        let changed = |intent: KeptIntent, changes: &[(&str, Value)]| -> KeptIntent {
+        let changed = |intent: StoredIntent, changes: &[(&str, Value)]| -> StoredIntent {
             let mut text = serde_json::to_value(intent).unwrap();
             for (pointer, value) in changes {
                 *text.pointer_mut(pointer).unwrap() = value.clone();
@@ -306,12 +305,12 @@ mod tests {
         };
         let state = |state: &str| ("/kept/row/state", json!(state));
         let all = || (2..=9).map(|number| intent(number, number as i64, true)).collect::<Vec<_>>();
-        let kept = |unclear: KeptIntent, part: Vec<KeptIntent>| {
+        let kept = |unclear: StoredIntent, part: Vec<StoredIntent>| {
             let mut last = shown();
             last.push(unclear);
             let mut filter = EvictionFilter::new(POLICY, AT, &last);
-            assert_eq!(numbers(&filter.take(90, vec![intent(20, 9, true)])), [20]);
-            numbers(&filter.take(80, part))
+            assert_eq!(numbers(&filter.retain(90, vec![intent(20, 9, true)])), [20]);
+            numbers(&filter.retain(80, part))
         };
         let doubted = ("/doubted", json!(Millis::DAY * 4));
         let of_day = |state| changed(intent(2_000, 4, false), &[doubted.clone(), state]);
@@ -336,9 +335,9 @@ mod tests {
     #[test]
     fn evicted_intent_is_not_restored_from_earlier_parts() {
         let mut filter = EvictionFilter::new(POLICY, AT, &shown());
-        assert_eq!(numbers(&filter.take(90, vec![intent(3, 2, true), intent(9, 9, true)])), [9]);
-        assert_eq!(numbers(&filter.take(80, vec![intent(2, 2, true), intent(3, 2, false)])), [0; 0]);
-        assert_eq!(numbers(&filter.take(70, vec![intent(1, 1, true), intent(3, 2, false)])), [0; 0]);
+        assert_eq!(numbers(&filter.retain(90, vec![intent(3, 2, true), intent(9, 9, true)])), [9]);
+        assert_eq!(numbers(&filter.retain(80, vec![intent(2, 2, true), intent(3, 2, false)])), [0; 0]);
+        assert_eq!(numbers(&filter.retain(70, vec![intent(1, 1, true), intent(3, 2, false)])), [0; 0]);
         assert_eq!(filter.finish().count, 3);
     }
 
@@ -347,9 +346,9 @@ mod tests {
         let mut filter = EvictionFilter::new(POLICY, AT, &shown()[..48]);
         let part = (1..=4).map(|number| intent(number, 1, true)).collect();
         // The last intent of the part is the 49th displayed one, the intent before it the 50th.
-        assert_eq!(numbers(&filter.take(90, part)), [3, 4]);
+        assert_eq!(numbers(&filter.retain(90, part)), [3, 4]);
         let mut filter = EvictionFilter::new(POLICY, AT, &shown());
         let part = (1..=4).map(|number| intent(number, 1, true)).collect();
-        assert_eq!(numbers(&filter.take(90, part)), [4]);
+        assert_eq!(numbers(&filter.retain(90, part)), [4]);
     }
 }

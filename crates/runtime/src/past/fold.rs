@@ -1,8 +1,8 @@
-//! Fold of a journal, from its start or its last snapshot. The fold also creates the snapshots.
+//! Folds a journal into the state of a run, from the first entry or the last snapshot. Creates the snapshots.
 
 use super::evicted_intents::{EvictionPolicy, RetainedDetail};
-use super::pieces::{Flaw, Pieces, PreviousSettings, RestoredFold};
-use super::snapshot::{Fingerprints, PART, Written, settings_of};
+use super::pieces::{Flaw, PreviousSettings, RestoredFold, SnapshotReader};
+use super::snapshot::{Fingerprints, PART_INTENTS, WrittenParts, parse_fingerprint};
 use super::{OldTrade, RecoveredState};
 use crate::error::Result;
 use crate::least_remembered;
@@ -15,17 +15,16 @@ use candlewick_journal::{
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
 
-const PAGE: u32 = 5_000;
+const PAGE_LINES: u32 = 5_000;
 
-/// The state that a run with given settings would restore from a journal. Both the start of a run and
-/// snapshots take the session and the past from here.
+/// State that a run with given settings restores from a journal.
 pub struct JournalFold {
     session: Session,
     past: RecoveredState,
     decoder: Option<JournalDecoder>,
     fingerprint: String,
-    written: Written,
-    before: Written,
+    written: WrittenParts,
+    before: WrittenParts,
     every: u64,
     part: u64,
     since: u64,
@@ -33,9 +32,9 @@ pub struct JournalFold {
     read: u64,
     last: u64,
     is_writing: bool,
-    /// Line number of the current run's header. Without it, the settings of a snapshot would be unknown.
+    /// Line number of the current run's header. Before the header, the settings of a snapshot are unknown.
     header: Option<u64>,
-    /// Whether a line could not be folded. If so, no snapshot may be taken.
+    /// Whether a line could not be folded. If true, no snapshot may be written.
     is_broken: bool,
     has_failed: bool,
     row_failures: u64,
@@ -51,19 +50,19 @@ impl JournalFold {
             session: Session::without_strategies(settings)?,
             past: RecoveredState::default(),
             decoder: None,
-            written: Written::default(),
+            written: WrittenParts::default(),
         };
         Ok(Self::from_restored(restored, (fingerprint, every), 0))
     }
 
-    /// Folds a whole journal. Starts at the last snapshot, if that was verified and fits the settings,
-    /// otherwise at the first line. Verifies every line read.
+    /// Folds a whole journal and verifies every line that is read. Starts at the last snapshot if the snapshot
+    /// fits the settings, otherwise at the first line.
     pub async fn read(reader: &mut Reader, settings: &SessionSettings, every: u64) -> Result<Self> {
         Box::pin(Self::read_watched(reader, settings, every, None, &mut |_| {})).await
     }
 
-    /// Like [`JournalFold::read`], with progress reports. Intents older than `remember` are not loaded if
-    /// the snapshot and the tables contain them; see [`RecoveredState::evicted_count`].
+    /// Like [`JournalFold::read`], but reports progress and does not load intents older than `remember` that
+    /// the snapshot and the tables contain; see [`RecoveredState::evicted_count`].
     pub async fn read_watched(
         reader: &mut Reader,
         settings: &SessionSettings,
@@ -84,8 +83,7 @@ impl JournalFold {
         Box::pin(Self::read_evicting(reader, settings, 0, policy, &mut |_| {})).await
     }
 
-    /// Like [`JournalFold::read`], but loads only statistics of old intents
-    /// ([`RecoveredState::take_old_trades`]).
+    /// Like [`JournalFold::read`], but loads old intents as statistics ([`RecoveredState::take_old_trades`]).
     pub async fn read_trades(reader: &mut Reader, settings: &SessionSettings) -> Result<Self> {
         let policy = Self::load_policy(reader, settings, RetainedDetail::Trades).await?;
         Box::pin(Self::read_evicting(reader, settings, 0, policy, &mut |_| {})).await
@@ -125,7 +123,7 @@ impl JournalFold {
         let mut tell = |notice: Option<&String>, done: u64| {
             watch(FullReading { why: notice.map(String::as_str), done, total: total.max(done) });
         };
-        let mut walk = reader.walk(PAGE).await?;
+        let mut walk = reader.walk(PAGE_LINES).await?;
         loop {
             tell(fold.notice(), fold.last);
             let lines = walk.next().await?;
@@ -156,28 +154,28 @@ impl JournalFold {
         let fingerprints = Fingerprints::new(settings)?;
         let Some(last) = reader.last_snapshot().await? else { return Ok(Ok(None)) };
         let unusable = |why: Flaw| Ok(Err((last.seq, why)));
-        let before = match settings_of(&last.line.body).filter(|settings| !fingerprints.has(settings)) {
+        let before = match parse_fingerprint(&last.line.body).filter(|settings| !fingerprints.has(settings)) {
             Some(settings) => Some(PreviousSettings::load(reader, &last, &settings).await?),
             None => None,
         };
-        let mut pieces = Pieces::for_settings(settings, &fingerprints, before).evicting(policy);
+        let mut pieces = SnapshotReader::for_settings(settings, &fingerprints, before).with_eviction(policy);
         let mut next = Some(last.clone());
         while let Some(stored) = next.take() {
-            let previous = match pieces.take(&stored) {
+            let previous = match pieces.add(&stored) {
                 Ok(previous) => previous,
                 Err(why) => return unusable(why),
             };
             let Some(previous) = previous else { break };
             next = reader.line_at(previous).await?;
             if next.is_none() {
-                return unusable(format!("entry {}, which it continues, has changed", previous.seq));
+                return unusable(format!("its previous part in entry {} has changed", previous.seq));
             }
         }
         let mut fold = match pieces.restore() {
             Ok(restored) => Self::from_restored(restored, (fingerprints.own.clone(), every), last.seq),
             Err(why) => return unusable(why),
         };
-        let mut walk = match reader.walk_after(last.head(), PAGE).await {
+        let mut walk = match reader.walk_after(last.head(), PAGE_LINES).await {
             Err(JournalError::BrokenChain { reason, .. }) => return unusable(reason),
             walk => walk?,
         };
@@ -192,23 +190,23 @@ impl JournalFold {
             }
             lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
             if fold.past.lacks_settlement {
-                return unusable("a trade was settled before it and corrected after it".to_owned());
+                return unusable("a trade was settled before the snapshot and corrected after it".to_owned());
             }
         }
     }
 
-    /// Restores the fold from the lines of a snapshot, given last line first. Skips unrelated lines.
+    /// Restores the fold from the lines of a snapshot. The last line must come first. Ignores unrelated lines.
     pub fn from_snapshot(
         settings: &SessionSettings,
         every: u64,
         lines: &[StoredLine],
     ) -> Result<Self, String> {
         let fingerprints = Fingerprints::new(settings).map_err(|error| error.to_string())?;
-        let mut pieces = Pieces::for_settings(settings, &fingerprints, None);
-        let last = lines.first().ok_or("it has no lines")?;
+        let mut pieces = SnapshotReader::for_settings(settings, &fingerprints, None);
+        let last = lines.first().ok_or("the snapshot has no lines")?;
         let mut next = Some(last);
         while let Some(stored) = next {
-            let previous = pieces.take(stored)?;
+            let previous = pieces.add(stored)?;
             let part = |head: Head| lines.iter().find(|line| line.head() == head);
             next = match previous {
                 Some(head) => Some(part(head).ok_or_else(|| format!("part {} is missing", head.seq))?),
@@ -234,7 +232,7 @@ impl JournalFold {
             before: written.clone(),
             written,
             every,
-            part: PART,
+            part: PART_INTENTS,
             since: 0,
             tried: 0,
             read: 0,
@@ -292,26 +290,26 @@ impl JournalFold {
     pub fn fold(&mut self, seq: u64, line: &Line) -> Result<()> {
         (self.read, self.last) = (self.read + 1, seq);
         self.since += u64::from(!is_snapshot(&line.body));
-        self.past.take((seq, line), &mut self.decoder, &mut self.session)
+        self.past.fold_line((seq, line), &mut self.decoder, &mut self.session)
     }
 
-    fn piece(&mut self) -> Result<(String, bool), serde_json::Error> {
-        match self.written.next_part(&self.past, self.part) {
-            Some(end) => Ok((self.written.part(&self.past, end)?, false)),
-            None => Ok((self.whole(&self.fingerprint)?, true)),
+    fn build_piece(&mut self) -> Result<(String, bool), serde_json::Error> {
+        match self.written.next_part_end(&self.past, self.part) {
+            Some(end) => Ok((self.written.add_part(&self.past, end)?, false)),
+            None => Ok((self.build_whole(&self.fingerprint)?, true)),
         }
     }
 
-    fn whole(&self, fingerprint: &str) -> Result<String, serde_json::Error> {
-        self.written.whole(&self.past, (fingerprint, &self.session, self.decoder.as_ref()))
+    fn build_whole(&self, fingerprint: &str) -> Result<String, serde_json::Error> {
+        self.written.build_whole(&self.past, (fingerprint, &self.session, self.decoder.as_ref()))
     }
 
-    /// Rebuilds the snapshot piece that has this body from the current state. `None` if it does not fit.
-    /// The same pieces must have preceded it. The caller must check the settings.
-    pub(super) fn piece_like(&mut self, body: &str) -> Option<String> {
-        match self.written.end_of_part(&self.past, body) {
-            Some(end) => self.written.part(&self.past, end).ok(),
-            None => self.whole(&settings_of(body)?).ok(),
+    /// Rebuilds from the current state the snapshot piece that should equal `body`. `None` on failure.
+    /// The fold must have written the preceding pieces, and the caller must check the settings.
+    pub(super) fn rebuild_piece(&mut self, body: &str) -> Option<String> {
+        match self.written.part_end(&self.past, body) {
+            Some(end) => self.written.add_part(&self.past, end).ok(),
+            None => self.build_whole(&parse_fingerprint(body)?).ok(),
         }
     }
 
@@ -319,47 +317,46 @@ impl JournalFold {
         self.session.names()
     }
 
-    pub(super) const fn written(&mut self) -> &mut Written {
+    pub(super) const fn written_mut(&mut self) -> &mut WrittenParts {
         &mut self.written
     }
 }
 
-/// Time for which settled rows are retained, because they may be corrected.
+/// Time for which settled rows are retained, because the venue may still correct a result.
 const CORRECTION_WINDOW: Millis = Millis::DAY;
 const MAX_CORRECTABLE_TRADES: usize = 20_000;
 
-/// At the end of a run, a snapshot is written from this fraction (1/n) of the snapshot interval on.
-const WORTH_AT_END: u64 = 10;
+/// Divisor of the snapshot interval at the end of a run, when fewer new lines justify a snapshot.
+const END_INTERVAL_DIVISOR: u64 = 10;
 
-/// Number of unsaved parts from which a snapshot is written, however few lines were added.
-/// Until then, the fold retains the unsaved intents, and the next start reads their lines.
-const WORTH_PARTS: u64 = 4;
+/// Number of unsaved parts that justifies a snapshot, even if only a few lines were added.
+const MIN_UNSAVED_PARTS: u64 = 4;
 
 impl JournalFold {
     fn forget_rows(&mut self) {
         let Self { past, before, written, every, .. } = self;
         let is_recent = recent_settlements(past);
         // The last piece may have to be rewritten, and the written parts lack later revisions.
-        let revised = before.not_rewritten(past);
+        let revised = before.unsaved_revisions(past);
         let is_held = |intent: IntentId| {
-            let is_in_parts = || written.holds_for_good(intent) && before.holds_for_good(intent);
+            let is_in_parts = || written.has_final_state(intent) && before.has_final_state(intent);
             !is_recent.contains(&intent) && (*every == 0 || is_in_parts() && !revised.contains(&intent))
         };
         let worth = past.book.rows().len() / 2;
         let over = past.book.rows().iter().filter(|row| row.is_over() && is_held(row.approved.intent()));
         if over.count() > worth {
-            past.forget(is_held);
+            past.forget_intents(is_held);
         }
     }
 
-    /// Returns whether to write a piece now. Waits for the run's header, which determines the settings.
-    fn has_piece(&self, is_end: bool) -> bool {
-        !self.is_broken && self.header.is_some() && (self.is_writing || self.is_worth(is_end))
+    /// Returns whether to write a snapshot piece now. False before the run's header, which has the settings.
+    fn should_write_piece(&self, is_end: bool) -> bool {
+        !self.is_broken && self.header.is_some() && (self.is_writing || self.is_worthwhile(is_end))
     }
 
-    fn is_worth(&self, is_end: bool) -> bool {
-        let lines = if is_end { (self.every / WORTH_AT_END).max(1) } else { self.every };
-        let has_parts = self.written.lacks(&self.past, self.tried) >= self.part * WORTH_PARTS;
+    fn is_worthwhile(&self, is_end: bool) -> bool {
+        let lines = if is_end { (self.every / END_INTERVAL_DIVISOR).max(1) } else { self.every };
+        let has_parts = self.written.unsaved_intents(&self.past, self.tried) >= self.part * MIN_UNSAVED_PARTS;
         self.every > 0 && (self.since >= lines || has_parts)
     }
 }
@@ -391,15 +388,15 @@ impl Follower for JournalFold {
     }
 
     fn is_due(&self) -> bool {
-        self.has_piece(false)
+        self.should_write_piece(false)
     }
 
     fn next_piece(&mut self, is_end: bool) -> Option<String> {
-        if !self.has_piece(is_end) {
+        if !self.should_write_piece(is_end) {
             return None;
         }
         self.before = self.written.clone();
-        match self.piece() {
+        match self.build_piece() {
             Ok((body, is_whole)) => {
                 self.is_writing = !is_whole;
                 if is_whole {
@@ -458,5 +455,5 @@ pub struct FullReading<'a> {
     pub total: u64,
 }
 
-/// Progress callback: called before a complete read and after every few thousand entries.
+/// Callback for the progress of a complete read, called at the start and every few thousand entries.
 pub type ReadingWatcher<'a> = dyn FnMut(FullReading<'_>) + Send + 'a;

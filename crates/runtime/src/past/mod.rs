@@ -31,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const HALTED: &str = Halt::PREFIX;
 
-const HALT_PAGE: usize = 200;
+const HALT_PAGE_LINES: usize = 200;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decided {
@@ -45,11 +45,11 @@ pub struct Decided {
 pub struct RecoveredState {
     pub(crate) book: TradeBook,
     pub(crate) old: EvictedIntents,
-    /// Time at which each intent was journaled. Its request cannot have been sent earlier.
+    /// Time at which each intent was journaled: the earliest possible time of its request.
     pub(crate) sent: BTreeMap<IntentId, Millis>,
     /// Intents reported as not sent, although the client had tried to send them.
     pub(crate) tried: BTreeSet<IntentId>,
-    /// Time at which each doubt began. The intent's request had ended by that time.
+    /// Time at which each intent came into doubt. Its request had ended by then.
     pub(crate) doubted: BTreeMap<IntentId, Millis>,
     pub(crate) unexplained: Vec<String>,
     pub(crate) second_trades: Vec<String>,
@@ -57,17 +57,17 @@ pub struct RecoveredState {
     pub(crate) revised: Vec<IntentId>,
     pub(crate) lacks_settlement: bool,
     pub(crate) last_received: Millis,
-    /// Texts of all alarms in the journal. The text of a halt begins with a prefix.
+    /// Texts of all alarms in the journal. The text of a halt begins with [`HALTED`].
     pub(crate) alarms: BTreeSet<String>,
-    /// Findings from the audits that report each finding only once.
+    /// Earlier findings of the audits that report each finding only once.
     pub(crate) found: BTreeSet<String>,
     pub(crate) wallet: WalletAudit,
     pub(crate) is_halted: bool,
-    /// Last halt. In a state read from a snapshot, `None` until [`RecoveredState::find_halt`] is called.
+    /// Last halt. `None` in a state from a snapshot until [`RecoveredState::find_halt`] is called.
     pub(crate) halt: Option<Halt>,
     pub(crate) decided: BTreeMap<IntentId, Decided>,
     /// Numbers of lines that are displayed but not folded: headers, notes and duplicate trades.
-    pub(crate) told: Vec<u64>,
+    pub(crate) displayed: Vec<u64>,
     pub(crate) wallet_line: Option<u64>,
     pub runs: u64,
     pub began: Option<Millis>,
@@ -116,10 +116,10 @@ impl RecoveredState {
     }
 
     pub fn displayed_lines(&self) -> Vec<u64> {
-        let mut told = self.told.clone();
-        told.extend(self.wallet_line);
-        told.sort_unstable();
-        told
+        let mut displayed = self.displayed.clone();
+        displayed.extend(self.wallet_line);
+        displayed.sort_unstable();
+        displayed
     }
 
     pub const fn is_halted(&self) -> bool {
@@ -134,7 +134,7 @@ impl RecoveredState {
         if !self.is_halted || self.halt.is_some() {
             return Ok(());
         }
-        for numbers in self.told.rchunks(HALT_PAGE) {
+        for numbers in self.displayed.rchunks(HALT_PAGE_LINES) {
             let lines = reader.lines_numbered(numbers).await?;
             let mut halts = lines.iter().rev().filter(|stored| stored.line.kind == LineKind::Note);
             self.halt = halts.find_map(|stored| Halt::from_note(&stored.line.body, stored.line.at));
@@ -149,7 +149,7 @@ impl RecoveredState {
         &self.unexplained
     }
 
-    fn take(
+    fn fold_line(
         &mut self,
         (seq, line): (u64, &Line),
         recall: &mut Option<JournalDecoder>,
@@ -158,7 +158,7 @@ impl RecoveredState {
         if line.kind == LineKind::Run {
             self.runs = self.runs.max(line.run);
             self.began = self.began.or(Some(line.at));
-            self.told.push(seq);
+            self.displayed.push(seq);
             let made = JournalDecoder::for_run(&read_header(seq, line)?, session);
             *recall = Some(made.map_err(|error| damaged(seq, &error.to_string()))?);
             return Ok(());
@@ -166,7 +166,7 @@ impl RecoveredState {
         if line.kind == LineKind::Note {
             if !is_snapshot(&line.body) {
                 self.take_note(&line.body, line.at);
-                self.told.extend(Some(seq).filter(|_| !is_seal(&line.body)));
+                self.displayed.extend(Some(seq).filter(|_| !is_seal(&line.body)));
             }
             return Ok(());
         }
@@ -175,7 +175,7 @@ impl RecoveredState {
         if is_candle {
             return Ok(());
         }
-        let Some(recall) = recall else { return Err(damaged(seq, "it precedes the first run")) };
+        let Some(recall) = recall else { return Err(damaged(seq, "the entry precedes the first run")) };
         let recorded = match line.kind {
             LineKind::Action => recall.read_action(&line.body),
             LineKind::Event | LineKind::Run | LineKind::Note => recall.read_event(&line.body),
@@ -183,7 +183,7 @@ impl RecoveredState {
         let recorded = recorded.map_err(|error| damaged(seq, &error.to_string()))?;
         if let Recorded::Open(approved) = &recorded {
             self.sent.insert(approved.intent(), line.received);
-            self.decided.insert(approved.intent(), decided(seq, line)?);
+            self.decided.insert(approved.intent(), read_decision(seq, line)?);
         }
         self.last_received = self.last_received.max(line.received);
         if let Recorded::Event(event) = &recorded {
@@ -193,7 +193,7 @@ impl RecoveredState {
             }
             self.take_event(event);
             match event.kind {
-                EventKind::SecondTrade(_) | EventKind::SecondTradeSettled { .. } => self.told.push(seq),
+                EventKind::SecondTrade(_) | EventKind::SecondTradeSettled { .. } => self.displayed.push(seq),
                 EventKind::Balance { .. } => self.wallet_line = Some(seq),
                 // The venue may have executed the order long after its stake was reserved.
                 EventKind::Opened(Opened { intent, venue_id: Some(_), .. })
@@ -213,11 +213,11 @@ impl RecoveredState {
         Ok(())
     }
 
-    /// Forgets finished intents, except the last one, which determines the next number.
-    fn forget(&mut self, is_forgotten: impl Fn(IntentId) -> bool) {
+    /// Forgets finished intents. Keeps the last intent, because it determines the next intent number.
+    fn forget_intents(&mut self, is_forgotten: impl Fn(IntentId) -> bool) {
         let last = self.book.rows().last().map(|row| (row.approved.intent(), row.approved.decision_time()));
         let is_last = |intent| last.is_some_and(|(last, _)| last == intent);
-        // Kept, because the venue may still list a trade for it.
+        // A refused intent is kept for a day, because the venue may still list a trade for it.
         let may_return = |row: &IntentRow| {
             row.is_refused() && last.is_some_and(|(_, at)| at - row.approved.decision_time() < Millis::DAY)
         };
@@ -259,10 +259,10 @@ impl RecoveredState {
                 self.second_trades.push(id.to_owned());
             }
         }
-        if let Some(wallets) = field(&note, "wallets") {
+        if let Some(wallets) = get_field(&note, "wallets") {
             self.wallet.names = Some(wallets);
         }
-        if let Some(bonus) = field(&note, "bonus_wallets") {
+        if let Some(bonus) = get_field(&note, "bonus_wallets") {
             self.wallet.bonus = bonus;
         }
         let text = |key: &str| note.get(key).and_then(serde_json::Value::as_str);
@@ -271,7 +271,7 @@ impl RecoveredState {
         {
             self.found.insert(finding.to_owned());
         }
-        if let Some(intent) = field(&note, "intent").filter(|_| field(&note, "tried") == Some(true)) {
+        if let Some(intent) = get_field(&note, "intent").filter(|_| get_field(&note, "tried") == Some(true)) {
             self.tried.insert(intent);
         }
         if let Some(alarm) = text("alarm") {
@@ -281,11 +281,11 @@ impl RecoveredState {
     }
 }
 
-fn field<T: serde::de::DeserializeOwned>(note: &serde_json::Value, key: &str) -> Option<T> {
+fn get_field<T: serde::de::DeserializeOwned>(note: &serde_json::Value, key: &str) -> Option<T> {
     note.get(key).and_then(|part| T::deserialize(part).ok())
 }
 
-fn decided(seq: u64, line: &Line) -> Result<Decided> {
+fn read_decision(seq: u64, line: &Line) -> Result<Decided> {
     #[derive(Deserialize)]
     struct BotRef {
         bot: usize,

@@ -1,8 +1,9 @@
-//! Restores a fold from the pieces of a snapshot, with the settings of a run.
+//! Restores a fold from the pieces of a snapshot, using the settings of a run.
 
 use super::evicted_intents::{EvictionFilter, EvictionPolicy};
 use super::snapshot::{
-    Fingerprints, Gain, KeptIntent, Piece, Whole, Written, format_of, is_known, other_format,
+    Fingerprints, Piece, SnapshotDelta, StoredIntent, WholeSnapshot, WrittenParts, describe_format,
+    is_known_format, parse_format,
 };
 use super::{RecoveredState, read_header};
 use crate::error::Result;
@@ -18,7 +19,7 @@ pub(super) struct RestoredFold {
     pub(super) session: Session,
     pub(super) past: RecoveredState,
     pub(super) decoder: Option<JournalDecoder>,
-    pub(super) written: Written,
+    pub(super) written: WrittenParts,
 }
 
 pub(super) struct PreviousSettings {
@@ -26,23 +27,23 @@ pub(super) struct PreviousSettings {
     headers: Vec<Header>,
 }
 
-pub(super) struct Pieces<'a> {
+pub(super) struct SnapshotReader<'a> {
     settings: &'a SessionSettings,
     fingerprints: &'a Fingerprints,
     before: Option<Result<PreviousSettings, Flaw>>,
-    whole: Option<(Box<Whole>, Session)>,
-    /// Mapping from bot and symbol numbers in the next piece to those of the run. `None` if equal.
+    whole: Option<(Box<WholeSnapshot>, Session)>,
+    /// Mapping from bot and symbol numbers in the next piece to the run's numbers. `None` if they are equal.
     numbers: Option<Renumbering>,
     names: Option<SessionNames>,
     has_other_numbers: bool,
     last_symbol: Option<SymbolId>,
-    parts: Vec<Gain>,
+    parts: Vec<SnapshotDelta>,
     policy: Option<EvictionPolicy>,
     filter: Option<EvictionFilter>,
 }
 
-impl Gain {
-    fn put_into(
+impl SnapshotDelta {
+    fn restore_into(
         self,
         past: &mut RecoveredState,
         reasons: &mut JournalDecoder,
@@ -52,14 +53,14 @@ impl Gain {
         past.second_trades.extend(self.second_trades);
         past.alarms.extend(self.alarms);
         past.found.extend(self.found);
-        past.told.extend(self.told);
-        for KeptIntent { kept, sent, doubted, decided } in self.intents {
+        past.displayed.extend(self.displayed);
+        for StoredIntent { kept, sent, doubted, decided } in self.intents {
             let intent: IntentId = kept.row().approved.intent();
             past.sent.extend(sent.map(|at| (intent, at)));
             past.doubted.extend(doubted.map(|at| (intent, at)));
             past.decided.extend(decided.map(|decided| (intent, decided)));
             if !past.book.restore_row(kept, reasons) && !may_lack {
-                return Err(format!("an intent is missing before {intent}"));
+                return Err(format!("the intent before #{intent} is missing"));
             }
         }
         Ok(())
@@ -85,20 +86,20 @@ impl PreviousSettings {
         };
         let headers: Vec<Header> =
             headers.iter().map(|stored| read_header(stored.seq, &stored.line)).collect::<Result<_, _>>()?;
-        let Some(last) = headers.last() else { return unknown("no earlier run has them") };
+        let Some(last) = headers.last() else { return unknown("no earlier run has these settings") };
         let own = last.settings.get("session").cloned();
         let Some(own) = own.and_then(|own| serde_json::from_value::<SessionSettings>(own).ok()) else {
-            return unknown("those of the run before it cannot be read");
+            return unknown("the settings of the previous run cannot be read");
         };
         if !Fingerprints::new(&own)?.has(settings) {
-            return unknown("they differ from those of the run before it");
+            return unknown("the settings of the previous run differ");
         }
         Ok(Ok(Self { settings: own, headers }))
     }
 }
 
-impl<'a> Pieces<'a> {
-    /// Creates the reader for these settings. `before` is only needed for snapshots with other settings.
+impl<'a> SnapshotReader<'a> {
+    /// Creates a reader for a run's settings. `before` is only needed for a snapshot with other settings.
     pub(super) const fn for_settings(
         settings: &'a SessionSettings,
         fingerprints: &'a Fingerprints,
@@ -119,23 +120,23 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    pub(super) fn evicting(self, policy: Option<EvictionPolicy>) -> Self {
+    pub(super) fn with_eviction(self, policy: Option<EvictionPolicy>) -> Self {
         Self { policy, ..self }
     }
 
-    /// Adds a piece and returns the preceding part, which must be added next.
-    pub(super) fn take(&mut self, stored: &StoredLine) -> Result<Option<Head>, Flaw> {
+    /// Adds a piece. Returns the preceding part, which must be added next, or `None` after the first part.
+    pub(super) fn add(&mut self, stored: &StoredLine) -> Result<Option<Head>, Flaw> {
         let body = &stored.line.body;
         let piece = serde_json::from_str(body).map_err(|error| {
-            let format = format_of(body).filter(|format| !is_known(*format));
-            format.map_or_else(|| format!("it cannot be read: {error}"), other_format)
+            let format = parse_format(body).filter(|format| !is_known_format(*format));
+            format.map_or_else(|| format!("the snapshot cannot be read: {error}"), describe_format)
         })?;
         match (piece, &self.whole) {
             (Piece::Snapshot(mut whole), None) => {
-                if !is_known(whole.format) {
-                    return Err(other_format(whole.format));
+                if !is_known_format(whole.format) {
+                    return Err(describe_format(whole.format));
                 }
-                let session = self.session_of(&whole)?;
+                let session = self.restore_session(&whole)?;
                 self.renumber(&mut whole.gain);
                 let previous = whole.gain.previous;
                 whole.decoder = whole.decoder.take().map(|decoder| match &self.numbers {
@@ -147,29 +148,29 @@ impl<'a> Pieces<'a> {
                 self.filter = self.policy.map(filter);
                 let names = whole.gain.names_before.take();
                 self.whole = Some((whole, session));
-                self.go_behind(names.filter(|_| previous.is_some()))?;
+                self.switch_numbers(names.filter(|_| previous.is_some()))?;
                 Ok(previous)
             }
             (Piece::SnapshotPart(mut part), Some(_)) => {
                 self.renumber(&mut part);
                 let (previous, names) = (part.previous, part.names_before.take());
                 if let Some(filter) = &mut self.filter {
-                    part.intents = filter.take(stored.seq, part.intents);
+                    part.intents = filter.retain(stored.seq, part.intents);
                 }
                 self.parts.push(part);
                 // No later piece continues a complete snapshot, so its names apply to this piece only.
                 self.has_other_numbers |= names.is_some();
                 let last = self.names.clone();
-                self.go_behind(names)?;
+                self.switch_numbers(names)?;
                 self.names = last;
                 Ok(previous)
             }
-            (Piece::SnapshotPart(_), None) => Err("it is only a part of a snapshot".to_owned()),
-            (Piece::Snapshot(_), Some(_)) => Err("it continues an entry that is not a part".to_owned()),
+            (Piece::SnapshotPart(_), None) => Err("the entry is only a part of a snapshot".to_owned()),
+            (Piece::Snapshot(_), Some(_)) => Err("the snapshot continues an entry that is not a part".to_owned()),
         }
     }
 
-    fn session_of(&mut self, whole: &Whole) -> Result<Session, Flaw> {
+    fn restore_session(&mut self, whole: &WholeSnapshot) -> Result<Session, Flaw> {
         let mut session = Session::without_strategies(self.settings).map_err(|error| error.to_string())?;
         if self.fingerprints.has(&whole.settings) {
             self.before = None;
@@ -192,7 +193,7 @@ impl<'a> Pieces<'a> {
         Ok(session)
     }
 
-    fn renumber(&mut self, gain: &mut Gain) {
+    fn renumber(&mut self, gain: &mut SnapshotDelta) {
         if let Some(numbers) = &self.numbers {
             gain.intents = std::mem::take(&mut gain.intents)
                 .into_iter()
@@ -203,34 +204,34 @@ impl<'a> Pieces<'a> {
         self.last_symbol = symbols.chain(self.last_symbol).max();
     }
 
-    fn go_behind(&mut self, names: Option<Box<SessionNames>>) -> Result<(), Flaw> {
+    fn switch_numbers(&mut self, names: Option<Box<SessionNames>>) -> Result<(), Flaw> {
         let (Some(names), Some((_, session))) = (names, &self.whole) else { return Ok(()) };
         let own = session.names();
-        let numbers = names.to(&own).ok_or("its parts contain bots of no run")?;
+        let numbers = names.to(&own).ok_or("its parts contain bots that no run had")?;
         let is_same = names.are_numbered_as(&own);
         (self.numbers, self.names) = if is_same { (None, None) } else { (Some(numbers), Some(*names)) };
         Ok(())
     }
 
     pub(super) fn restore(self) -> Result<RestoredFold, Flaw> {
-        let (whole, mut session) = self.whole.ok_or("it has no state")?;
+        let (whole, mut session) = self.whole.ok_or("the snapshot has no state")?;
         let (mut past, mut reasons) = (RecoveredState::default(), JournalDecoder::default());
         let may_lack = self.filter.is_some();
         past.old = self.filter.map(EvictionFilter::finish).unwrap_or_default();
         for part in self.parts.into_iter().rev() {
-            part.put_into(&mut past, &mut reasons, may_lack)?;
+            part.restore_into(&mut past, &mut reasons, may_lack)?;
         }
-        let mut written = Written::all_of(&past, whole.gain.previous);
+        let mut written = WrittenParts::from_state(&past, whole.gain.previous);
         written.has_other_numbers = self.has_other_numbers || self.names.is_some();
         written.names = self.names;
         past.revised = written.revised_in(&whole.gain);
-        whole.gain.put_into(&mut past, &mut reasons, may_lack)?;
+        whole.gain.restore_into(&mut past, &mut reasons, may_lack)?;
         if !past.book.count_from(whole.totals) {
-            return Err("it counts unknown rules".to_owned());
+            return Err("the snapshot counts unknown rules".to_owned());
         }
         let next = past.book.rows().last().map_or(1, |row| row.approved.intent().number() + 1);
         if next != session.next_intent().number() {
-            return Err("its intents do not match its state".to_owned());
+            return Err("the snapshot's intents do not match its state".to_owned());
         }
         if past.book.rows().len() as u64 + past.old.count + 1 != next {
             return Err("an intent is missing".to_owned());

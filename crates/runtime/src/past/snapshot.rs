@@ -1,4 +1,4 @@
-//! Format of snapshots of a fold.
+//! Serialized format of the snapshots of a journal fold.
 
 use super::{Decided, RecoveredState, damaged};
 use crate::audit::WalletAudit;
@@ -14,41 +14,42 @@ use std::collections::BTreeSet;
 
 /// Version of the snapshot format. Increase it with every change in content or meaning.
 pub(super) const FORMAT: u32 = 4;
-/// Version for snapshots that continue parts with different bot and symbol numbers.
-const FORMAT_OF_OTHER_NUMBERS: u32 = 5;
+/// Format version of snapshots that continue parts with different bot and symbol numbers.
+const RENUMBERED_FORMAT: u32 = 5;
 
-pub(super) const PART: u64 = 250;
+pub(super) const PART_INTENTS: u64 = 250;
 /// Number of displayed lines that justify a new part, even with few intents.
-const PART_TOLD: usize = 10_000;
+const MIN_DISPLAYED_LINES: usize = 10_000;
 
-/// A line of a snapshot: either a permanent part, or the last part together with the state.
+/// Journal line of a snapshot: either a permanent part, or the final piece with the state.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Piece {
-    /// Permanent part. Later snapshots continue from it.
-    SnapshotPart(Gain),
-    /// Remainder that is not in a part yet, and the state. No later snapshot continues from it.
-    Snapshot(Box<Whole>),
+    /// Permanent part that later snapshots continue.
+    SnapshotPart(SnapshotDelta),
+    /// Final piece: the state and the data that no part contains yet. Later snapshots do not continue this piece.
+    Snapshot(Box<WholeSnapshot>),
 }
 
-/// Growth since the previous part: intents that are new or were unfinished, and append-only data.
+/// Changes since the previous part: new intents, intents that were unfinished, and append-only data.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Gain {
-    /// Number and hash of the previous part, which this one extends.
+pub(super) struct SnapshotDelta {
+    /// Line number and hash of the previous part, `None` for the first part.
     pub(super) previous: Option<Head>,
-    pub(super) intents: Vec<KeptIntent>,
+    pub(super) intents: Vec<StoredIntent>,
     pub(super) unexplained: Vec<String>,
     pub(super) second_trades: Vec<String>,
     pub(super) alarms: Vec<String>,
     pub(super) found: Vec<String>,
-    pub(super) told: Vec<u64>,
-    /// Bot and symbol numbering of the previous parts, if different.
+    #[serde(rename = "told")]
+    pub(super) displayed: Vec<u64>,
+    /// Bot and symbol numbering of the previous parts, `None` if the numbering is the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) names_before: Option<Box<SessionNames>>,
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct KeptIntent {
+pub(super) struct StoredIntent {
     pub(super) kept: StoredRow,
     pub(super) sent: Option<Millis>,
     pub(super) doubted: Option<Millis>,
@@ -56,10 +57,10 @@ pub(super) struct KeptIntent {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct Whole {
+pub(super) struct WholeSnapshot {
     pub(super) format: u32,
     pub(super) settings: String,
-    pub(super) gain: Gain,
+    pub(super) gain: SnapshotDelta,
     pub(super) session: SessionSnapshot,
     pub(super) decoder: Option<JournalDecoder>,
     pub(super) totals: BookTotals,
@@ -71,21 +72,21 @@ pub(super) struct Whole {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Written {
+pub(super) struct WrittenParts {
     pub(super) previous: Option<Head>,
     last: u64,
     open: Vec<IntentId>,
     unexplained: usize,
     second_trades: usize,
     revised: usize,
-    told: usize,
+    displayed: usize,
     alarms: BTreeSet<String>,
     found: BTreeSet<String>,
     pub(super) names: Option<SessionNames>,
     pub(super) has_other_numbers: bool,
 }
 
-impl KeptIntent {
+impl StoredIntent {
     pub(super) const fn row(&self) -> &IntentRow {
         self.kept.row()
     }
@@ -102,8 +103,8 @@ impl KeptIntent {
     }
 }
 
-impl Written {
-    pub(super) fn all_of(past: &RecoveredState, previous: Option<Head>) -> Self {
+impl WrittenParts {
+    pub(super) fn from_state(past: &RecoveredState, previous: Option<Head>) -> Self {
         let under_way = past.book.rows().iter().filter(|row| !row.is_over());
         Self {
             previous,
@@ -112,7 +113,7 @@ impl Written {
             unexplained: past.unexplained.len(),
             second_trades: past.second_trades.len(),
             revised: past.revised.len(),
-            told: past.told.len(),
+            displayed: past.displayed.len(),
             alarms: past.alarms.clone(),
             found: past.found.clone(),
             names: None,
@@ -120,39 +121,39 @@ impl Written {
         }
     }
 
-    pub(super) fn next_part(&self, past: &RecoveredState, part: u64) -> Option<u64> {
-        let (last, told) = (past.last_intent(), past.told.len());
-        let is_due = last >= self.last + part || told >= self.told + PART_TOLD;
+    pub(super) fn next_part_end(&self, past: &RecoveredState, part: u64) -> Option<u64> {
+        let (last, displayed) = (past.last_intent(), past.displayed.len());
+        let is_due = last >= self.last + part || displayed >= self.displayed + MIN_DISPLAYED_LINES;
         is_due.then(|| last.min(self.last + part))
     }
 
-    pub(super) fn lacks(&self, past: &RecoveredState, after: u64) -> u64 {
+    pub(super) fn unsaved_intents(&self, past: &RecoveredState, after: u64) -> u64 {
         past.last_intent().saturating_sub(self.last.max(after))
     }
 
-    pub(super) fn part(&mut self, past: &RecoveredState, end: u64) -> Result<String, serde_json::Error> {
-        let gain = self.gain(past, end);
+    pub(super) fn add_part(&mut self, past: &RecoveredState, end: u64) -> Result<String, serde_json::Error> {
+        let gain = self.collect_delta(past, end);
         self.names = None;
         let revised = self.revised_since(past);
         self.open.extend(revised.into_iter().chain((self.last + 1..=end).map(IntentId::new)));
         self.open.retain(|intent| past.book.row(*intent).is_some_and(|row| !row.is_over()));
         self.last = end;
         (self.unexplained, self.second_trades) = (past.unexplained.len(), past.second_trades.len());
-        (self.revised, self.told) = (past.revised.len(), past.told.len());
+        (self.revised, self.displayed) = (past.revised.len(), past.displayed.len());
         self.alarms.extend(gain.alarms.iter().cloned());
         self.found.extend(gain.found.iter().cloned());
         serde_json::to_string(&Piece::SnapshotPart(gain))
     }
 
-    pub(super) fn whole(
+    pub(super) fn build_whole(
         &self,
         past: &RecoveredState,
         (settings, session, decoder): (&str, &Session, Option<&JournalDecoder>),
     ) -> Result<String, serde_json::Error> {
-        serde_json::to_string(&Piece::Snapshot(Box::new(Whole {
-            format: if self.has_other_numbers { FORMAT_OF_OTHER_NUMBERS } else { FORMAT },
+        serde_json::to_string(&Piece::Snapshot(Box::new(WholeSnapshot {
+            format: if self.has_other_numbers { RENUMBERED_FORMAT } else { FORMAT },
             settings: settings.to_owned(),
-            gain: self.gain(past, past.last_intent()),
+            gain: self.collect_delta(past, past.last_intent()),
             session: session.snapshot(),
             decoder: decoder.cloned(),
             totals: past.book.totals(),
@@ -164,61 +165,61 @@ impl Written {
         })))
     }
 
-    fn gain(&self, past: &RecoveredState, end: u64) -> Gain {
+    fn collect_delta(&self, past: &RecoveredState, end: u64) -> SnapshotDelta {
         let new = (self.last + 1..=end).map(IntentId::new);
         let intents = self.open.iter().copied().chain(self.revised_since(past)).chain(new);
-        Gain {
+        SnapshotDelta {
             previous: self.previous,
-            intents: intents.filter_map(|intent| KeptIntent::new(past, intent)).collect(),
+            intents: intents.filter_map(|intent| StoredIntent::new(past, intent)).collect(),
             unexplained: past.unexplained[self.unexplained..].to_vec(),
             second_trades: past.second_trades[self.second_trades..].to_vec(),
             alarms: past.alarms.difference(&self.alarms).cloned().collect(),
             found: past.found.difference(&self.found).cloned().collect(),
-            told: past.told[self.told..].to_vec(),
+            displayed: past.displayed[self.displayed..].to_vec(),
             names_before: self.names.clone().map(Box::new),
         }
     }
 
-    pub(super) fn not_rewritten(&self, past: &RecoveredState) -> Vec<IntentId> {
+    pub(super) fn unsaved_revisions(&self, past: &RecoveredState) -> Vec<IntentId> {
         past.revised.get(self.revised..).unwrap_or_default().to_vec()
     }
 
     fn revised_since(&self, past: &RecoveredState) -> BTreeSet<IntentId> {
-        let since = self.not_rewritten(past).into_iter();
-        since.filter(|intent| self.holds_for_good(*intent)).collect()
+        let since = self.unsaved_revisions(past).into_iter();
+        since.filter(|intent| self.has_final_state(*intent)).collect()
     }
 
-    pub(super) fn revised_in(&self, gain: &Gain) -> Vec<IntentId> {
+    pub(super) fn revised_in(&self, gain: &SnapshotDelta) -> Vec<IntentId> {
         let intents = gain.intents.iter().map(|intent| intent.row().approved.intent());
-        intents.filter(|intent| self.holds_for_good(*intent)).collect()
+        intents.filter(|intent| self.has_final_state(*intent)).collect()
     }
 
-    pub(super) fn end_of_part(&self, past: &RecoveredState, body: &str) -> Option<u64> {
+    pub(super) fn part_end(&self, past: &RecoveredState, body: &str) -> Option<u64> {
         let Piece::SnapshotPart(gain) = serde_json::from_str(body).ok()? else { return None };
         let last = gain.intents.last().map_or(0, |intent| intent.kept.row().approved.intent().number());
         Some(last.min(past.last_intent()).max(self.last))
     }
 
-    pub(super) fn holds_for_good(&self, intent: IntentId) -> bool {
+    pub(super) fn has_final_state(&self, intent: IntentId) -> bool {
         intent.number() <= self.last && !self.open.contains(&intent)
     }
 }
 
 #[derive(Deserialize)]
-pub(super) struct Link {
+pub(super) struct PreviousLink {
     pub(super) previous: Option<Head>,
     pub(super) names_before: Option<SessionNames>,
 }
 
-pub(super) fn link_of(body: &str) -> Result<Link, serde_json::Error> {
+pub(super) fn parse_link(body: &str) -> Result<PreviousLink, serde_json::Error> {
     #[derive(Deserialize)]
     struct WholeLink {
-        gain: Link,
+        gain: PreviousLink,
     }
     #[derive(Deserialize)]
     #[serde(rename_all = "snake_case")]
     enum PieceLink {
-        SnapshotPart(Link),
+        SnapshotPart(PreviousLink),
         Snapshot(WholeLink),
     }
     Ok(match serde_json::from_str(body)? {
@@ -227,25 +228,25 @@ pub(super) fn link_of(body: &str) -> Result<Link, serde_json::Error> {
     })
 }
 
-pub(super) fn settings_of(body: &str) -> Option<String> {
+pub(super) fn parse_fingerprint(body: &str) -> Option<String> {
     let piece: serde_json::Value = serde_json::from_str(body).ok()?;
     Some(piece.pointer("/snapshot/settings")?.as_str()?.to_owned())
 }
 
-pub(super) fn format_of(body: &str) -> Option<u32> {
+pub(super) fn parse_format(body: &str) -> Option<u32> {
     let piece: serde_json::Value = serde_json::from_str(body).ok()?;
     u32::try_from(piece.pointer("/snapshot/format")?.as_u64()?).ok()
 }
 
-pub(super) const fn is_known(format: u32) -> bool {
-    matches!(format, FORMAT | FORMAT_OF_OTHER_NUMBERS)
+pub(super) const fn is_known_format(format: u32) -> bool {
+    matches!(format, FORMAT | RENUMBERED_FORMAT)
 }
 
-pub(super) fn other_format(found: u32) -> String {
-    format!("it has format {found}, and this program reads formats {FORMAT} and {FORMAT_OF_OTHER_NUMBERS}")
+pub(super) fn describe_format(found: u32) -> String {
+    format!("its format is {found}, but this program reads formats {FORMAT} and {RENUMBERED_FORMAT}")
 }
 
-/// Hashes that may identify the settings of a snapshot: from this version and from earlier versions.
+/// Hashes of a run's settings, computed as in this program version and as in earlier versions.
 pub(super) struct Fingerprints {
     pub(super) own: String,
     pub(super) earlier: String,

@@ -1,4 +1,4 @@
-//! Rows of the journal's tables: built from the fold of its entries, and verified against it.
+//! Builds the rows of the journal's tables from the folded entries, and verifies stored rows.
 
 use super::{RecoveredState, read_header};
 use crate::RuntimeError;
@@ -30,7 +30,7 @@ impl TablesToCheck {
         Self { tables, last: BTreeMap::new(), names: BTreeMap::new(), found: TablesCheck::Absent }
     }
 
-    pub(super) fn take(&mut self, stored: &StoredLine, past: &RecoveredState) -> Result<()> {
+    pub(super) fn check_line(&mut self, stored: &StoredLine, past: &RecoveredState) -> Result<()> {
         let Some(tables) = &self.tables else { return Ok(()) };
         match (stored.line.kind, stored.line.intent) {
             (LineKind::Event | LineKind::Action, Some(intent)) => {
@@ -46,27 +46,27 @@ impl TablesToCheck {
         }
         let wrong = |row: String| Err(RuntimeError::WrongRow { row });
         if stored.head() != tables.up_to {
-            return wrong(format!("{} of the table projection", tables.up_to.seq));
+            return wrong(format!("row {} of the table projection", tables.up_to.seq));
         }
         let expected: Vec<IntentRecord> =
             self.last.iter().filter_map(|last| self.record(last, past)).collect();
         let different = |(expected, found): (&IntentRecord, &IntentRecord)| expected != found;
         if let Some(place) = expected.iter().zip(&tables.intents).position(different) {
             return wrong(format!(
-                "{} of the table intents",
+                "row {} of the table intents",
                 expected[place].intent.min(tables.intents[place].intent)
             ));
         }
         if expected.len() != tables.intents.len() {
             let place = expected.len().min(tables.intents.len());
             let row = expected.get(place).or_else(|| tables.intents.get(place)).map_or(0, |row| row.intent);
-            return wrong(format!("{row} of the table intents"));
+            return wrong(format!("row {row} of the table intents"));
         }
         let figures = figures_of(&expected);
         let all = figures.keys().chain(tables.figures.keys());
         let mut all = all.filter(|key| figures.get(key) != tables.figures.get(key));
         if let Some((day, bot)) = all.next() {
-            return wrong(format!("{} {bot} of the table figures", day.get()));
+            return wrong(format!("row {} {bot} of the table figures", day.get()));
         }
         self.found = TablesCheck::Sound { seq: stored.seq, intents: expected.len() as u64 };
         self.tables = None;
@@ -77,10 +77,10 @@ impl TablesToCheck {
         past.record(*intent, *seq, self.names.get(&past.run_of(*intent)?)?)
     }
 
-    pub(super) fn end(self) -> Result<TablesCheck> {
+    pub(super) fn finish(self) -> Result<TablesCheck> {
         match self.tables {
             Some(tables) => {
-                Err(RuntimeError::WrongRow { row: format!("{} of the table projection", tables.up_to.seq) })
+                Err(RuntimeError::WrongRow { row: format!("row {} of the table projection", tables.up_to.seq) })
             }
             None => Ok(self.found),
         }

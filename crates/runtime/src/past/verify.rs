@@ -2,7 +2,9 @@
 
 use super::fold::JournalFold;
 use super::read_header;
-use super::snapshot::{Fingerprints, Written, format_of, is_known, link_of, other_format, settings_of};
+use super::snapshot::{
+    Fingerprints, WrittenParts, describe_format, is_known_format, parse_fingerprint, parse_format, parse_link,
+};
 use super::tables::{TablesCheck, TablesToCheck};
 use crate::RuntimeError;
 use crate::error::Result;
@@ -15,7 +17,7 @@ pub struct JournalCheck {
     pub verified: Verified,
     pub snapshots: SnapshotCheck,
     pub tables: TablesCheck,
-    /// Description of the data omitted by compaction, which cannot be verified.
+    /// Data that compaction omitted and that cannot be verified. `None` if the journal is not compacted.
     pub compaction: Option<Compaction>,
 }
 
@@ -31,13 +33,13 @@ pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck> {
     let tables = reader.tables().await?;
     let mut checks = Checks::new(&reader.run_headers().await?, tables);
     // Reports a broken chain before any errors that it causes.
-    let verified = reader.verify_each(|stored| checks.take(stored)).await?;
+    let verified = reader.verify_each(|stored| checks.check_line(stored)).await?;
     match checks.fault {
         Some(fault) => Err(fault),
         None => Ok(JournalCheck {
             verified,
             snapshots: checks.found,
-            tables: checks.tables.end()?,
+            tables: checks.tables.finish()?,
             compaction: checks.compaction,
         }),
     }
@@ -46,7 +48,7 @@ pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck> {
 struct Checks {
     folds: BTreeMap<String, JournalFold>,
     /// Saved state after each part, keyed by line number. Later runs may continue from any part.
-    after: BTreeMap<u64, Part>,
+    after: BTreeMap<u64, SavedPart>,
     fingerprints: BTreeMap<String, String>,
     found: SnapshotCheck,
     tables: TablesToCheck,
@@ -55,7 +57,7 @@ struct Checks {
 }
 
 impl Checks {
-    /// Creates a fold for each settings. Snapshots with settings that this version cannot read are skipped.
+    /// Creates a fold for each distinct run settings. Skips settings that this version cannot read.
     fn new(headers: &[StoredLine], tables: Option<Tables>) -> Self {
         let settings = headers.iter().filter_map(|stored| {
             let header = read_header(stored.seq, &stored.line).ok()?;
@@ -76,7 +78,7 @@ impl Checks {
         Self { folds, after, fingerprints, found, tables, compaction: None, fault: None }
     }
 
-    fn take(&mut self, stored: &StoredLine) {
+    fn check_line(&mut self, stored: &StoredLine) {
         if stored.seq == 1 {
             self.compaction = Compaction::from_line(&stored.line);
         }
@@ -84,7 +86,7 @@ impl Checks {
             return;
         }
         if is_snapshot(&stored.line.body) {
-            self.take_snapshot(stored);
+            self.check_snapshot(stored);
         } else {
             for fold in self.folds.values_mut() {
                 if let Err(error) = fold.fold(stored.seq, &stored.line) {
@@ -95,20 +97,20 @@ impl Checks {
         }
         // Any fold will do, because intents end the same way with all settings.
         if let (None, Some(fold)) = (&self.fault, self.folds.values().next()) {
-            self.fault = self.tables.take(stored, fold.past()).err();
+            self.fault = self.tables.check_line(stored, fold.past()).err();
         }
     }
 
-    fn take_snapshot(&mut self, stored: &StoredLine) {
+    fn check_snapshot(&mut self, stored: &StoredLine) {
         let body = &stored.line.body;
-        if !is_whole(stored) {
+        if !is_whole_snapshot(stored) {
             // A part does not name its settings, so any fold may fit. The snapshot that follows detects a mismatch.
             for fold in self.folds.values_mut() {
-                if is_same(fold, &self.after, stored) {
-                    let mut written = fold.written().clone();
+                if rebuilds_piece(fold, &self.after, stored) {
+                    let mut written = fold.written_mut().clone();
                     written.previous = Some(stored.head());
                     let part = self.after.entry(stored.seq);
-                    let part = part.or_insert(Part { written, names: Vec::new() });
+                    let part = part.or_insert(SavedPart { written, names: Vec::new() });
                     let names = fold.names();
                     if !part.names.contains(&names) {
                         part.names.push(names);
@@ -117,44 +119,44 @@ impl Checks {
             }
             return;
         }
-        match format_of(body) {
-            Some(format) if is_known(format) => {}
-            Some(format) => return self.not_checked(other_format(format)),
-            None => return self.not_checked("unknown format".to_owned()),
+        match parse_format(body) {
+            Some(format) if is_known_format(format) => {}
+            Some(format) => return self.count_unchecked(describe_format(format)),
+            None => return self.count_unchecked("unknown format".to_owned()),
         }
-        let fold = settings_of(body).and_then(|fingerprint| self.fingerprints.get(&fingerprint));
+        let fold = parse_fingerprint(body).and_then(|fingerprint| self.fingerprints.get(&fingerprint));
         let fold = fold.and_then(|fold| self.folds.get_mut(fold));
         let Some(fold) = fold else {
             let why = "settings of another version of this program";
-            return self.not_checked(why.to_owned());
+            return self.count_unchecked(why.to_owned());
         };
-        if is_same(fold, &self.after, stored) {
+        if rebuilds_piece(fold, &self.after, stored) {
             self.found.sound += 1;
         } else {
             self.fault = Some(RuntimeError::WrongSnapshot { seq: stored.seq });
         }
     }
 
-    fn not_checked(&mut self, why: String) {
+    fn count_unchecked(&mut self, why: String) {
         *self.found.not_checked.entry(why).or_default() += 1;
     }
 }
 
-struct Part {
-    written: Written,
+struct SavedPart {
+    written: WrittenParts,
     names: Vec<SessionNames>,
 }
 
-fn is_same(fold: &mut JournalFold, after: &BTreeMap<u64, Part>, stored: &StoredLine) -> bool {
+fn rebuilds_piece(fold: &mut JournalFold, after: &BTreeMap<u64, SavedPart>, stored: &StoredLine) -> bool {
     let body = &stored.line.body;
     let Some(written) = written_before(fold, after, body) else { return false };
-    *fold.written() = written;
-    fold.piece_like(body).is_some_and(|expected| expected == *body)
+    *fold.written_mut() = written;
+    fold.rebuild_piece(body).is_some_and(|expected| expected == *body)
 }
 
-fn written_before(fold: &JournalFold, after: &BTreeMap<u64, Part>, body: &str) -> Option<Written> {
-    let link = link_of(body).ok()?;
-    let Some(head) = link.previous else { return Some(Written::default()) };
+fn written_before(fold: &JournalFold, after: &BTreeMap<u64, SavedPart>, body: &str) -> Option<WrittenParts> {
+    let link = parse_link(body).ok()?;
+    let Some(head) = link.previous else { return Some(WrittenParts::default()) };
     let part = after.get(&head.seq).filter(|part| part.written.previous == Some(head))?;
     let meant = link.names_before.clone().unwrap_or_else(|| fold.names());
     let is_meant = part.names.iter().any(|names| names.are_numbered_as(&meant));
@@ -164,6 +166,6 @@ fn written_before(fold: &JournalFold, after: &BTreeMap<u64, Part>, body: &str) -
     Some(written).filter(|_| is_meant)
 }
 
-fn is_whole(stored: &StoredLine) -> bool {
+fn is_whole_snapshot(stored: &StoredLine) -> bool {
     stored.line.kind == LineKind::Note && stored.line.body.starts_with("{\"snapshot\":")
 }

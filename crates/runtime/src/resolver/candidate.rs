@@ -1,13 +1,13 @@
-//! Comparison of the venue's trades with an intent's order.
+//! Compares the venue's trades with the order of an intent.
 
 use super::Doubt;
 use candlewick_broker::{OpenOrder, Reported, TradeReport};
 use candlewick_sdk::{ExpirationType, Millis};
 
-/// Tolerance if the creation time replaces a missing request time. It may be truncated to seconds.
-const CREATED_SLACK: Millis = Millis::SECOND;
-/// Tolerance if only the open time is known: the request's time, rounded up to a full second.
-const OPEN_SLACK: Millis = Millis::SECOND;
+/// Tolerance if a creation time, which may be truncated to seconds, replaces a missing request time.
+const CREATION_TOLERANCE: Millis = Millis::SECOND;
+/// Tolerance if an open time, which is rounded up to full seconds, replaces a missing request time.
+const OPEN_TOLERANCE: Millis = Millis::SECOND;
 
 /// Period in which a request must have reached the venue. Both ends are inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) struct Window {
     pub(crate) until: Millis,
 }
 
-/// Match between a report and an intent's order. Missing or unknown fields make a match unclear.
+/// Result of comparing a trade report with an intent's order. Missing or unknown fields make a match unclear.
 /// An unclear trade is never adopted. While such a trade exists, the intent stays in doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Match {
@@ -95,11 +95,11 @@ fn compare_time(report: &TradeReport, order: &OpenOrder, window: Window) -> Matc
 
 fn request_span(report: &TradeReport, order: &OpenOrder) -> Option<(Millis, Millis)> {
     let open_wait = match order.expiration_type {
-        ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::CandleClose => OPEN_SLACK,
-        ExpirationType::NextCandle => order.close_type.duration() + OPEN_SLACK,
+        ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::CandleClose => OPEN_TOLERANCE,
+        ExpirationType::NextCandle => order.close_type.duration() + OPEN_TOLERANCE,
     };
     let by_request = report.request_time.map(|at| (at, at));
-    let by_creation = || report.created_time.map(|at| (at - CREATED_SLACK, at + CREATED_SLACK));
+    let by_creation = || report.created_time.map(|at| (at - CREATION_TOLERANCE, at + CREATION_TOLERANCE));
     let by_open = || report.open_time.map(|at| (at - open_wait, at));
     by_request.or_else(by_creation).or_else(by_open)
 }

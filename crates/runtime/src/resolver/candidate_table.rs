@@ -1,4 +1,4 @@
-//! Table of unclaimed listed trades that match intents in doubt.
+//! Table of the listed trades that no intent has claimed, with the intents in doubt that match.
 
 use super::Doubt;
 use super::candidate::{Match, Window, compare, is_departure, reported_request_time, states_all_terms};
@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 pub(crate) struct CandidateTable<'a> {
     pub(crate) rows: Vec<&'a TradeReport>,
     pub(crate) possible: Vec<BTreeSet<usize>>,
-    /// Pairs (intent, row) that match in every respect.
+    /// Pairs of an intent index and a row index that match in every field.
     certain: BTreeSet<(usize, usize)>,
-    /// For each intent, unclaimed rows that may be its trade with other terms than ordered.
+    /// For each intent, the rows that may be its trade, opened with other terms than ordered.
     pub(crate) departures: Vec<BTreeSet<usize>>,
     awaited: BTreeSet<usize>,
 }
@@ -23,16 +23,16 @@ pub(crate) struct Group {
     pub(crate) rows: BTreeSet<usize>,
 }
 
-pub(crate) type Query<'a> = (&'a Doubt, Window);
+pub(crate) type WindowedDoubt<'a> = (&'a Doubt, Window);
 
 impl<'a> CandidateTable<'a> {
     pub(crate) fn new(
         listing: &'a TradeListing,
         is_free: impl Fn(&TradeReport) -> bool,
-        (queries, in_flight): (&[Query<'_>], &[Query<'_>]),
+        (queries, in_flight): (&[WindowedDoubt<'_>], &[WindowedDoubt<'_>]),
     ) -> Self {
         let rows: Vec<&TradeReport> = listing.trades.iter().filter(|trade| is_free(trade)).collect();
-        let like = |(doubt, window): &Query<'_>| -> Vec<(usize, Match)> {
+        let like = |(doubt, window): &WindowedDoubt<'_>| -> Vec<(usize, Match)> {
             let matches = rows.iter().map(|row| compare(doubt, row, *window)).enumerate();
             matches.filter(|(_, found)| *found != Match::Different).collect()
         };
@@ -70,7 +70,7 @@ impl<'a> CandidateTable<'a> {
         }
     }
 
-    /// Returns an intent's only departure, if it fits no other intent and its report states all terms.
+    /// Returns the only departure of an intent, if no other intent fits and the report states all terms.
     pub(crate) fn only_departure(&self, intent: usize) -> Option<usize> {
         let [row] = self.departures[intent].iter().copied().collect::<Vec<_>>()[..] else { return None };
         let owners = self.departures.iter().filter(|rows| rows.contains(&row)).count();
@@ -96,7 +96,7 @@ impl<'a> CandidateTable<'a> {
         group.rows.iter().all(is_owned)
     }
 
-    pub(crate) fn unowned(&self) -> impl Iterator<Item = &'a TradeReport> {
+    pub(crate) fn unowned_reports(&self) -> impl Iterator<Item = &'a TradeReport> {
         let is_looked_into = |row: &usize| self.departures.iter().any(|rows| rows.contains(row));
         let rows = self.rows.iter().enumerate();
         rows.filter(move |(row, _)| !self.is_owned(*row) && !is_looked_into(row)).map(|(_, report)| *report)
@@ -122,8 +122,8 @@ impl<'a> CandidateTable<'a> {
         groups
     }
 
-    /// Pairs the intents, sorted by `order`, with the rows, sorted by request time.
-    /// Returns `None` if their numbers differ, or if a row does not match its intent in every respect.
+    /// Pairs the intents in the given order with the rows in order of request time.
+    /// Returns `None` if there are more rows or intents, or if a pair does not match in every field.
     pub(crate) fn pair_in_order<K: Ord>(
         &self,
         group: &Group,
@@ -149,7 +149,7 @@ mod tests {
     fn check(sent: &[i64], requested: &[i64], expected: &[(&[usize], &[usize], bool)]) {
         let doubts: Vec<Doubt> =
             sent.iter().map(|at| Doubt { sent: Millis::new(*at), ..testing::doubt(1) }).collect();
-        let queries: Vec<Query<'_>> =
+        let queries: Vec<WindowedDoubt<'_>> =
             doubts.iter().map(|doubt| (doubt, Window { from: doubt.sent, until: UNTIL })).collect();
         let name = |row: usize| char::from(b'a' + row as u8).to_string();
         let trades = requested.iter().enumerate();
@@ -194,7 +194,7 @@ mod tests {
         let in_flight = [(&doubt, Window { from: late, until: UNTIL })];
         for claimed in ["c", ""] {
             let table = CandidateTable::new(&listing, |row| row.id != claimed, (&in_doubt, &in_flight));
-            assert_eq!(table.unowned().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["a"]);
+            assert_eq!(table.unowned_reports().map(|row| row.id.as_str()).collect::<Vec<_>>(), ["a"]);
         }
     }
 }

@@ -1,18 +1,18 @@
-//! Ids of all trades that belong to an intent. Old ids are stored as hashes.
+//! Set of the ids of all trades that belong to an intent. Old ids are stored as hashes.
 
 use candlewick_sdk::Millis;
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// Maximum number of old trades. Covers a full list at the default `broker.list_rows_limit`.
-const MAX_OLD: usize = 100_000;
+/// Maximum number of old trade ids. Sufficient for a full list with the default `broker.list_rows_limit`.
+const MAX_OLD_TRADES: usize = 100_000;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClaimedTrades {
     young: BTreeSet<String>,
     old: BTreeSet<u64>,
     order: VecDeque<(u64, Millis)>,
-    /// End time of the last old trade that was dropped for lack of space.
+    /// Latest end time of an old trade whose id was dropped for lack of space, `None` if none was dropped.
     pub(crate) unknown_until: Option<Millis>,
 }
 
@@ -27,7 +27,7 @@ impl ClaimedTrades {
 
     pub(crate) fn make_old(&mut self, venue_id: &str, ended: Millis) {
         self.young.remove(venue_id);
-        self.add_old(venue_id, ended, MAX_OLD);
+        self.add_old(venue_id, ended, MAX_OLD_TRADES);
     }
 
     #[cfg(test)]
@@ -49,7 +49,7 @@ impl ClaimedTrades {
     }
 
     pub(crate) fn insert_older(&mut self, venue_id: &str, ended: Millis) {
-        if self.order.len() >= MAX_OLD {
+        if self.order.len() >= MAX_OLD_TRADES {
             self.unknown_until = self.unknown_until.max(Some(ended));
         } else if self.old.insert(hash_id(venue_id)) {
             self.order.push_front((hash_id(venue_id), ended));

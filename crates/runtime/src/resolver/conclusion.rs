@@ -1,26 +1,26 @@
-//! Conclusions from a listing and the wallet about intents that may own the same trades.
+//! Draws conclusions about intents in doubt from the venue's trade list and the wallet balance.
 
 use super::candidate::{Match, Window, compare, is_departure_within, reported_request_time};
 use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
-use super::doubt::{MAX_ARRIVAL_DELAY, STAMP_SLACK};
+use super::doubt::{MAX_ARRIVAL_DELAY, TIMESTAMP_TOLERANCE};
 use super::{Doubt, Resolver, ResolverContext, Why, earliest_close};
 use candlewick_broker::{OpenOrder, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Expiry, Millis, Money};
 use std::collections::BTreeSet;
 
-/// Conclusion about a group of intents. Indices refer to the [`CandidateTable`].
+/// Conclusion about intents that may own the same trades. Indices refer to the [`CandidateTable`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Conclusion {
     Wait,
     Adopt(Vec<(usize, usize)>),
     NotOpened(usize),
     Ask(Why),
-    /// There is one trade too many. The row may belong to these intents, which were considered refused.
+    /// One trade too many is listed. The row may belong to one of these intents, which were refused.
     Reinstate(Vec<IntentId>, usize),
-    /// Settlements of other trades are missing. If `is_late`, the operator is asked.
-    WaitForEnds {
+    /// Settlements of other trades are missing. If `is_late` is true, escalates to the operator.
+    WaitForSettlements {
         is_late: bool,
     },
 }
@@ -43,8 +43,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// Handles a group with matching trades. Adopts them if two listings showed as many trades as there are
-    /// intents. Too many are escalated immediately; too few or unclear ones after the deadline.
+    /// Handles a group with matching trades. Adopts the trades if two listings showed one trade per intent.
+    /// Escalates too many trades immediately, and too few or unclear trades after the deadline.
     fn conclude_present(&self, group: &Group) -> Conclusion {
         let is_steady = self.listing.is_complete && self.all_cases_satisfy(group, Case::is_seen_twice);
         if !is_steady || self.table.is_awaited(group) {
@@ -70,8 +70,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// Handles a group with a trade that may belong to a refused intent. Returns `None` if there is none.
-    /// If there is one trade too many, the refused intent returns to doubt. Otherwise the operator decides.
+    /// Handles a group with a trade that may belong to a refused intent. `None` if there is no such trade.
+    /// If one trade too many is listed, the refused intent returns to doubt. Otherwise the operator decides.
     fn conclude_contested(&self, group: &Group) -> Option<Conclusion> {
         let refused = (self.known.refused, self.known.uncertainty);
         let (intents, row) = find_rivals(self.table, group.rows.iter().copied(), refused)?;
@@ -82,8 +82,8 @@ impl Evidence<'_> {
         Some(Conclusion::Ask(Why::MayBeRefused { venue_ids, intents }))
     }
 
-    /// Handles an intent without a matching trade. After the deadline, adopts a single departure if no
-    /// other program trades the account. Without departures, concludes not opened if the wallet proves it.
+    /// Handles an intent without a matching trade. After the deadline, adopts a single departure if no other
+    /// program trades on the account. If there is no departure, the wallet may prove that no trade was opened.
     fn conclude_absent(&self, intent: usize) -> Conclusion {
         let case = &self.cases[intent];
         match case.stage {
@@ -103,7 +103,7 @@ impl Evidence<'_> {
             _ if !is_absent => self.unstable_reason(&BTreeSet::from([intent])),
             None => Why::WalletUnknown,
             Some(_) if case.is_stake_taken => Why::StakeTaken,
-            Some(_) if self.has_unknown_pay(intent) => return Conclusion::WaitForEnds { is_late },
+            Some(_) if self.has_unknown_pay(intent) => return Conclusion::WaitForSettlements { is_late },
             Some(view) if view.proves_not_opened(case.doubt.stake, &self.reserved_by_others(intent)) => {
                 return Conclusion::NotOpened(intent);
             }
@@ -112,7 +112,7 @@ impl Evidence<'_> {
         escalate_if(is_late, why)
     }
 
-    /// Returns whether the venue may have paid for an unbooked trade, which could hide a missing stake.
+    /// Returns whether the venue may have paid out an unbooked trade. The payment could hide a missing stake.
     fn has_unknown_pay(&self, intent: usize) -> bool {
         let now = self.now + self.known.uncertainty;
         let may_be_over = |doubt: &Doubt| {
@@ -129,8 +129,8 @@ impl Evidence<'_> {
         self.known.has_unknown_pay || self.known.in_flight.iter().any(may_be_over) || others.any(may_be_paid)
     }
 
-    /// Returns whether the wallet is too low to contain the stake of an intent in doubt.
-    /// Only reliable if the ledger is stable. Everything else that is unknown can only increase the wallet.
+    /// Returns whether the wallet balance is too low to include the stake of an intent in doubt.
+    /// False unless the ledger is stable. Other unknown amounts can only increase the balance.
     pub(crate) fn shows_stake_taken(&self, intent: usize) -> bool {
         let doubt = &self.cases[intent].doubt;
         let is_sound = |view: &WalletView| view.balance >= Money::ZERO;
@@ -142,7 +142,7 @@ impl Evidence<'_> {
                 .is_some_and(|view| view.surplus() - self.reserved_by_others(intent).held < doubt.stake)
     }
 
-    /// Returns the reserved stakes of other intents, unless the list shows that they have left the wallet.
+    /// Returns the stakes of other intents that may still be in the wallet although the ledger reserves them.
     fn reserved_by_others(&self, intent: usize) -> ReservedStakes {
         let mut reserved = ReservedStakes::default();
         let others = self.cases.iter().enumerate().filter(|(other, _)| *other != intent);
@@ -163,7 +163,7 @@ impl Evidence<'_> {
     }
 
     fn unstable_reason(&self, intents: &BTreeSet<usize>) -> Why {
-        let seen: BTreeSet<&String> = intents.iter().flat_map(|intent| &self.cases[*intent].seen).collect();
+        let seen: BTreeSet<&String> = intents.iter().flat_map(|index| &self.cases[*index].seen_ids).collect();
         let is_free = |id: &&String| !self.known.claimed.contains(id);
         Why::ListUnsteady { venue_ids: seen.into_iter().filter(is_free).cloned().collect() }
     }
@@ -173,27 +173,27 @@ impl Evidence<'_> {
     }
 }
 
-fn escalate_if(is_time: bool, why: Why) -> Conclusion {
-    if is_time { Conclusion::Ask(why) } else { Conclusion::Wait }
+fn escalate_if(is_due: bool, why: Why) -> Conclusion {
+    if is_due { Conclusion::Ask(why) } else { Conclusion::Wait }
 }
 
-/// Minimum assumed transit time of a request. The venue dates the answer, so the date may be wrong.
-const MIN_TRANSIT: Millis = Millis::from_seconds(5);
+/// Minimum assumed transit time of a request, because the venue may date its answer too early.
+const MIN_TRANSIT_TIME: Millis = Millis::from_seconds(5);
 
 /// Returns whether the trade may have been opened by a refused request.
-/// A trade without a timestamp never matches. Otherwise every old trade with the same terms would.
-pub(crate) fn may_be_of_refused(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
+/// A trade without a timestamp never matches. Otherwise every old trade with the same terms would match.
+pub(crate) fn may_match_refused(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     reported_request_time(report).is_some()
         && compare(doubt, report, refusal_window(doubt, uncertainty)) != Match::Different
 }
 
 fn refusal_window(doubt: &Doubt, uncertainty: Millis) -> Window {
-    let answered = doubt.ended.clamp(doubt.sent + MIN_TRANSIT, doubt.sent + MAX_ARRIVAL_DELAY);
-    doubt.window(uncertainty, answered + uncertainty + STAMP_SLACK)
+    let answered = doubt.ended.clamp(doubt.sent + MIN_TRANSIT_TIME, doubt.sent + MAX_ARRIVAL_DELAY);
+    doubt.window(uncertainty, answered + uncertainty + TIMESTAMP_TOLERANCE)
 }
 
 impl Resolver {
-    /// Returns the refused intents that may own a trade that matches no intent in doubt.
+    /// Returns the refused intents that may own a trade. Only for a trade that matches no intent in doubt.
     /// Departures count only while no other program is known to trade on the account.
     pub(super) fn refused_owners(
         &self,
@@ -204,7 +204,7 @@ impl Resolver {
             self.reported.is_empty() && is_departure_within(doubt, report, refusal_window(doubt, uncertainty))
         };
         let exact: Vec<IntentId> = (refused.iter())
-            .filter(|doubt| may_be_of_refused(doubt, report, uncertainty))
+            .filter(|doubt| may_match_refused(doubt, report, uncertainty))
             .map(|doubt| doubt.intent)
             .collect();
         if exact.is_empty() {
@@ -222,7 +222,7 @@ fn find_rivals(
 ) -> Option<(Vec<IntentId>, usize)> {
     let owners = |row: usize| {
         let owners =
-            refused.iter().filter(move |doubt| may_be_of_refused(doubt, table.rows[row], uncertainty));
+            refused.iter().filter(move |doubt| may_match_refused(doubt, table.rows[row], uncertainty));
         owners.map(|doubt| doubt.intent)
     };
     let intents: BTreeSet<IntentId> = rows.clone().flat_map(owners).collect();
@@ -230,14 +230,14 @@ fn find_rivals(
     Some((intents.into_iter().collect(), row))
 }
 
-/// Maximum number of possible sums. With more, any amount counts as explained.
+/// Maximum number of subset sums. If there are more, any amount counts as explained.
 pub(crate) const MAX_SUMS: usize = 4_096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WalletView {
     pub(crate) balance: Money,
-    /// Expected balance if all intents in doubt, in flight or reserved had opened trades.
-    /// This is the ledger's free balance, which excludes the stakes of all these intents.
+    /// Expected balance if every intent in doubt, in flight or reserved had opened a trade.
+    /// Equals the ledger's free balance, from which the stakes of these intents are deducted.
     pub(crate) explained_without_doubts: Money,
 }
 
@@ -253,8 +253,8 @@ impl WalletView {
         self.balance - self.explained_without_doubts
     }
 
-    /// Returns whether the balance proves that no trade was opened for this stake. It must match exactly
-    /// without the trade, and must not match with it, whatever happened to the other intents.
+    /// Returns whether the balance proves that no trade was opened for this stake. The balance must match if no
+    /// trade was opened, and must not match if a trade was opened, whatever happened to the other intents.
     fn proves_not_opened(&self, stake: Money, others: &ReservedStakes) -> bool {
         let rest = self.surplus() - others.held;
         subset_sums(&others.unknown).is_some_and(|sums| {
@@ -268,7 +268,7 @@ pub(crate) fn subset_sums(amounts: &[Money]) -> Option<Vec<Money>> {
     choice_sums(amounts.iter().map(std::slice::from_ref))
 }
 
-/// Like [`subset_sums`], but a sum contains at most one amount from each choice.
+/// Like [`subset_sums`], but each sum contains at most one amount per choice.
 pub(crate) fn choice_sums<'a>(choices: impl Iterator<Item = &'a [Money]>) -> Option<Vec<Money>> {
     let mut sums = vec![Money::ZERO];
     for choice in choices {
@@ -295,7 +295,7 @@ mod tests {
         let check = |answered: i64, requested: i64, expected: bool| {
             let doubt = Doubt { ended: Millis::new(answered), ..testing::doubt(1) };
             let report = testing::report("a", Millis::new(requested));
-            let found = may_be_of_refused(&doubt, &report, Millis::SECOND);
+            let found = may_match_refused(&doubt, &report, Millis::SECOND);
             assert_eq!(found, expected, "answered at {answered}, requested at {requested}");
         };
         check(101_000, 97_999, false);

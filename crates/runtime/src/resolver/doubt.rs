@@ -1,16 +1,16 @@
-//! An intent in doubt, its deadlines, and the possible results of polling the list.
+//! Intents in doubt: their deadlines, and the possible resolutions after a poll of the trade list.
 
 use super::candidate::Window;
 use candlewick_broker::{OpenOrder, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{CloseType, ExpirationType, Expiry, Millis, Money, MoneyScale};
 
-/// Period after the end of a request in which the venue may still accept a queued request.
+/// Maximum time between the end of a request and its acceptance by the venue, which may queue requests.
 pub(super) const MAX_ARRIVAL_DELAY: Millis = Millis::from_seconds(30);
-/// Tolerance for a reported request time that precedes sending, in addition to the clock's uncertainty.
-pub(super) const STAMP_SLACK: Millis = Millis::SECOND;
+/// Tolerance for a reported request time before the time of sending. Added to the clock's uncertainty.
+pub(super) const TIMESTAMP_TOLERANCE: Millis = Millis::SECOND;
 
-/// Returns the latest possible close: arrival 30 s after `ended`, then an open with the next candle.
+/// Returns the latest possible close of a trade: arrival 30 s after `ended`, open with the next candle.
 pub fn latest_close(ended: Millis, close_type: CloseType) -> Millis {
     ended + MAX_ARRIVAL_DELAY + close_type.duration() * 2
 }
@@ -25,13 +25,13 @@ pub(crate) fn earliest_close(sent: Millis, expiry: Expiry) -> Millis {
     }
 }
 
-/// An intent whose request may have left without a known answer. All times are venue time.
+/// Intent whose request may have been sent but has no known answer. All times are venue time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Doubt {
     pub(crate) intent: IntentId,
     pub(crate) order: OpenOrder,
     pub(crate) stake: Money,
-    /// Earliest time at which the request can have been sent.
+    /// Earliest possible time of sending the request.
     pub(crate) sent: Millis,
     /// End of the request, or time at which a crash was detected. [`Millis::MAX`] while in flight.
     pub(crate) ended: Millis,
@@ -70,7 +70,7 @@ impl Doubt {
     }
 
     pub(crate) fn window(&self, uncertainty: Millis, deadline: Millis) -> Window {
-        Window { from: self.sent - uncertainty - STAMP_SLACK, until: deadline }
+        Window { from: self.sent - uncertainty - TIMESTAMP_TOLERANCE, until: deadline }
     }
 }
 
@@ -84,7 +84,7 @@ pub(crate) enum Resolution {
         intent: IntentId,
         report: Box<TradeReport>,
     },
-    /// The order is considered not to have opened a trade, although one may still appear within a day.
+    /// The order is considered not opened, although its trade may still appear within a day.
     NotOpened {
         intent: IntentId,
         reserved_until: Millis,
@@ -94,7 +94,7 @@ pub(crate) enum Resolution {
         intent: IntentId,
         why: Why,
     },
-    /// A trade matches intents that were rejected or not sent. These return to doubt, and the run halts.
+    /// A trade matches intents that were rejected or not sent. The intents return to doubt, and the run halts.
     Reinstate {
         intents: Vec<IntentId>,
         report: Box<TradeReport>,
@@ -113,12 +113,12 @@ pub(crate) enum Why {
     #[error("listed trades may match: {}", venue_ids.join(", "))]
     UnclearTrades { venue_ids: Vec<String> },
     #[error(
-        "trade {} may also be trade {}, which was declined or not sent: same second, amount and direction",
-        venue_ids.join(", "), numbers(intents)
+        "trade {} may belong to order {}, which was declined or not sent: both have the same second, amount and direction",
+        venue_ids.join(", "), format_numbers(intents)
     )]
     MayBeRefused { venue_ids: Vec<String>, intents: Vec<IntentId> },
     #[error(
-        "no matching trade is listed, but unexplained ones of the same symbol and time: {}",
+        "no matching trade is listed, but these unexplained trades have the same symbol and time: {}",
         venue_ids.join(", ")
     )]
     OtherTrades { venue_ids: Vec<String> },
@@ -130,15 +130,15 @@ pub(crate) enum Why {
     WalletUnsettled,
     #[error("no matching trade is listed, but the wallet showed that the stake was taken")]
     StakeTaken,
-    #[error("the venue's trade list could not be read completely{}", list_ids(venue_ids))]
+    #[error("the venue's trade list could not be read completely{}", describe_listed(venue_ids))]
     ListUnsteady { venue_ids: Vec<String> },
 }
 
-fn numbers(intents: &[IntentId]) -> String {
+fn format_numbers(intents: &[IntentId]) -> String {
     intents.iter().map(|intent| format!("#{intent}")).collect::<Vec<_>>().join(", ")
 }
 
-fn list_ids(venue_ids: &[String]) -> String {
+fn describe_listed(venue_ids: &[String]) -> String {
     if venue_ids.is_empty() {
         return String::new();
     }
@@ -172,7 +172,7 @@ impl Why {
     }
 }
 
-/// Reason why the operator cannot resolve a doubt.
+/// Reason for refusing an operator's resolution of a doubt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Undecidable {
     NotInDoubt,
@@ -184,7 +184,7 @@ impl Undecidable {
         match self {
             Self::NotInDoubt => format!("trade #{intent} is not in doubt"),
             Self::TradeTaken => format!(
-                "that trade belongs to another order. If the venue opened no trade for #{intent}, use `--not-opened`"
+                "the given trade belongs to another order. If the venue opened no trade for #{intent}, use `--not-opened`"
             ),
         }
     }

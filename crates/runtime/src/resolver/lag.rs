@@ -1,11 +1,11 @@
-//! Measurement of the delay with which trades appear in the venue's list.
+//! Measures the delay with which trades appear in the venue's list.
 
 use super::candidate::reported_request_time;
 use candlewick_broker::TradeListing;
 use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum lag. A trade that is absent for longer is missing, which is handled elsewhere.
+/// Maximum lag of the trade list. A trade that is absent for longer does not count as lag, but as missing.
 pub(crate) const MAX_LIST_LAG: Millis = Millis::from_seconds(600);
 
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct AcceptedTrade<'a> {
 pub(crate) struct LagMeter {
     setting: Millis,
     longest: Millis,
-    /// Accepted trades not listed so far, each with the start of the last listing without it.
+    /// Accepted trades that have not been listed, with the start time of the last listing.
     missing: BTreeMap<String, Millis>,
 }
 
@@ -58,7 +58,7 @@ impl LagMeter {
         self.missing = missing;
     }
 
-    pub(crate) fn note_found(&mut self, trade: &candlewick_broker::TradeReport, missing: Millis) {
+    pub(crate) fn record_found_trade(&mut self, trade: &candlewick_broker::TradeReport, missing: Millis) {
         if let Some(accepted) = reported_request_time(trade) {
             self.note(missing - accepted);
         }

@@ -1,7 +1,7 @@
-//! Resolves doubts: finds out which unanswered intents became trades.
-//! The venue has no idempotency keys, so an unanswered order is never sent again. Instead, its trade is searched for
-//! in the venue's list. The [`Resolver`] takes each [`Doubt`], schedules polls, takes the [`TradeListing`]s and
-//! returns [`Resolution`]s. It uses no I/O and no clock. If the rules do not decide, it escalates to the operator.
+//! Resolves doubts: finds out which unanswered orders became trades.
+//! The venue has no idempotency keys, so an unanswered order is never sent again. Instead, the [`Resolver`] searches
+//! the venue's list for its trade. It schedules polls for each [`Doubt`] and turns [`TradeListing`]s into
+//! [`Resolution`]s, without I/O and without a clock. Undecidable doubts are escalated to the operator.
 
 mod candidate;
 mod candidate_table;
@@ -25,18 +25,18 @@ pub(crate) use tests::testing::{self, order as order_of_tests, report as report_
 pub(crate) use claimed::{ClaimedTrades, hash_id};
 
 pub(crate) use candidate::{Match, compare_terms, is_departure, reported_request_time};
-use candidate_table::{CandidateTable, Group, Query};
+use candidate_table::{CandidateTable, Group, WindowedDoubt};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Symbol};
 use case::{Case, Stage};
-use conclusion::{Conclusion, Evidence, may_be_of_refused};
+use conclusion::{Conclusion, Evidence, may_match_refused};
 use std::collections::BTreeSet;
 
-/// Period before a request in doubt: duplicates of requests in it could be mistaken for its trade.
+/// Period before a request in doubt. Duplicates of earlier requests could be mistaken for its trade.
 const PRECEDING_WINDOW: Millis = Millis::MINUTE;
 
-/// Minimum assumed clock error. Current samples say nothing about the clock at the time of sending.
+/// Minimum assumed clock error. Current samples do not show the clock error at the time of sending.
 pub(crate) const UNCERTAINTY: Millis = Millis::from_seconds(2);
 
 pub(crate) fn may_belong_to(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
@@ -81,7 +81,7 @@ impl Resolver {
         Self { account, since, lag, cases: Vec::new(), assigned, reported }
     }
 
-    /// Starts a search at `now`. No-op if the intent is already being searched for.
+    /// Starts the search for an intent's trade at `now`. No-op if the search is already running.
     pub(crate) fn begin(&mut self, doubt: Doubt, now: Millis) {
         if self.find(doubt.intent).is_none() {
             self.cases.push(Case::new(doubt, now));
@@ -94,7 +94,7 @@ impl Resolver {
         }
     }
 
-    /// Returns whether a trade may be the intent's, with other terms. Both list and record must show it.
+    /// Returns whether a trade may be the intent's with other terms. Both list and record must suggest this.
     pub(crate) fn may_have_other_terms(
         &self,
         intent: IntentId,
@@ -102,7 +102,7 @@ impl Resolver {
         uncertainty: Millis,
     ) -> bool {
         let is_match = |case: &Case| {
-            case.departed.contains(&report.id) && candidate::is_departure(&case.doubt, report, uncertainty)
+            case.departures.contains(&report.id) && candidate::is_departure(&case.doubt, report, uncertainty)
         };
         self.find(intent).is_some_and(|place| is_match(&self.cases[place]))
     }
@@ -120,7 +120,7 @@ impl Resolver {
         let mut doubts = self.cases.iter().map(|case| &case.doubt);
         let mut refused = refused.iter();
         let found = doubts.find(|doubt| is_match(doubt));
-        let found = found.or_else(|| refused.find(|doubt| may_be_of_refused(doubt, &anywhere, uncertainty)));
+        let found = found.or_else(|| refused.find(|doubt| may_match_refused(doubt, &anywhere, uncertainty)));
         found.map(|doubt| doubt.intent)
     }
 
@@ -128,7 +128,7 @@ impl Resolver {
         self.cases.iter().map(|case| case.next_poll).min()
     }
 
-    /// Returns the time from which requests may matter to a doubt, `None` if there are no doubts.
+    /// Returns the earliest time at which a request can affect a doubt, `None` if there are no doubts.
     pub(crate) fn relevant_since(&self) -> Option<Millis> {
         let in_doubt = self.cases.iter().filter(|case| case.stage == Stage::InDoubt);
         in_doubt.map(|case| case.doubt.sent - PRECEDING_WINDOW).min()
@@ -147,7 +147,7 @@ impl Resolver {
         self.cases.iter().any(Case::is_searched)
     }
 
-    /// Records the start of a poll. Its result must be passed in even if it failed, so that time advances.
+    /// Records the start of a poll. Pass the result to [`Self::take_listing`] even if the poll failed.
     pub(crate) fn begin_poll(&mut self, now: Millis) {
         for case in &mut self.cases {
             case.begin_poll(now);
@@ -160,14 +160,14 @@ impl Resolver {
         known: &ResolverContext<'_>,
         now: Millis,
     ) -> Vec<Resolution> {
-        self.cases.retain(|case| !case.is_forgotten(now));
+        self.cases.retain(|case| !case.is_expired(now));
         let list_lag = self.lag.allowance();
-        let table = self.compare(listing, known, list_lag);
+        let table = self.match_listing(listing, known, list_lag);
         for (intent, case) in self.cases.iter_mut().enumerate() {
             let deadline = case.deadline(list_lag);
             let (ids, departures) = (&table.possible[intent], &table.departures[intent]);
             case.observe(listing, (table.ids(ids), table.ids(departures)), deadline);
-            case.departed.extend(table.unclear_ids(intent));
+            case.departures.extend(table.unclear_ids(intent));
         }
         let is_alone = self.reported.is_empty();
         let evidence =
@@ -181,7 +181,7 @@ impl Resolver {
         }
         let mut resolutions = Vec::new();
         for (conclusion, group) in conclusions {
-            self.carry_out(conclusion, &group, &table, &mut resolutions);
+            self.apply_conclusion(conclusion, &group, &table, &mut resolutions);
         }
         self.report_unexplained(&table, known, &mut resolutions);
         self.cases.retain(|case| !is_adopted(case.doubt.intent, &resolutions));
@@ -191,7 +191,7 @@ impl Resolver {
         resolutions
     }
 
-    /// Assigns a trade manually, even to an intent that was considered not opened.
+    /// Manually assigns a trade to an intent, even if the intent was considered not opened.
     pub(crate) fn assign(
         &mut self,
         intent: IntentId,
@@ -206,7 +206,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// Marks an intent as not opened manually and returns the expiry of its stake reservation.
+    /// Manually marks an intent as not opened. Returns the expiry of its stake reservation.
     pub(crate) fn give_up(&mut self, intent: IntentId) -> Result<Millis, Undecidable> {
         let list_lag = self.lag.allowance();
         let in_doubt = |case: &&mut Case| case.doubt.intent == intent && case.stage == Stage::InDoubt;
@@ -218,18 +218,18 @@ impl Resolver {
         self.cases.iter().position(|case| case.doubt.intent == intent)
     }
 
-    fn compare<'a>(
+    fn match_listing<'a>(
         &self,
         listing: &'a TradeListing,
         known: &ResolverContext<'_>,
         list_lag: Millis,
     ) -> CandidateTable<'a> {
-        let in_doubt: Vec<Query<'_>> = self
+        let in_doubt: Vec<WindowedDoubt<'_>> = self
             .cases
             .iter()
             .map(|case| (&case.doubt, case.doubt.window(known.uncertainty, case.deadline(list_lag))))
             .collect();
-        let in_flight: Vec<Query<'_>> = known
+        let in_flight: Vec<WindowedDoubt<'_>> = known
             .in_flight
             .iter()
             .map(|doubt| (doubt, doubt.window(known.uncertainty, Millis::MAX)))
@@ -240,7 +240,7 @@ impl Resolver {
         // Trades already reported are foreign. Duplicate trades belong to an answered request.
         let is_unknown = |row: &TradeReport| {
             let is_second = |doubt: &Doubt| may_belong_to(doubt, row, known.uncertainty);
-            let is_refused = |doubt: &Doubt| may_be_of_refused(doubt, row, known.uncertainty);
+            let is_refused = |doubt: &Doubt| may_match_refused(doubt, row, known.uncertainty);
             !self.reported.contains(&row.id)
                 && !known.answered.iter().any(is_second)
                 && !known.refused.iter().any(is_refused)
@@ -251,7 +251,7 @@ impl Resolver {
         table
     }
 
-    fn carry_out(
+    fn apply_conclusion(
         &mut self,
         conclusion: Conclusion,
         group: &Group,
@@ -275,9 +275,9 @@ impl Resolver {
                 let report = Box::new(table.rows[row].clone());
                 resolutions.push(Resolution::Reinstate { intents, report });
             }
-            Conclusion::WaitForEnds { is_late } => {
+            Conclusion::WaitForSettlements { is_late } => {
                 for intent in &group.intents {
-                    self.cases[*intent].waits_for_ends = true;
+                    self.cases[*intent].awaits_settlements = true;
                 }
                 if is_late {
                     self.escalate(&Why::WalletUnsettled, group, resolutions);
@@ -300,7 +300,7 @@ impl Resolver {
         let case = &self.cases[intent];
         self.assigned.insert(report.id.clone());
         if let Some(missing) = case.last_missing {
-            self.lag.note_found(report, missing);
+            self.lag.record_found_trade(report, missing);
         }
         let (intent, report) = (case.doubt.intent, Box::new(report.clone()));
         match case.stage {
@@ -320,7 +320,7 @@ impl Resolver {
         // Older trades may belong to forgotten intents. These trades were checked when they were new.
         let since =
             known.claimed.unknown_until.map_or(self.since, |until| self.since.max(until + UNCERTAINTY));
-        for report in table.unowned() {
+        for report in table.unowned_reports() {
             let is_ours = report.account.is_none_or(|account| account == self.account);
             let is_young = reported_request_time(report).is_some_and(|at| at >= since);
             let is_foreign = report.from_token == Some(false) || report.other_user.is_some();

@@ -1,4 +1,4 @@
-//! The runner's access to the journal. Entries are queued while the journal is being made durable.
+//! Writes the journal for the runner. Queues entries while the journal is being made durable.
 
 use crate::coordinator::JournalEntry;
 use candlewick_engine::Entry;
@@ -9,10 +9,10 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-const DEADLINE: Duration = Duration::from_secs(10);
+const JOURNAL_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Time that a snapshot piece has to finish once the journal is needed. Then the piece is abandoned.
-const SNAPSHOT_GRACE: Duration = Duration::from_millis(50);
+/// Time for a snapshot piece to finish once the journal is needed. After that, the piece is abandoned.
+const SNAPSHOT_GRACE_PERIOD: Duration = Duration::from_millis(50);
 
 const REST_INTERVAL: Duration = Duration::from_millis(20);
 const MAX_RESTS: u32 = 50;
@@ -20,9 +20,9 @@ const MAX_RESTS: u32 = 50;
 type SaveTask = Pin<Box<dyn Future<Output = (Box<dyn Journal>, Result<(), JournalError>, Duration)> + Send>>;
 
 pub(crate) struct JournalWriter {
-    place: JournalSlot,
+    slot: JournalSlot,
     waiting: Vec<QueuedItem>,
-    taken: io::Result<()>,
+    write_result: io::Result<()>,
 }
 
 enum JournalSlot {
@@ -58,30 +58,30 @@ pub(crate) enum LeaseCheck {
 
 pub(crate) struct SaveReport {
     pub(crate) durable: Result<(), JournalError>,
-    pub(crate) taken: io::Result<()>,
+    pub(crate) write_result: io::Result<()>,
     pub(crate) took: Duration,
 }
 
 impl JournalWriter {
     pub(crate) fn new(journal: Box<dyn Journal>) -> Self {
-        Self { place: JournalSlot::Here(journal), waiting: Vec::new(), taken: Ok(()) }
+        Self { slot: JournalSlot::Here(journal), waiting: Vec::new(), write_result: Ok(()) }
     }
 
     pub(crate) fn record(&mut self, entry: JournalEntry) -> io::Result<()> {
-        self.put(QueuedItem::Entry(entry))
+        self.write_or_queue(QueuedItem::Entry(entry))
     }
 
     pub(crate) fn record_exchange(&mut self, exchange: LoggedExchange) {
-        drop(self.put(QueuedItem::Exchange(exchange)));
+        drop(self.write_or_queue(QueuedItem::Exchange(exchange)));
     }
 
-    /// Stores the answer to an order. If the queue is full, drops it: the order will be delivered again.
+    /// Stores the answer to an order. Drops the answer if the queue is full: the order will arrive again.
     pub(crate) fn answer_order(&mut self, order: OrderToken, answer: String) {
-        drop(self.put(QueuedItem::Answer(order, answer)));
+        drop(self.write_or_queue(QueuedItem::Answer(order, answer)));
     }
 
-    fn put(&mut self, waiting: QueuedItem) -> io::Result<()> {
-        let JournalSlot::Here(journal) = &mut self.place else {
+    fn write_or_queue(&mut self, waiting: QueuedItem) -> io::Result<()> {
+        let JournalSlot::Here(journal) = &mut self.slot else {
             if self.waiting.len() >= MAX_PENDING {
                 return Err(io::Error::other(
                     "too many entries are waiting for a journal that does not respond",
@@ -98,26 +98,25 @@ impl JournalWriter {
         Ok(())
     }
 
-    /// Confirms that this process still has the lease, by a new write to the journal.
-    /// A write that was already in progress would prove nothing about the lease.
+    /// Confirms that this process still has the lease by writing to the journal again.
     pub(crate) async fn confirm(&mut self) -> LeaseCheck {
-        self.end_storing_soon().await;
-        let is_away = matches!(self.place, JournalSlot::Away(_));
-        let earlier = if is_away { Some(self.wait_for_return().await) } else { None };
+        self.hurry_snapshot().await;
+        let is_away = matches!(self.slot, JournalSlot::Away(_));
+        let earlier = if is_away { Some(self.wait_for_save().await) } else { None };
         self.make_durable();
-        let SaveReport { durable, taken, took } = self.wait_for_return().await;
+        let SaveReport { durable, write_result, took } = self.wait_for_save().await;
         match earlier {
             None => LeaseCheck::Here(durable),
             Some(earlier) => LeaseCheck::Returned(SaveReport {
                 durable: earlier.durable.and(durable),
-                taken: earlier.taken.and(taken),
+                write_result: earlier.write_result.and(write_result),
                 took: earlier.took + took,
             }),
         }
     }
 
     pub(crate) fn make_durable(&mut self) {
-        self.place = match std::mem::replace(&mut self.place, JournalSlot::Moving) {
+        self.slot = match std::mem::replace(&mut self.slot, JournalSlot::Moving) {
             JournalSlot::Here(journal) => JournalSlot::Away(Box::pin(make_durable(journal))),
             JournalSlot::Storing(mut storing) => {
                 storing.finish_soon();
@@ -128,10 +127,10 @@ impl JournalWriter {
         };
     }
 
-    /// Stores a snapshot piece if one is due and the journal is idle. If far behind, stores more pieces.
-    /// If `waits` is true, stores one piece and waits for it, because time is frozen in the meantime.
+    /// Starts to store a snapshot piece if a piece is due and the journal is idle. Stores more pieces if many
+    /// are due. If `waits` is true, stores only one piece and waits for its end, because time is frozen.
     pub(crate) async fn write_snapshot_piece(&mut self, waits: bool) {
-        self.place = match std::mem::replace(&mut self.place, JournalSlot::Moving) {
+        self.slot = match std::mem::replace(&mut self.slot, JournalSlot::Moving) {
             JournalSlot::Here(journal) if journal.is_snapshot_due() => {
                 let (hurry, hurried) = oneshot::channel();
                 JournalSlot::Storing(SnapshotTask {
@@ -143,50 +142,50 @@ impl JournalWriter {
             other => other,
         };
         if waits {
-            self.end_storing().await;
+            self.finish_snapshot().await;
         }
     }
 
-    async fn end_storing(&mut self) {
-        let JournalSlot::Storing(storing) = &mut self.place else { return };
+    async fn finish_snapshot(&mut self) {
+        let JournalSlot::Storing(storing) = &mut self.slot else { return };
         let journal = storing.kept.as_mut().await;
         let is_wanted = storing.is_wanted;
-        self.place = JournalSlot::Here(journal);
-        let taken = self.flush_waiting();
-        self.taken = std::mem::replace(&mut self.taken, Ok(())).and(taken);
+        self.slot = JournalSlot::Here(journal);
+        let write_result = self.flush_waiting();
+        self.write_result = std::mem::replace(&mut self.write_result, Ok(())).and(write_result);
         if is_wanted {
             self.make_durable();
         }
     }
 
-    async fn end_storing_soon(&mut self) {
-        if let JournalSlot::Storing(storing) = &mut self.place {
+    async fn hurry_snapshot(&mut self) {
+        if let JournalSlot::Storing(storing) = &mut self.slot {
             storing.finish_soon();
         }
-        self.end_storing().await;
+        self.finish_snapshot().await;
     }
 
-    /// Waits for the end of the save in progress. Never returns if there is none. Cancel-safe.
-    pub(crate) async fn wait_for_return(&mut self) -> SaveReport {
-        self.end_storing().await;
-        let JournalSlot::Away(away) = &mut self.place else { return std::future::pending().await };
+    /// Waits for the save in progress to end. Never returns if no save is in progress. Cancel-safe.
+    pub(crate) async fn wait_for_save(&mut self) -> SaveReport {
+        self.finish_snapshot().await;
+        let JournalSlot::Away(away) = &mut self.slot else { return std::future::pending().await };
         let (journal, durable, took) = away.await;
-        self.place = JournalSlot::Here(journal);
-        let taken = std::mem::replace(&mut self.taken, Ok(())).and(self.flush_waiting());
-        SaveReport { durable, taken, took }
+        self.slot = JournalSlot::Here(journal);
+        let write_result = std::mem::replace(&mut self.write_result, Ok(())).and(self.flush_waiting());
+        SaveReport { durable, write_result, took }
     }
 
     fn flush_waiting(&mut self) -> io::Result<()> {
-        let mut taken = Ok(());
+        let mut write_result = Ok(());
         for waiting in std::mem::take(&mut self.waiting) {
-            taken = taken.and(self.put(waiting));
+            write_result = write_result.and(self.write_or_queue(waiting));
         }
-        taken
+        write_result
     }
 
     pub(crate) async fn close(&mut self) -> Result<(), JournalError> {
-        self.end_storing_soon().await;
-        match &mut self.place {
+        self.hurry_snapshot().await;
+        match &mut self.slot {
             JournalSlot::Here(journal) => within_deadline(journal.close()).await,
             JournalSlot::Away(_) | JournalSlot::Storing(_) | JournalSlot::Moving => Ok(()),
         }
@@ -226,9 +225,9 @@ async fn store_piece(
         let mut is_wanted = false;
         let enough = async {
             // Waits for the deadline, or for a signal to hurry.
-            drop(tokio::time::timeout(DEADLINE, &mut hurried).await);
+            drop(tokio::time::timeout(JOURNAL_DEADLINE, &mut hurried).await);
             is_wanted = true;
-            tokio::time::sleep(SNAPSHOT_GRACE).await;
+            tokio::time::sleep(SNAPSHOT_GRACE_PERIOD).await;
         };
         tokio::select! {
             biased;
@@ -257,7 +256,7 @@ async fn rest_until_due(journal: &mut dyn Journal, hurried: &mut oneshot::Receiv
 }
 
 async fn within_deadline(done: impl Future<Output = Result<(), JournalError>>) -> Result<(), JournalError> {
-    match tokio::time::timeout(DEADLINE, done).await {
+    match tokio::time::timeout(JOURNAL_DEADLINE, done).await {
         Ok(done) => done,
         Err(elapsed) => {
             Err(JournalError::Unavailable { url: "the journal".to_owned(), source: elapsed.into() })
@@ -320,7 +319,7 @@ mod tests {
     async fn outdated_tables_catch_up_within_one_turn() {
         let (mut writer, kept) = behind(40);
         writer.write_snapshot_piece(false).await;
-        drop(tokio::time::timeout(Duration::from_secs(2), writer.wait_for_return()).await);
+        drop(tokio::time::timeout(Duration::from_secs(2), writer.wait_for_save()).await);
         assert_eq!(kept.load(Ordering::Relaxed), 40);
         let (mut writer, kept) = behind(40);
         writer.write_snapshot_piece(true).await;
@@ -332,10 +331,10 @@ mod tests {
         for after in [5, 15, 35] {
             let (mut writer, kept) = behind(1_000);
             writer.write_snapshot_piece(false).await;
-            drop(tokio::time::timeout(Duration::from_millis(after), writer.wait_for_return()).await);
+            drop(tokio::time::timeout(Duration::from_millis(after), writer.wait_for_save()).await);
             let (before, wanted) = (kept.load(Ordering::Relaxed), Instant::now());
             writer.make_durable();
-            let returned = writer.wait_for_return().await;
+            let returned = writer.wait_for_save().await;
             assert!(returned.durable.is_ok() && wanted.elapsed() <= PIECE, "{:?}", wanted.elapsed());
             assert!(kept.load(Ordering::Relaxed) <= before + 1);
             let closed = Instant::now();

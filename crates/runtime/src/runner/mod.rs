@@ -1,6 +1,6 @@
-//! Shell of a live run: executes the commands of its coordinator and makes no decisions.
-//! Every await has a deadline, and every queue a bound. A virtual clock is held while a request is
-//! unanswered, so that requests take no venue time.
+//! Executes the commands of the coordinator in a live run, and makes no decisions.
+//! Every await has a deadline, and every queue has a maximum length. A virtual clock is held while a request
+//! is unanswered, so that requests take no venue time.
 
 mod journal_writer;
 mod order_tracker;
@@ -104,7 +104,7 @@ impl Runner {
         self
     }
 
-    /// Runs until `stop` has fired and all open trades have settled, or until the wait for them times out.
+    /// Runs until `stop` has fired and all open trades have settled, or until that wait times out.
     /// A second signal on `stop` ends the run immediately.
     pub async fn run(
         mut self,
@@ -123,7 +123,7 @@ impl Runner {
             if let Some(result) = self.result.take() {
                 return self.report_drops(result);
             }
-            self.watchers.show(|| self.coordinator.overview(self.clock.now()));
+            self.watchers.send_overview(|| self.coordinator.overview(self.clock.now()));
             self.journal.write_snapshot_piece(self.clock.is_virtual()).await;
             let spent = if self.requests.is_empty() {
                 std::mem::replace(&mut hold, Hold::none())
@@ -133,7 +133,7 @@ impl Runner {
             let wake_at = self.wake_at;
             let next = tokio::select! {
                 biased;
-                Some(came) = self.requests.next() => Next::Answer(Box::new(came)),
+                Some(response) = self.requests.next() => Next::Answer(Box::new(response)),
                 Some((why, held)) = receive(&mut stop, clock.as_ref()) => {
                     hold = held;
                     Next::Stop(why)
@@ -151,14 +151,14 @@ impl Runner {
                     hold = held;
                     Next::Input(Input::RenewJournal)
                 }
-                returned = self.journal.wait_for_return() => Next::Journal(returned),
+                returned = self.journal.wait_for_save() => Next::Journal(returned),
                 woken = sleep_until(clock.as_ref(), wake_at, spent) => {
                     hold = woken;
                     Next::Input(Input::Time)
                 }
             };
             // Checked before the input is processed, because the clock may be stale after a suspension.
-            let absence = self.sleep.absence();
+            let absence = self.sleep.detect_suspension();
             let behind = absence.map_or(Millis::ZERO, |_| self.clock.catch_up());
             let next = if absence.is_some() { self.confirm_lease(next).await } else { next };
             if self.result.is_some() {
@@ -175,14 +175,14 @@ impl Runner {
 
     async fn feed_next(&mut self, next: Next, renewal: &mut Interval) {
         match next {
-            Next::Answer(came) => {
-                self.feed_answer(*came).await;
+            Next::Answer(response) => {
+                self.feed_answer(*response).await;
                 self.feed_ready().await;
             }
             Next::Stop(why) => self.feed(Input::Stop(why)).await,
             Next::Order(order) => self.feed_order(order).await,
             Next::Journal(returned) => {
-                self.feed_returned(returned).await;
+                self.feed_save_report(returned).await;
                 // Restarts the interval, so that a slow journal is not renewed immediately.
                 renewal.reset();
             }
@@ -191,7 +191,7 @@ impl Runner {
     }
 
     /// Confirms the lease after a suspension, because another process may have taken over the journal.
-    /// Nothing is requested or sent until the lease is confirmed. If that fails, no trades are opened.
+    /// Nothing is requested or sent until the lease is confirmed. If the check fails, no trades are opened.
     async fn confirm_lease(&mut self, next: Next) -> Next {
         tracing::debug!("this process was suspended: confirming the journal lease");
         let confirmed = self.journal.confirm().await;
@@ -208,32 +208,31 @@ impl Runner {
                 next
             }
             (next, LeaseCheck::Returned(returned)) => {
-                self.feed_returned(returned).await;
+                self.feed_save_report(returned).await;
                 next
             }
         }
     }
 
-    /// Feeds all available answers to the coordinator before any event reaches the session. Otherwise
-    /// answers that arrived late could be processed in the wrong order.
+    /// Feeds all available answers to the coordinator before other events, to keep them in order.
     async fn feed_ready(&mut self) {
-        while let Some(came) = self.requests.try_next() {
-            self.feed_answer(came).await;
+        while let Some(response) = self.requests.try_next() {
+            self.feed_answer(response).await;
         }
     }
 
-    async fn feed_answer(&mut self, came: Response) {
+    async fn feed_answer(&mut self, response: Response) {
         self.feed_exchanges();
         self.feed_token().await;
-        if let Answer::Balances(_) = &came.answer {
+        if let Answer::Balances(_) = &response.answer {
             let met = self.unrecognised.snapshot();
             self.feed(Input::Unrecognised(met)).await;
         }
-        self.watchers.on_answer(&came);
-        if let Some(feed) = came.feed {
+        self.watchers.on_answer(&response);
+        if let Some(feed) = response.feed {
             self.feeds.add(feed);
         }
-        self.feed(Input::Answer(came.answer)).await;
+        self.feed(Input::Answer(response.answer)).await;
     }
 
     async fn feed_token(&mut self) {
@@ -255,20 +254,20 @@ impl Runner {
                 self.feed(Input::Order(id, order)).await;
             }
             Arrival::UnderWay | Arrival::Left => {}
-            Arrival::Answered(token, answer) => self.keep_answer(token, &answer),
+            Arrival::Answered(token, answer) => self.journal_answer(token, &answer),
         }
     }
 
-    fn keep_answer(&mut self, token: OrderToken, answer: &ControlAnswer) {
+    fn journal_answer(&mut self, token: OrderToken, answer: &ControlAnswer) {
         match serde_json::to_string(answer) {
             Ok(text) => self.journal.answer_order(token, text),
             Err(error) => tracing::warn!(%error, "an answer cannot be serialized"),
         }
     }
 
-    async fn feed_returned(&mut self, returned: SaveReport) {
-        let SaveReport { durable, taken, .. } = self.watchers.on_written(returned);
-        if let Err(error) = taken {
+    async fn feed_save_report(&mut self, returned: SaveReport) {
+        let SaveReport { durable, write_result, .. } = self.watchers.on_written(returned);
+        if let Err(error) = write_result {
             tracing::warn!(%error, "the journal rejected an entry");
             self.feed(Input::EntryRefused).await;
         }
@@ -310,9 +309,9 @@ impl Runner {
                 self.feed_exchanges();
                 self.journal.make_durable();
                 if self.clock.is_virtual() || self.coordinator.is_closing() {
-                    let returned = self.journal.wait_for_return().await;
-                    let SaveReport { durable, taken, .. } = self.watchers.on_written(returned);
-                    inputs.extend(taken.is_err().then_some(Input::EntryRefused));
+                    let returned = self.journal.wait_for_save().await;
+                    let SaveReport { durable, write_result, .. } = self.watchers.on_written(returned);
+                    inputs.extend(write_result.is_err().then_some(Input::EntryRefused));
                     // Resumes the events that were frozen during the save.
                     inputs.extend([Input::Durable(durable), Input::Time]);
                 }
@@ -326,14 +325,14 @@ impl Runner {
             Command::Notify(notice) => self.watchers.notify(&notice),
             Command::AnswerOrder(id, answer) => {
                 if let Some(token) = self.orders.answer(id, &answer) {
-                    self.keep_answer(token, &answer);
+                    self.journal_answer(token, &answer);
                 }
             }
             Command::CatchUpClock => inputs.push_back(Input::ClockMoved(self.clock.catch_up())),
             Command::WakeAt(at) => self.wake_at = at,
             Command::Finish(why) => {
-                while let Some(came) = self.requests.try_next() {
-                    inputs.push_back(Input::Answer(came.answer));
+                while let Some(response) = self.requests.try_next() {
+                    inputs.push_back(Input::Answer(response.answer));
                 }
                 inputs.push_back(Input::Finish(why));
             }
@@ -399,9 +398,9 @@ pub(crate) async fn sleep_until(clock: &dyn Clock, wake: Millis, spent: Hold) ->
     }
 }
 
-/// Longest gap between two checks that does not count as a suspension.
-/// Longer than the interval of lease renewals, and well below the duration of a lease.
-const MAX_ABSENCE: Duration = Duration::from_secs(12);
+/// Maximum gap between two checks. A longer gap means that the process was suspended.
+/// Longer than the lease renewal interval, and well below the lease duration.
+const MAX_CHECK_GAP: Duration = Duration::from_secs(12);
 
 pub(crate) struct SleepWatch {
     clock: BootClock,
@@ -418,13 +417,13 @@ impl SleepWatch {
         self.seen = self.clock.elapsed();
     }
 
-    pub(crate) fn absence(&mut self) -> Option<Duration> {
-        self.absence_until(self.clock.elapsed())
+    pub(crate) fn detect_suspension(&mut self) -> Option<Duration> {
+        self.detect_suspension_at(self.clock.elapsed())
     }
 
-    fn absence_until(&mut self, now: Duration) -> Option<Duration> {
+    fn detect_suspension_at(&mut self, now: Duration) -> Option<Duration> {
         let absence = now.saturating_sub(std::mem::replace(&mut self.seen, now));
-        Some(absence).filter(|absence| *absence > MAX_ABSENCE)
+        Some(absence).filter(|absence| *absence > MAX_CHECK_GAP)
     }
 }
 
@@ -436,16 +435,16 @@ mod tests {
     #[test]
     fn long_gap_counts_as_one_suspension() {
         let mut watch = SleepWatch::start();
-        assert_eq!(watch.absence(), None, "it has just begun");
+        assert_eq!(watch.detect_suspension(), None, "it has just begun");
         let mut now = watch.clock.elapsed();
         let mut seen_after = |seconds: u64| {
             now += Duration::from_secs(seconds);
-            watch.absence_until(now).map(|absence| absence.as_secs())
+            watch.detect_suspension_at(now).map(|absence| absence.as_secs())
         };
         let found = [5, 12, 13, 0, 3_600, 12].map(&mut seen_after);
         assert_eq!(found, [None, None, Some(13), None, Some(3_600), None]);
         // After a suspension that is too short to be detected, the lease must still be valid.
         let lease = Duration::from_millis(LeaseTerms::default().duration.get().unsigned_abs());
-        assert!(LEASE_RENEWAL_INTERVAL + MAX_ABSENCE < lease);
+        assert!(LEASE_RENEWAL_INTERVAL + MAX_CHECK_GAP < lease);
     }
 }

@@ -21,26 +21,25 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 
 /// Last-resort deadline for a request, in real time. Longer than every deadline in an adapter.
-/// Ensures that an adapter without a deadline cannot block a run.
-const LAST_DEADLINE: Duration = Duration::from_mins(1);
-/// Like `LAST_DEADLINE`, for the trade list, which may take many requests for a long history.
+const REQUEST_DEADLINE: Duration = Duration::from_mins(1);
+/// Like `REQUEST_DEADLINE`, but for the trade list. A long history may take many requests.
 pub(crate) const LIST_DEADLINE: Duration = Duration::from_mins(30);
 
 /// Deadline for reading the settings. Shorter than the time that the sender of the order waits.
 const SETTINGS_DEADLINE: Duration = Duration::from_secs(8);
 
 #[derive(Clone)]
-struct Ports {
+struct VenuePorts {
     market: Arc<dyn MarketData>,
     broker: Arc<dyn Broker>,
     clock: Arc<dyn Clock>,
     settings: Option<SettingsReader>,
-    /// Locked during a read of the settings. A read that missed its deadline keeps running.
+    /// Lock for reading the settings. A read that missed its deadline keeps running and holds the lock.
     reading: Arc<Mutex<()>>,
 }
 
 pub(crate) struct Requests {
-    ports: Ports,
+    ports: VenuePorts,
     running: JoinSet<Response>,
     asked: HashMap<Id, (RequestId, Instant)>,
 }
@@ -59,7 +58,7 @@ impl From<Answer> for Response {
 
 impl Requests {
     pub(crate) fn new(market: Arc<dyn MarketData>, broker: Arc<dyn Broker>, clock: Arc<dyn Clock>) -> Self {
-        let ports = Ports { market, broker, clock, settings: None, reading: Arc::default() };
+        let ports = VenuePorts { market, broker, clock, settings: None, reading: Arc::default() };
         Self { ports, running: JoinSet::new(), asked: HashMap::new() }
     }
 
@@ -73,21 +72,21 @@ impl Requests {
 
     pub(crate) fn ask(&mut self, question: VenueRequest, priority: Priority) {
         let id = question.id();
-        let task = self.running.spawn(at_priority(priority, ask(self.ports.clone(), question)));
+        let task = self.running.spawn(at_priority(priority, perform_request(self.ports.clone(), question)));
         self.asked.insert(task.id(), (id, Instant::now()));
     }
 
     pub(crate) fn send(&mut self, open: DurableOpen) {
         let id = RequestId::Open(open.intent());
-        let task = self.running.spawn(send(Arc::clone(&self.ports.broker), open));
+        let task = self.running.spawn(send_open(Arc::clone(&self.ports.broker), open));
         self.asked.insert(task.id(), (id, Instant::now()));
     }
 
     pub(crate) async fn next(&mut self) -> Option<Response> {
         loop {
             let done = self.running.join_next_with_id().await?;
-            if let Some(came) = self.take(done) {
-                return Some(came);
+            if let Some(response) = self.finish_task(done) {
+                return Some(response);
             }
         }
     }
@@ -95,26 +94,26 @@ impl Requests {
     pub(crate) fn try_next(&mut self) -> Option<Response> {
         loop {
             let done = self.running.try_join_next_with_id()?;
-            if let Some(came) = self.take(done) {
-                return Some(came);
+            if let Some(response) = self.finish_task(done) {
+                return Some(response);
             }
         }
     }
 
-    fn take(&mut self, done: Result<(Id, Response), JoinError>) -> Option<Response> {
+    fn finish_task(&mut self, done: Result<(Id, Response), JoinError>) -> Option<Response> {
         let task = done.as_ref().map_or_else(JoinError::id, |(task, _)| *task);
         let (id, since) = self.asked.remove(&task)?;
-        let came = match done {
-            Ok((_, came)) => came,
+        let response = match done {
+            Ok((_, response)) => response,
             Err(error) => Answer::broken(id, self.ports.clock.now(), error.to_string()).into(),
         };
         let took = Question::from_request(id).map(|question| (question, since.elapsed()));
-        Some(Response { took, ..came })
+        Some(Response { took, ..response })
     }
 }
 
-async fn ask(ports: Ports, question: VenueRequest) -> Response {
-    let Ports { market, broker, clock, settings, reading } = ports;
+async fn perform_request(ports: VenuePorts, question: VenueRequest) -> Response {
+    let VenuePorts { market, broker, clock, settings, reading } = ports;
     match question {
         VenueRequest::Candles(series, query) => {
             Answer::Candles(series, within_deadline(market.candles(&query)).await).into()
@@ -124,8 +123,8 @@ async fn ask(ports: Ports, question: VenueRequest) -> Response {
             Answer::Price(id, at, answer).into()
         }
         VenueRequest::Subscription(id, symbol) => {
-            let subscribed = tokio::time::timeout(LAST_DEADLINE, market.subscribe(&symbol)).await;
-            match subscribed.unwrap_or_else(|_| Err(no_answer())) {
+            let subscribed = tokio::time::timeout(REQUEST_DEADLINE, market.subscribe(&symbol)).await;
+            match subscribed.unwrap_or_else(|_| Err(timeout_error())) {
                 Ok(Some(feed)) => {
                     let answer = Answer::Subscription(id, Ok(Streams::Yes));
                     Response { feed: Some((id, feed)), ..answer.into() }
@@ -146,7 +145,7 @@ async fn ask(ports: Ports, question: VenueRequest) -> Response {
                 Err(_) => Answer::Trades(TradeListing {
                     began,
                     ended: clock.now(),
-                    ended_early: Some(no_answer()),
+                    ended_early: Some(timeout_error()),
                     ..TradeListing::default()
                 })
                 .into(),
@@ -180,7 +179,7 @@ async fn read_settings(
     standing: ReloadInput,
 ) -> Result<Box<NewSettings>, String> {
     let Some(reader) = reader else {
-        return Err("this run has no configuration to reload. Restart it".to_owned());
+        return Err("this run cannot reload its configuration. Restart the run".to_owned());
     };
     let Ok(permit) = reading.try_lock_owned() else {
         return Err("a previous reload is still running. Check that the files can be read".to_owned());
@@ -196,23 +195,23 @@ async fn read_settings(
     }
 }
 
-/// Sends an open once, and never after its deadline. Without a timely answer, its status is unknown.
-async fn send(broker: Arc<dyn Broker>, open: DurableOpen) -> Response {
+/// Sends an open order once, and never after its deadline. The status is unknown if no answer arrives in time.
+async fn send_open(broker: Arc<dyn Broker>, open: DurableOpen) -> Response {
     let intent = open.intent();
     let opening = for_intent(intent.number(), broker.open(open.order(), open.leave_by()));
-    let outcome = tokio::time::timeout(LAST_DEADLINE, opening).await;
-    let unknown = |_| OpenOutcome::Unknown { reason: "no answer within the last deadline".to_owned() };
+    let outcome = tokio::time::timeout(REQUEST_DEADLINE, opening).await;
+    let unknown = |_| OpenOutcome::Unknown { reason: "the venue did not answer in time".to_owned() };
     Answer::Open(intent, outcome.unwrap_or_else(unknown)).into()
 }
 
 pub(crate) async fn within_deadline<T>(
     question: impl Future<Output = Result<Reply<T>, BrokerError>>,
 ) -> Result<Reply<T>, BrokerError> {
-    tokio::time::timeout(LAST_DEADLINE, question).await.unwrap_or_else(|_| Err(no_answer()))
+    tokio::time::timeout(REQUEST_DEADLINE, question).await.unwrap_or_else(|_| Err(timeout_error()))
 }
 
-fn no_answer() -> BrokerError {
-    BrokerError::Unavailable { text: "no answer within the last deadline".to_owned() }
+fn timeout_error() -> BrokerError {
+    BrokerError::Unavailable { text: "the venue did not answer in time".to_owned() }
 }
 
 #[derive(Default)]
@@ -228,7 +227,7 @@ impl Feeds {
     }
 
     /// Returns the next price of any symbol, or `None` if that symbol's feed has ended. The clock is held
-    /// from the time the price was sent. Without a feed, never returns. Cancel-safe.
+    /// from the time the price was sent. Never returns if there are no feeds. Cancel-safe.
     pub(crate) async fn next(&mut self) -> (SymbolId, Option<(PriceTick, Hold)>) {
         let (place, tick) = poll_fn(|context| {
             for (place, (_, feed)) in self.0.iter_mut().enumerate() {

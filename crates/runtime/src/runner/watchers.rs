@@ -49,7 +49,7 @@ impl Watchers {
         }
     }
 
-    pub(super) fn show(&mut self, overview: impl FnOnce() -> Overview) {
+    pub(super) fn send_overview(&mut self, overview: impl FnOnce() -> Overview) {
         if !self.all.iter().any(Watcher::wants_overview) {
             return;
         }
@@ -71,8 +71,8 @@ impl Watchers {
         self.observers.iter().for_each(|observer| observer.on_turn());
     }
 
-    pub(super) fn on_answer(&self, came: &Response) {
-        if let Some((question, took)) = came.took {
+    pub(super) fn on_answer(&self, response: &Response) {
+        if let Some((question, took)) = response.took {
             self.observers.iter().for_each(|observer| observer.on_answer(question, took));
         }
     }

@@ -165,8 +165,8 @@ async fn reports_why_the_settings_of_a_snapshot_are_unknown() {
         assert!(why.ends_with(&expected), "{why}");
     };
     for (from, to, expected) in [
-        ("\"interval\":", "\"interval_of\":", "those of the run before it cannot be read"),
-        ("\"one\"", "\"two\"", "they differ from those of the run before it"),
+        ("\"interval\":", "\"interval_of\":", "the settings of the previous run cannot be read"),
+        ("\"one\"", "\"two\"", "the settings of the previous run differ"),
     ] {
         let other = folder.rewritten(true, |stored| match stored.seq {
             1 => stored.line.body.replace(from, to),

@@ -39,7 +39,7 @@ async fn full_start_corrects_a_result_older_than_the_snapshot() {
     folder.run(true).await;
     let fold = folder.read().await.unwrap();
     let notice = fold.notice().unwrap();
-    assert!(notice.contains("a trade was settled before it and corrected after it"), "{notice}");
+    assert!(notice.contains("a trade was settled before the snapshot and corrected after it"), "{notice}");
     assert_eq!(state(&fold), state(&folder.read_whole().await));
     assert_ne!(state(&fold).0, before.0);
     assert_eq!(outcome(&fold, 2), Some(Outcome::Draw));
