@@ -104,7 +104,7 @@ fn decided_trades(trades: &[NamedTrade]) -> DecidedTrades {
         .collect();
     ended.sort_by_key(|(at, decided, ..)| (*at, *decided));
     let (mut won, mut lost, mut gained) = (0_u64, 0_u64, 0.0);
-    let (mut streak, mut longest, mut apart, mut free_at) = (0, 0, 0, Millis::new(i64::MIN));
+    let (mut streak, mut longest, mut non_overlapping, mut free_at) = (0, 0, 0, Millis::new(i64::MIN));
     for (at, decided, is_won, payout) in ended {
         if is_won {
             (won, gained, streak) = (won + 1, gained + payout, 0);
@@ -113,11 +113,11 @@ fn decided_trades(trades: &[NamedTrade]) -> DecidedTrades {
             longest = longest.max(streak);
         }
         if decided >= free_at {
-            (apart, free_at) = (apart + 1, at);
+            (non_overlapping, free_at) = (non_overlapping + 1, at);
         }
     }
     let profit_factor = (lost > 0).then(|| gained / lost as f64);
-    DecidedTrades { won, lost, longest_losing_streak: longest, profit_factor, apart }
+    DecidedTrades { won, lost, longest_losing_streak: longest, profit_factor, non_overlapping }
 }
 
 fn unusual_payout_percent(trades: &[NamedTrade]) -> Option<f64> {

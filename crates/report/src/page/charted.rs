@@ -6,7 +6,7 @@ use super::chart::{
 };
 use super::{DataTable, RunPage};
 use crate::analysis::{
-    Bin, Bins, Curve, DrawdownFigures, RollingPoint, RollingWinRate, SensitivityPoint, VenueSetting,
+    Bin, BinAlignment, Curve, DrawdownFigures, RollingPoint, RollingWinRate, SensitivityPoint, VenueSetting,
     histogram, settled_rows, worst_drawdowns,
 };
 use crate::figure::{break_even_payout_text, minute, or_dash, percent, signed_money, signed_percent, span};
@@ -211,7 +211,7 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
     let mut layers = Vec::new();
     if let Some(needed) = &needed {
         let band_edge =
-            |side: f64| needed.iter().map(|rate| whole(rate + side * rolling.chance(*rate))).collect();
+            |side: f64| needed.iter().map(|rate| whole(rate + side * rolling.half_width_95(*rate))).collect();
         let exact = needed.iter().map(|rate| whole(*rate)).collect();
         columns.extend([(exact, PARTS), (band_edge(-1.0), PARTS), (band_edge(1.0), PARTS)]);
         let name = "95 % range at break-even".to_owned();
@@ -276,7 +276,7 @@ pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
         counted: "trades",
         decimals: 0,
     };
-    text.push_str(&trades.figure(&histogram(&returns, Bins::AroundZero), mean, charts));
+    text.push_str(&trades.figure(&histogram(&returns, BinAlignment::AroundZero), mean, charts));
     if profits.len() > 1 {
         let mean = profits.iter().sum::<f64>() / profits.len() as f64;
         let days = HistogramSpec {
@@ -287,7 +287,7 @@ pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
             counted: "days",
             decimals: page.trades.scale.decimals() as usize,
         };
-        text.push_str(&days.figure(&histogram(&profits, Bins::BesideZero), Some(mean), charts));
+        text.push_str(&days.figure(&histogram(&profits, BinAlignment::EdgeAtZero), Some(mean), charts));
     } else {
         text.push_str(
             "<figure><h3>Per day</h3><p class=\"none\">All trades settled on one day.</p></figure>",

@@ -2,7 +2,7 @@
 
 use super::chart::{Axis, Chart, Charts, Layer, Pane, as_table};
 use super::{DataTable, RunPage};
-use crate::analysis::{Bin, Bins, histogram};
+use crate::analysis::{Bin, BinAlignment, histogram};
 use crate::edge::GatedBot;
 use crate::figure::{capitalised, or_dash, percent, signed_percent};
 use crate::markup::escaped;
@@ -73,7 +73,7 @@ impl GateLine {
 
     fn chart(&self, number: usize, mean: f64, charts: &mut Charts) -> String {
         let means: Vec<f64> = self.random_means.iter().map(|mean| mean * 100.0).collect();
-        let bins = histogram(&means, Bins::Anywhere);
+        let bins = histogram(&means, BinAlignment::Unaligned);
         let Some(last) = bins.last() else { return String::new() };
         let edges = bins.iter().map(|bin| bin.from).chain([last.to]).collect();
         let counts = bins.iter().map(|bin| bin.count).collect();
