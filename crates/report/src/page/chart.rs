@@ -1,4 +1,4 @@
-//! Declarative charts of a page, drawn by its script. Colors are names of CSS variables.
+//! Declarative charts, drawn by the script of the page. Colors are names of CSS variables.
 
 use super::packed::Numbers;
 use crate::markup::escaped;
@@ -28,7 +28,7 @@ pub(super) enum Axis {
 #[derive(Serialize)]
 pub(super) struct Pane {
     pub(super) title: String,
-    /// Height in pixels.
+    /// Height of the pane in pixels.
     pub(super) height: u32,
     pub(super) decimals: u32,
     pub(super) unit: &'static str,
@@ -85,7 +85,7 @@ impl Charts {
         // Strings, numbers and lists of them are always JSON.
         self.specified.insert(name.to_owned(), serde_json::to_value(chart).unwrap_or_default());
         let keys = match chart.axis {
-            Axis::Time { .. } => " Arrow keys read values, with Shift they pan; + and - zoom, 0 resets.",
+            Axis::Time { .. } => " Arrow keys read values, Shift with arrow keys pans, + and - zoom, and 0 resets the view.",
             Axis::Number { .. } => " Arrow keys read values.",
         };
         format!(

@@ -147,9 +147,9 @@ impl RunReport {
     }
 
     pub fn from_run(mut run: Run<'_>) -> Self {
-        run.notices.extend(ConditionLine::never(&run.conditions));
-        run.notices.extend(ConditionLine::always(&run.conditions));
-        run.notices.extend(ConditionLine::overlaps(&run.conditions));
+        run.notices.extend(ConditionLine::describe_never_true(&run.conditions));
+        run.notices.extend(ConditionLine::describe_always_true(&run.conditions));
+        run.notices.extend(ConditionLine::describe_overlaps(&run.conditions));
         let summary = Summary::new(run.book, run.balance);
         let scale = run.scale;
         let money = |amount: Money| scale.to_f64(amount);

@@ -162,8 +162,8 @@ impl Conclusion {
 }
 
 fn hints_without_signals(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
-    let never = ConditionLine::never(conditions);
-    let wholes = conditions.iter().filter(|line| line.is_asked_for()).count();
+    let never = ConditionLine::describe_never_true(conditions);
+    let wholes = conditions.iter().filter(|line| line.is_expected_true()).count();
     (!never.is_empty()).then(|| {
         let change =
             never.iter().map(|words| Some(format!("change the condition that was never true: {words}")));

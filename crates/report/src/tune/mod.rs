@@ -105,8 +105,8 @@ impl<'a> TuneReport<'a> {
     pub fn new(result: TuneResult<'a>) -> Self {
         let TuneResult { bot, candles, strategy_check, conditions, sweep, walk_forward, .. } = result;
         let TuneResult { looks, mut notices, places, files, gate, .. } = result;
-        notices.extend(ConditionLine::always(&conditions));
-        notices.extend(ConditionLine::overlaps(&conditions));
+        notices.extend(ConditionLine::describe_always_true(&conditions));
+        notices.extend(ConditionLine::describe_overlaps(&conditions));
         let report = walk_forward.report;
         let conclusion = Conclusion::from_report(report);
         let words = conclusion.describe(report, &looks, gate.as_ref());

@@ -4,7 +4,7 @@ mod figures;
 mod hold_out;
 
 use crate::analysis::{Finding, StakedResult, settled_rows};
-use crate::figure::{running_sum, span};
+use crate::figure::{running_sum_sparkline, span};
 use crate::run::{Caveats, EdgeLine};
 use crate::sweep::{LEDGER_STARTS_NOTE, NOT_COUNTED, SweepCount, under_way_text};
 use candlewick_backtest::Finished;
@@ -197,7 +197,7 @@ impl WalkForwardReport {
             hold_out: walked.hold_out,
             parameters: space.axes().iter().map(|axis| axis.name().to_owned()).collect(),
             curve: all.as_ref().and_then(|all| {
-                running_sum(all.book.rows().iter().map(|row| all.money_scale.to_f64(row.profit)))
+                running_sum_sparkline(all.book.rows().iter().map(|row| all.money_scale.to_f64(row.profit)))
             }),
         };
         (report, all)
