@@ -115,7 +115,7 @@ fn read(
     let is_foreign = !columns.has_run_columns();
     let payouts = trades.iter().filter_map(|named| named.trade.payout);
     withheld.extend(high_payout(payouts, "stated").filter(|_| is_foreign));
-    let mut caveats = Caveats::recorded(withheld, labels, variants);
+    let mut caveats = Caveats::restore(withheld, labels, variants);
     if !is_counted {
         caveats.mark_uncounted();
     }

@@ -94,8 +94,8 @@ impl fmt::Display for VerdictReport {
         };
         let meaning = if self.all.verdict.is_some() {
             format!(
-                "Evidence starts at 1. Evidence at its threshold (after \"of\") shows an edge, or rules out an edge of {} of \
-                 the stake or more. All bots and their restarts share an error rate of {}.",
+                "Evidence starts at 1. Evidence at its threshold (after \"of\") shows an edge, or rules out an edge of \
+                 {} of the stake or more. All bots and their restarts share an error rate of {}.",
                 percent(self.delta),
                 percent(self.alpha)
             )

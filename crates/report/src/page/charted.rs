@@ -45,9 +45,9 @@ pub(super) fn equity(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<Stri
     }
     if has_candles && !page.rows.is_empty() {
         text.push_str(
-            "<p class=\"note\">Drag to pan, scroll or pinch to zoom, double-click to reset. ▲ is BUY, ▼ is SELL; filled marks \
-             won, hollow marks lost. When zoomed out, a bar joins several candles and counts their trades: won trades \
-             upwards, lost trades downwards.</p>",
+            "<p class=\"note\">Drag to pan, scroll or pinch to zoom, double-click to reset. ▲ is BUY, ▼ is SELL; \
+             filled marks won, hollow marks lost. When zoomed out, a bar joins several candles and counts their \
+             trades: won trades upwards, lost trades downwards.</p>",
         );
     }
     text.push_str("<div class=\"controls\" id=\"controls\"></div>");
@@ -227,8 +227,8 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
     let axis = Axis::Time { from: span.start.get(), to: span.end.get() };
     let words = match &needed {
         Some(_) => {
-            "If independent trades win exactly at the break-even rate, 95 % of the windows are within the band. Leaving the \
-             band occasionally is not evidence."
+            "If independent trades win exactly at the break-even rate, 95 % of the windows are within the band. \
+             Leaving the band occasionally is not evidence."
         }
         None => "The break-even rate is unknown, because the payout of some trades is unknown.",
     };

@@ -14,8 +14,8 @@ pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> String {
         return String::new();
     }
     let mut text = String::from(
-        "<section id=\"gates\"><h2>Effect of the gate</h2><p>All signals, including signals that a limit rejected, are followed \
-         to their result. If trades are independent, a gate only reduces their number and gains nothing.</p>",
+        "<section id=\"gates\"><h2>Effect of the gate</h2><p>All signals, including signals that a limit rejected, are \
+         followed to their result. If trades are independent, a gate only reduces their number and gains nothing.</p>",
     );
     for (number, gate) in page.gates.iter().enumerate() {
         text.push_str(&gate.figure(number, charts));
@@ -64,9 +64,10 @@ impl GateLine {
             return format!("A win returns {payout:.0} %.");
         };
         format!(
-            "The gate passed {share} of the signals; a win returns {payout:.0} %. With shuffled results, the gate does at least as \
-             well with probability {p_shuffled:.4}; rely on this figure. The same number of random signals does at least as well \
-             with probability {p_random:.4} ({} draws each, seed {}). The best of many gates is partly luck.",
+            "The gate passed {share} of the signals; a win returns {payout:.0} %. With shuffled results, the gate does \
+             at least as well with probability {p_shuffled:.4}; rely on this figure. The same number of random signals \
+             does at least as well with probability {p_random:.4} ({} draws each, seed {}). The best of many gates is \
+             partly luck.",
             self.draws, self.seed
         )
     }
