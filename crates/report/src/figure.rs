@@ -18,7 +18,6 @@ pub(crate) fn or_dash<T>(value: Option<T>, format: impl FnOnce(T) -> String) -> 
     value.map_or_else(|| "–".to_owned(), format)
 }
 
-/// Formats lines with a prefix such as `note: `, each preceded by a line break.
 pub(crate) fn prefixed_lines(prefix: &str, lines: impl IntoIterator<Item = impl Display>) -> String {
     lines.into_iter().map(|line| format!("\n{prefix}{line}")).collect::<Vec<_>>().concat()
 }

@@ -230,7 +230,6 @@ impl EquityPoint {
 const SHIFTED_TRADES_BUDGET: usize = 2_000_000;
 /// Allowed number of runs. Fewer runs give no useful p-value; more runs do not improve the p-value.
 const RUN_COUNT: std::ops::RangeInclusive<usize> = 99..=999;
-/// Fixed seed, so that equal trades always have equal baselines.
 const SEED: u64 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -85,7 +85,6 @@ fn csp_hash(text: &str) -> String {
 
 /// Maximum number of columns of a table on a phone. The cells of wider tables are stacked.
 const MAX_PHONE_COLUMNS: usize = 4;
-/// Maximum number of columns of a table on a tablet.
 const MAX_TABLET_COLUMNS: usize = 7;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

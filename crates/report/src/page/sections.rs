@@ -36,7 +36,6 @@ pub(super) fn findings(page: &RunPage<'_>) -> String {
     text
 }
 
-/// Returns the text that the page shows if a run has no findings. The text depends on the verdict.
 fn without_findings(verdict: &str, is_withheld: bool) -> &'static str {
     match verdict {
         "edge_shown" => {
@@ -78,9 +77,9 @@ pub(super) fn results(page: &RunPage<'_>) -> String {
     }
     let _ = write!(
         text,
-        "<h2 id=\"tables\">Breakdowns</h2><p>Cells with fewer than {SMALL_CELL_TRADES} won or lost trades are dimmed and \
-         marked †, because chance can explain their results. <i>Shrunk</i> is the expectancy pulled towards the mean of all \
-         trades; equal values mean noise.</p><div class=\"tables\">"
+        "<h2 id=\"tables\">Breakdowns</h2><p>Cells with fewer than {SMALL_CELL_TRADES} won or lost trades are dimmed \
+         and marked †, because chance can explain their results. <i>Shrunk</i> is the expectancy pulled towards the \
+         mean of all trades; equal values mean noise.</p><div class=\"tables\">"
     );
     for breakdown in page.analysis.breakdowns.iter().filter(|breakdown| !breakdown.cells.is_empty()) {
         text.push_str(&breakdown_table(breakdown, page.trades.scale));
@@ -183,7 +182,7 @@ pub(super) fn baselines(page: &RunPage<'_>) -> String {
             found.runs,
             p * 100.0
         ),
-        None => "Nearly all trades have the same direction, so shifted directions are no useful comparison.".to_owned(),
+        None => "Nearly all trades have the same direction, so shifting directions has no effect.".to_owned(),
     };
     format!(
         "{head}<p>The same entries with other directions. {luck}</p><table class=\"compared\"><thead><tr><th \

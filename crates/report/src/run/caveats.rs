@@ -21,7 +21,6 @@ const ASSUMED_PAYOUT: &str = "on assumed payout";
 const HYPOTHESIS: &str = "hypothesis";
 const UNCOUNTED: &str = "variants not counted";
 const OPERATOR_SETTLED: &str = "trades settled by a person left out";
-/// Reason to withhold an edge that was shown on the sandbox.
 const PAST_CANDLES: &str =
     "the sandbox replays past candles; only a backtest counts the variants that were tried on them";
 const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, OPERATOR_SETTLED];

@@ -50,7 +50,6 @@ pub(crate) fn unusual_payout(assumed_percent: Option<f64>) -> Option<Finding> {
     Some(FindingKind::UnusualPayout.serious(format!("A payout of {assumed:.1} % is implausible: {why}.")))
 }
 
-/// Share of trades without a price above which an edge is not credible.
 const SERIOUS_GAP_SHARE: f64 = 0.01;
 
 /// Reports missing candles, and trades without a price (`unpriced` of all `attempted` ones).
@@ -173,7 +172,6 @@ fn count_steps(price: f64, step: f64) -> f64 {
     (price * (1.0 / step).round()).round()
 }
 
-/// Share of stale candles above which the result does not represent the rule.
 const SERIOUS_STALE_SHARE: f64 = 0.01;
 
 pub(super) fn stale_longer_candles(stale: &[StaleLonger]) -> Option<Finding> {
