@@ -121,7 +121,7 @@ pub(crate) enum BinAlignment {
     AroundZero,
     /// Two bins share an edge at 0. Suits values whose sign matters.
     EdgeAtZero,
-    /// BinAlignment may start at any value. Suits values that are close together and far from 0.
+    /// Bins may start at any value. Suits values that are close together and far from 0.
     Unaligned,
 }
 

@@ -320,7 +320,7 @@ fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
     }
 }
 
-/// Parses a Unix time and infers the unit from the size. Small numbers are no dates and only order the trades.
+/// Parses a Unix time and infers the unit from the size. Small numbers are not dates and only order the trades.
 fn parse_time(text: &str) -> Result<Millis, String> {
     let number: i64 = text.parse().map_err(|_| format!("\"{text}\" is not a time in milliseconds"))?;
     Ok(Millis::new(match number {

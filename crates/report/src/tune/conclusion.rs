@@ -139,7 +139,7 @@ impl Conclusion {
                     .to_owned(),
             )],
             Self::EdgeNotHeld => vec![
-                Some("drop this rule: the hold-out can be opened only once for each rule".to_owned()),
+                Some("drop this rule, because its hold-out is used up".to_owned()),
                 Some("test another idea on later candles".to_owned()),
             ],
             Self::EdgeNoLongerHeld | Self::NoEdge => vec![Some(idea), watch],
