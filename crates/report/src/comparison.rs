@@ -1,4 +1,4 @@
-//! Comparison of two runs: verdicts, figures, trades, parameters.
+//! Comparison of two runs: verdicts, figures, trades and parameters.
 
 use crate::ReportError;
 use crate::analysis::EquityPoint;
@@ -11,27 +11,27 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Path in the `--json` document (keys joined by dots), name, and format of each figure.
-const FIGURES: [(&str, &str, Form); 15] = [
-    ("candles", "candles", Form::Number),
-    ("trades", "trades", Form::Number),
-    ("won", "won", Form::Number),
-    ("lost", "lost", Form::Number),
-    ("draw", "drawn", Form::Number),
-    ("cancelled", "cancelled", Form::Number),
-    ("unsettled", "unsettled", Form::Number),
-    ("win_rate", "win rate", Form::Share),
-    ("break_even", "break-even", Form::Share),
-    ("break_even_payout_percent", "break-even payout, %", Form::Decimal),
-    ("pnl", "profit and loss", Form::Decimal),
-    ("final_balance", "final balance", Form::Decimal),
-    ("max_drawdown", "max drawdown", Form::Decimal),
-    ("longest_losing_streak", "longest losing streak", Form::Number),
-    ("metrics.daily.sharpe", "Sharpe (daily)", Form::Decimal),
+/// Compared figures: key path in the `--json` document, displayed name and number format.
+const FIGURES: [(&str, &str, Format); 15] = [
+    ("candles", "candles", Format::Number),
+    ("trades", "trades", Format::Number),
+    ("won", "won", Format::Number),
+    ("lost", "lost", Format::Number),
+    ("draw", "drawn", Format::Number),
+    ("cancelled", "cancelled", Format::Number),
+    ("unsettled", "unsettled", Format::Number),
+    ("win_rate", "win rate", Format::Share),
+    ("break_even", "break-even", Format::Share),
+    ("break_even_payout_percent", "break-even payout, %", Format::Decimal),
+    ("pnl", "profit and loss", Format::Decimal),
+    ("final_balance", "final balance", Format::Decimal),
+    ("max_drawdown", "max drawdown", Format::Decimal),
+    ("longest_losing_streak", "longest losing streak", Format::Number),
+    ("metrics.daily.sharpe", "Sharpe (daily)", Format::Decimal),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum Format {
     Number,
     Decimal,
     Share,
@@ -39,20 +39,20 @@ enum Form {
 
 #[derive(Debug, Serialize)]
 pub struct Comparison {
-    a: Side,
-    b: Side,
+    a: ComparedRun,
+    b: ComparedRun,
     figures: Vec<FigureLine>,
-    trades: Matching,
+    trades: TradeMatching,
     parameters: Vec<ParameterLine>,
     #[serde(skip)]
     curves: [Vec<(Millis, f64)>; 2],
 }
 
 #[derive(Debug, Serialize)]
-struct Side {
+struct ComparedRun {
     name: String,
     verdict: String,
-    /// Reasons to withhold *edge shown* despite the evidence.
+    /// Reasons to withhold the verdict *edge shown* despite the evidence.
     withheld: Vec<String>,
     data_hash: Option<String>,
     journal_hash: Option<String>,
@@ -65,7 +65,7 @@ struct FigureLine {
     #[serde(skip)]
     name: &'static str,
     #[serde(skip)]
-    form: Form,
+    form: Format,
     a: Option<f64>,
     b: Option<f64>,
     difference: Option<f64>,
@@ -81,17 +81,17 @@ struct ParameterLine {
 impl Comparison {
     pub fn new([(a, first), (b, second)]: [(&str, &ParsedRun); 2]) -> Self {
         Self {
-            a: Side::new(a, first),
-            b: Side::new(b, second),
+            a: ComparedRun::new(a, first),
+            b: ComparedRun::new(b, second),
             figures: FIGURES.iter().map(|figure| FigureLine::new(*figure, [first, second])).collect(),
-            trades: Matching::new(&first.trades, &second.trades),
-            parameters: parameters([&first.settings, &second.settings]),
+            trades: TradeMatching::new(&first.trades, &second.trades),
+            parameters: compare_parameters([&first.settings, &second.settings]),
             curves: [first, second].map(|run| parse_curve(&run.document)),
         }
     }
 }
 
-impl Side {
+impl ComparedRun {
     fn new(name: &str, run: &ParsedRun) -> Self {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let withheld = run.document["edge"]["withheld"].as_array();
@@ -116,14 +116,14 @@ impl Side {
 }
 
 impl FigureLine {
-    fn new((key, name, form): (&'static str, &'static str, Form), runs: [&ParsedRun; 2]) -> Self {
+    fn new((key, name, form): (&'static str, &'static str, Format), runs: [&ParsedRun; 2]) -> Self {
         let place = format!("/{}", key.replace('.', "/"));
         let [a, b] = runs.map(|run| run.document.pointer(&place).and_then(Value::as_f64));
         Self { figure: key, name, form, a, b, difference: a.zip(b).map(|(a, b)| b - a) }
     }
 }
 
-fn parameters(settings: [&Value; 2]) -> Vec<ParameterLine> {
+fn compare_parameters(settings: [&Value; 2]) -> Vec<ParameterLine> {
     let [mut a, mut b] = settings.map(|settings| flattened(settings).into_iter().collect::<BTreeMap<_, _>>());
     a.retain(|key, value| {
         let is_same = b.get(key) == Some(value);
@@ -147,22 +147,22 @@ fn parse_curve(document: &Value) -> Vec<(Millis, f64)> {
         .collect()
 }
 
-/// Decisions of two runs, matched by time and, if there are several bots, by bot.
+/// Trades of two runs, matched by decision time and, if there are several bots, by bot.
 #[derive(Debug, Default, PartialEq, Serialize)]
-struct Matching {
+struct TradeMatching {
     same: u64,
     only_a: Vec<ParsedTrade>,
     only_b: Vec<ParsedTrade>,
-    other_outcome: Vec<Pair>,
+    other_outcome: Vec<TradePair>,
 }
 
 #[derive(Debug, PartialEq, Serialize)]
-struct Pair {
+struct TradePair {
     a: ParsedTrade,
     b: ParsedTrade,
 }
 
-impl Matching {
+impl TradeMatching {
     fn new(a: &[ParsedTrade], b: &[ParsedTrade]) -> Self {
         let bots =
             |trades: &[ParsedTrade]| trades.iter().map(|trade| trade.bot.clone()).collect::<BTreeSet<_>>();
@@ -183,7 +183,7 @@ impl Matching {
                 Some(other) if trade.direction == other.direction && trade.result == other.result => {
                     found.same += 1;
                 }
-                Some(other) => found.other_outcome.push(Pair { a: trade.clone(), b: other.clone() }),
+                Some(other) => found.other_outcome.push(TradePair { a: trade.clone(), b: other.clone() }),
             }
         }
         found.only_b = rest.into_values().flat_map(|left| left.into_iter().rev()).cloned().collect();
@@ -232,17 +232,17 @@ impl Comparison {
         let shown = |count: usize| match count {
             0 => "none".to_owned(),
             few if few <= MAX_SHOWN => few.to_string(),
-            many => format!("{many}, the first {MAX_SHOWN} shown"),
+            many => format!("{many}, only the first {MAX_SHOWN} are shown"),
         };
         let list = |trades: &[ParsedTrade]| {
-            let rows = trades.iter().take(MAX_SHOWN).map(row).collect();
+            let rows = trades.iter().take(MAX_SHOWN).map(trade_row).collect();
             DataTable::new(["decided", "bot", "", "open", "close", "result", "pnl"], rows)
         };
-        let pairs = trades.other_outcome.iter().take(MAX_SHOWN).map(|Pair { a, b }| {
+        let pairs = trades.other_outcome.iter().take(MAX_SHOWN).map(|TradePair { a, b }| {
             let ended = |trade: &ParsedTrade| {
                 format!("{} {}", trade.direction, trade.result.as_deref().unwrap_or("not settled"))
             };
-            let prices = [a.open_price, b.open_price, a.close_price, b.close_price].map(text);
+            let prices = [a.open_price, b.open_price, a.close_price, b.close_price].map(price_text);
             let mut cells = vec![utc(a.decision_time), a.bot.clone(), ended(a), ended(b)];
             cells.extend(prices);
             cells
@@ -254,7 +254,7 @@ impl Comparison {
         let parameters = DataTable::new(["key", "A", "B"], rows.collect());
         let rows = self.figures.iter().map(FigureLine::row).collect();
         let figures = DataTable::new(["figure", "A", "B", "B - A"], rows);
-        let same = format!("{} trades of both runs have the same result", trades.same);
+        let same = format!("{} trades have the same result in both runs", trades.same);
         let count = parameters.rows.len();
         vec![
             ("figures", same, figures),
@@ -274,9 +274,9 @@ impl FigureLine {
     fn row(&self) -> Vec<String> {
         let text = |value: Option<f64>| match (value, self.form) {
             (None, _) => "-".to_owned(),
-            (Some(value), Form::Number) => format!("{value}"),
-            (Some(value), Form::Decimal) => format!("{value:.2}"),
-            (Some(value), Form::Share) => format!("{:.2} %", value * 100.0),
+            (Some(value), Format::Number) => format!("{value}"),
+            (Some(value), Format::Decimal) => format!("{value:.2}"),
+            (Some(value), Format::Share) => format!("{:.2} %", value * 100.0),
         };
         let difference = match self.difference {
             Some(more) if more > 0.0 => format!("+{}", text(Some(more))),
@@ -286,19 +286,19 @@ impl FigureLine {
     }
 }
 
-fn row(trade: &ParsedTrade) -> Vec<String> {
+fn trade_row(trade: &ParsedTrade) -> Vec<String> {
     vec![
         utc(trade.decision_time),
         trade.bot.clone(),
         trade.direction.to_owned(),
-        text(trade.open_price),
-        text(trade.close_price),
+        price_text(trade.open_price),
+        price_text(trade.close_price),
         trade.result.clone().unwrap_or_else(|| "not settled".to_owned()),
         trade.pnl.map_or("-".to_owned(), |pnl| format!("{pnl:+.2}")),
     ]
 }
 
-fn text(price: Option<f64>) -> String {
+fn price_text(price: Option<f64>) -> String {
     price.map_or("-".to_owned(), |price| price.to_string())
 }
 
@@ -311,7 +311,7 @@ mod tests {
     fn reports_different_parameters_once_with_both_values() {
         let a = json!({ "bot": { "params": { "period": 7, "level": 30 } }, "risk": { "only_a": 1 } });
         let b = json!({ "bot": { "params": { "period": 9, "level": 30 } }, "risk": { "only_b": "x" } });
-        let found = parameters([&a, &b]);
+        let found = compare_parameters([&a, &b]);
         let found = found.iter().map(|line| (&*line.key, line.a.as_deref(), line.b.as_deref()));
         let expected = [
             ("bot.params.period", Some("7"), Some("9")),
@@ -319,7 +319,7 @@ mod tests {
             ("risk.only_b", None, Some("x")),
         ];
         assert_eq!(found.collect::<Vec<_>>(), expected);
-        assert_eq!(parameters([&a, &a]), []);
+        assert_eq!(compare_parameters([&a, &a]), []);
     }
 
     fn trade((bot, at, direction, result): (&str, i64, &'static str, &str)) -> ParsedTrade {
@@ -341,7 +341,7 @@ mod tests {
 
     fn check(a: &[Row], b: &[Row], expected: [usize; 4]) {
         let [first, second] = [a, b].map(|rows| rows.iter().copied().map(trade).collect::<Vec<_>>());
-        let found = Matching::new(&first, &second);
+        let found = TradeMatching::new(&first, &second);
         let same = usize::try_from(found.same).unwrap();
         assert_eq!([same, found.only_a.len(), found.only_b.len(), found.other_outcome.len()], expected);
     }

@@ -1,37 +1,37 @@
-//! Statistics of how often rule conditions were true, as text and JSON.
+//! Statistics on how often rule conditions were true, as text and JSON.
 
 use crate::page::DataTable;
 use candlewick_records::explain::short_condition;
 use serde::Serialize;
 
-/// Overlaps on at most one in this many candles are not reported.
+/// Overlaps of buy and sell are reported only if they occur on more than one in this many candles.
 const RARE_OVERLAP: u64 = 100;
 
-/// Statistics of a condition. The lines of its parts follow, one level deeper.
+/// Statistics of one condition. The lines of its operands follow, one level deeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConditionLine {
     pub bot: String,
-    /// Path within a combination, such as `outer.dip`; empty for the bot's own condition.
+    /// Path of the part within a combination, such as `outer.dip`; empty for the bot's own condition.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub part: String,
-    /// `buy` or `sell`; within a combination also `part`, `filter`, `vote` or `first_of`.
+    /// Role of the condition: `buy` or `sell`; in a combination also `part`, `filter`, `vote` or `first_of`.
     pub side: &'static str,
     /// Nesting depth: 0 for the whole condition, 1 for operands of its `and` or `or`, and so on.
     pub depth: usize,
     pub condition: String,
-    /// Candles evaluated after warm-up. If `stopped` is set, only candles with a signal.
+    /// Number of candles evaluated after warm-up. If `stopped` is set, only candles with a signal count.
     pub candles: u64,
     pub held: u64,
     pub unknown: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<u64>,
-    /// For a sell condition: candles on which buy was also true. Buy takes precedence there.
-    #[serde(skip_serializing_if = "is_none")]
+    /// For a sell condition, number of candles on which the buy condition was also true and took precedence.
+    #[serde(skip_serializing_if = "is_zero")]
     pub beside_buy: u64,
 }
 
 impl ConditionLine {
-    pub(crate) const fn is_whole(&self) -> bool {
+    pub(crate) const fn is_top_level(&self) -> bool {
         self.depth == 0
     }
 
@@ -50,7 +50,7 @@ impl ConditionLine {
                 _ => [part, side.as_deref()],
             };
             let whose: Vec<&str> = [bot].into_iter().chain(of_part).flatten().collect();
-            let whose = if line.is_whole() { format!("{}: ", whose.join(" ")) } else { String::new() };
+            let whose = if line.is_top_level() { format!("{}: ", whose.join(" ")) } else { String::new() };
             let condition = match line.stopped {
                 Some(stopped) => format!("{}, {stopped} blocked", line.condition),
                 None if has_parts => short_condition(&line.condition),
@@ -69,9 +69,9 @@ impl ConditionLine {
         DataTable { header, rows: lines.iter().enumerate().map(row).collect() }
     }
 
-    pub(crate) fn is_asked_for(&self) -> bool {
+    pub(crate) fn is_expected_true(&self) -> bool {
         match self.side {
-            "buy" | "sell" => self.is_whole(),
+            "buy" | "sell" => self.is_top_level(),
             // Parts that were never evaluated are omitted.
             "vote" => self.candles > 0,
             _ => self.stopped.is_some() && self.candles > 0,
@@ -83,31 +83,31 @@ impl ConditionLine {
         if part.is_empty() { bot.clone() } else { format!("{bot}, part {part}") }
     }
 
-    pub(crate) fn always(lines: &[Self]) -> Vec<String> {
-        let asks = |line: &&Self| matches!(line.side, "buy" | "sell") && line.is_whole();
+    pub(crate) fn describe_always_true(lines: &[Self]) -> Vec<String> {
+        let asks = |line: &&Self| matches!(line.side, "buy" | "sell") && line.is_top_level();
         let wholes = lines.iter().filter(asks).filter(|line| line.candles > 1 && line.held == line.candles);
         let words = |line: &Self| {
             let ConditionLine { side, candles, condition, .. } = line;
             let whose = line.owner();
-            format!("{whose}: {side} was true on all {candles} candles: `{condition}` does not filter")
+            format!("{whose}: {side} was true on all {candles} candles, so `{condition}` filters nothing")
         };
         wholes.map(words).collect()
     }
 
-    pub(crate) fn overlaps(lines: &[Self]) -> Vec<String> {
+    pub(crate) fn describe_overlaps(lines: &[Self]) -> Vec<String> {
         let often = lines.iter().filter(|line| line.beside_buy * RARE_OVERLAP > line.candles);
         let words = |line: &Self| {
             let ConditionLine { candles, beside_buy, .. } = line;
             let whose = line.owner();
             format!(
-                "{whose}: buy and sell were both true on {beside_buy} of {candles} candles; buy took precedence there"
+                "{whose}: buy and sell were both true on {beside_buy} of {candles} candles; buy took precedence"
             )
         };
         often.map(words).collect()
     }
 
-    pub(crate) fn never(lines: &[Self]) -> Vec<String> {
-        let wholes = lines.iter().enumerate().filter(|(_, line)| line.is_asked_for() && line.held == 0);
+    pub(crate) fn describe_never_true(lines: &[Self]) -> Vec<String> {
+        let wholes = lines.iter().enumerate().filter(|(_, line)| line.is_expected_true() && line.held == 0);
         let words = wholes.map(|(place, whole)| {
             if let Some(stopped) = whole.stopped {
                 let signals =
@@ -127,7 +127,7 @@ impl ConditionLine {
             let on = match whole.candles {
                 0 => {
                     return format!(
-                        "{bot}: {side} was never evaluated: there are no candles after its warm-up"
+                        "{bot}: {side} was never evaluated, because no candle follows the warm-up"
                     );
                 }
                 1 => "not true on the only candle after the warm-up".to_owned(),
@@ -148,14 +148,14 @@ fn collect_untrue(lines: &[ConditionLine], place: usize, found: &mut Vec<String>
         let line = &lines[place];
         let why = match line.unknown {
             0 => String::new(),
-            all if all == line.candles => ", because a value in it is missing on all".to_owned(),
-            some => format!(", a value in it is missing on {some}"),
+            all if all == line.candles => ", because one of its values is missing on all candles".to_owned(),
+            some => format!(", one of its values is missing on {some} candles"),
         };
-        found.push(format!("`{}` never was{why}", line.condition));
+        found.push(format!("`{}` was never true{why}", line.condition));
     } else if never.is_empty() {
         let each = parts.iter().map(|at| format!("`{}` on {}", lines[*at].condition, share(&lines[*at])));
         let each = each.collect::<Vec<_>>().join(", ");
-        found.push(format!("each part was at times, but never all on the same candle: {each}"));
+        found.push(format!("each part was true at times, but never all parts on the same candle: {each}"));
     } else {
         for at in never {
             collect_untrue(lines, at, found);
@@ -164,11 +164,11 @@ fn collect_untrue(lines: &[ConditionLine], place: usize, found: &mut Vec<String>
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-const fn is_none(count: &u64) -> bool {
+const fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Formats the share in percent, without rounding a rare condition to zero.
+/// Formats the share of true candles in percent, without rounding a rare condition to zero.
 fn share(line: &ConditionLine) -> String {
     let ConditionLine { held, candles, .. } = *line;
     let percent = held as f64 / candles.max(1) as f64 * 100.0;
@@ -235,21 +235,22 @@ mod tests {
         ];
         assert_eq!(render_rows(&lines), expected);
         let none = [of("hours", "filter", filter(20)), of("", "vote", line(0, "a direction", 0, 0))];
-        let vote = "a: vote was never true on 40000 candles: `a direction` never was";
-        assert_eq!(ConditionLine::never(&none), ["a: the filter hours blocked all 20 signals", vote]);
-        assert_eq!(ConditionLine::never(&lines), [""; 0]);
+        let vote = "a: vote was never true on 40000 candles: `a direction` was never true";
+        let expected = ["a: the filter hours blocked all 20 signals", vote];
+        assert_eq!(ConditionLine::describe_never_true(&none), expected);
+        assert_eq!(ConditionLine::describe_never_true(&lines), [""; 0]);
     }
 
     #[test]
     fn names_condition_that_was_true_on_every_candle() {
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..line(0, "y", 40_000, 0) };
         let lines = [line(0, "x", 40_000, 0), line(1, "p", 40_000, 0), line(0, "z", 39_999, 0), inside];
-        let found = ConditionLine::always(&lines);
+        let found = ConditionLine::describe_always_true(&lines);
         let [own, inside] = &found[..] else { panic!("{found:?}") };
         assert!(own.starts_with("a: buy ") && own.contains("`x`"), "{own}");
         assert!(inside.starts_with("a, part outer.dip: buy ") && inside.contains("`y`"), "{inside}");
         let none = ConditionLine { candles: 0, ..line(0, "x", 0, 0) };
-        assert_eq!(ConditionLine::always(&[none]), [""; 0]);
+        assert_eq!(ConditionLine::describe_always_true(&[none]), [""; 0]);
     }
 
     /// 400 of 40,000 is exactly one in a hundred.
@@ -257,22 +258,22 @@ mod tests {
     fn reports_overlaps_of_buy_and_sell_above_one_percent() {
         let sell = |beside_buy| ConditionLine { side: "sell", beside_buy, ..line(0, "y", 900, 0) };
         let lines = [line(0, "x", 900, 0), sell(401)];
-        let found = ConditionLine::overlaps(&lines);
+        let found = ConditionLine::describe_overlaps(&lines);
         assert!(found.len() == 1 && found[0].contains("401 of 40000 candles"), "{found:?}");
-        assert_eq!(ConditionLine::overlaps(&[line(0, "x", 900, 0), sell(400)]), [""; 0]);
+        assert_eq!(ConditionLine::describe_overlaps(&[line(0, "x", 900, 0), sell(400)]), [""; 0]);
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..sell(900) };
-        assert!(ConditionLine::overlaps(&[inside])[0].starts_with("a, part outer.dip: "));
+        assert!(ConditionLine::describe_overlaps(&[inside])[0].starts_with("a, part outer.dip: "));
         let none = ConditionLine { candles: 0, ..sell(0) };
-        assert_eq!(ConditionLine::overlaps(&[none]), [""; 0]);
+        assert_eq!(ConditionLine::describe_overlaps(&[none]), [""; 0]);
     }
 
     #[test]
     fn names_condition_that_was_never_true_down_to_the_part() {
         let held = [line(0, "x", 1, 0), line(0, "y", 1, 0)];
-        assert_eq!(ConditionLine::never(&held), [""; 0]);
+        assert_eq!(ConditionLine::describe_never_true(&held), [""; 0]);
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..line(0, "x", 0, 0) };
-        let expected = "a, part outer.dip: buy was never true on 40000 candles: `x` never was";
-        assert_eq!(ConditionLine::never(&[inside]), [expected]);
+        let expected = "a, part outer.dip: buy was never true on 40000 candles: `x` was never true";
+        assert_eq!(ConditionLine::describe_never_true(&[inside]), [expected]);
         // (p or q) and r and s: p and q never hold, s is never known.
         let lines = [
             line(0, "(p or q) and r and s", 0, 0),
@@ -286,11 +287,11 @@ mod tests {
             line(1, "v", 20_000, 0),
         ];
         let expected = [
-            "a: buy was never true on 40000 candles: `p` never was; `q` never was, a value in it is missing on 7; `s` never \
-             was, because a value in it is missing on all",
-            "a: buy was never true on 40000 candles: each part was at times, but never all on the same candle: `u` on 25.00 %, \
-             `v` on 50.00 %",
+            "a: buy was never true on 40000 candles: `p` was never true; `q` was never true, one of its values is \
+             missing on 7 candles; `s` was never true, because one of its values is missing on all candles",
+            "a: buy was never true on 40000 candles: each part was true at times, but never all parts on the same \
+             candle: `u` on 25.00 %, `v` on 50.00 %",
         ];
-        assert_eq!(ConditionLine::never(&lines), expected);
+        assert_eq!(ConditionLine::describe_never_true(&lines), expected);
     }
 }

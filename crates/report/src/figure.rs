@@ -14,13 +14,12 @@ pub(crate) fn signed_percent(fraction: f64) -> String {
     format!("{:+.2} %", fraction * 100.0)
 }
 
-pub(crate) fn or_dash<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> String {
-    value.map_or_else(|| "–".to_owned(), write)
+pub(crate) fn or_dash<T>(value: Option<T>, format: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "–".to_owned(), format)
 }
 
-/// Formats lines such as `note: ...`, each preceded by a line break.
-pub(crate) fn prefixed_lines(before: &str, all: impl IntoIterator<Item = impl Display>) -> String {
-    all.into_iter().map(|one| format!("\n{before}{one}")).collect::<Vec<_>>().concat()
+pub(crate) fn prefixed_lines(prefix: &str, lines: impl IntoIterator<Item = impl Display>) -> String {
+    lines.into_iter().map(|line| format!("\n{prefix}{line}")).collect::<Vec<_>>().concat()
 }
 
 pub(crate) fn signed_money(amount: f64, scale: MoneyScale) -> String {
@@ -45,21 +44,21 @@ pub(crate) fn p_value_text(p_value: Option<f64>) -> String {
     p_value.map_or_else(|| "-".to_owned(), |p_value| format!("{p_value:.4}"))
 }
 
-pub(crate) fn capitalised(words: &str) -> String {
-    let mut letters = words.chars();
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 const MAX_PERCENT: f64 = 100.0;
 
-/// Warns about a payout above the stake: no venue pays that, and a coin toss would be profitable.
+/// Warns about a payout above 100 %. No venue pays that much, because a coin toss would be profitable.
 pub(crate) fn high_payout(payouts: impl Iterator<Item = Payout>, how: &str) -> Option<String> {
     let highest = payouts.max()?.to_percent();
     (highest > MAX_PERCENT)
         .then(|| format!("a payout of {highest} % is {how}; above {MAX_PERCENT} % a coin toss is profitable"))
 }
 
-/// Formats a break-even payout. No venue pays more than 100 %; 0 means that no trade was lost.
+/// Formats a break-even payout: a dash if no trade was lost, `none` above 100 %.
 pub(crate) fn break_even_payout_text(percent: f64) -> String {
     if percent <= 0.0 {
         return "-".to_owned();
@@ -79,30 +78,30 @@ pub(crate) fn short(value: &Value) -> String {
 }
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-const WIDTH: usize = 48;
-const MAX_COLUMNS: usize = 60;
+const SPARKLINE_COLUMNS: usize = 48;
+const RUNNING_SUM_COLUMNS: usize = 60;
 
 pub(crate) fn sparkline(curve: &[EquityPoint]) -> Option<String> {
-    let width = curve.len().min(WIDTH);
+    let width = curve.len().min(SPARKLINE_COLUMNS);
     let last_of = |column: usize| curve[((column + 1) * curve.len()).div_ceil(width) - 1].balance;
     let values: Vec<f64> = (0..width).map(last_of).collect();
-    let (low, high) = ends(&values, (f64::INFINITY, f64::NEG_INFINITY));
+    let (low, high) = value_range(&values, (f64::INFINITY, f64::NEG_INFINITY));
     (high > low).then(|| draw_blocks(&values, (low, high)))
 }
 
-pub(crate) fn running_sum(numbers: impl IntoIterator<Item = f64>) -> Option<String> {
+pub(crate) fn running_sum_sparkline(numbers: impl IntoIterator<Item = f64>) -> Option<String> {
     let sums: Vec<f64> = (numbers.into_iter())
         .scan(0.0, |sum, number| {
             *sum += number;
             Some(*sum)
         })
         .collect();
-    let columns = sums.len().min(MAX_COLUMNS);
+    let columns = sums.len().min(RUNNING_SUM_COLUMNS);
     let shown: Vec<f64> = (1..=columns).map(|column| sums[column * sums.len() / columns - 1]).collect();
-    (sums.len() > 1).then(|| draw_blocks(&shown, ends(&shown, (0.0, 0.0))))
+    (sums.len() > 1).then(|| draw_blocks(&shown, value_range(&shown, (0.0, 0.0))))
 }
 
-fn ends(values: &[f64], from: (f64, f64)) -> (f64, f64) {
+fn value_range(values: &[f64], from: (f64, f64)) -> (f64, f64) {
     values.iter().fold(from, |(low, high), value| (low.min(*value), high.max(*value)))
 }
 
@@ -145,7 +144,7 @@ mod tests {
             assert_eq!(sparkline(&curve(balances.iter().copied())).as_deref(), expected, "{balances:?}");
         }
         let line: Vec<char> = sparkline(&curve((0..500).map(f64::from))).unwrap().chars().collect();
-        assert_eq!((line.len(), line[0], line[WIDTH - 1]), (WIDTH, '▁', '█'));
+        assert_eq!((line.len(), line[0], line[SPARKLINE_COLUMNS - 1]), (SPARKLINE_COLUMNS, '▁', '█'));
         assert!(line.is_sorted());
     }
 
@@ -158,9 +157,9 @@ mod tests {
             (&[-4.0, 2.0, 6.0], Some("▁▃█")),
             (&[0.0, 0.0], Some("▁▁")),
         ] {
-            assert_eq!(running_sum(numbers.iter().copied()).as_deref(), expected, "{numbers:?}");
+            assert_eq!(running_sum_sparkline(numbers.iter().copied()).as_deref(), expected, "{numbers:?}");
         }
-        let long = running_sum((0..1_000).map(|_| 1.0)).unwrap();
-        assert!(long.chars().count() == MAX_COLUMNS && long.ends_with('█'), "{long}");
+        let long = running_sum_sparkline((0..1_000).map(|_| 1.0)).unwrap();
+        assert!(long.chars().count() == RUNNING_SUM_COLUMNS && long.ends_with('█'), "{long}");
     }
 }

@@ -1,4 +1,4 @@
-//! Distribution of final balance and drawdown over resampled paths, and the share of ruined paths.
+//! Monte Carlo report: distribution of final balance and drawdown over resampled paths, and risk of ruin.
 
 use crate::figure::prefixed_lines;
 use candlewick_records::table_text;
@@ -30,7 +30,7 @@ pub struct MonteCarloReport {
     pub terms: MonteCarloTermsReport,
     pub observed: PathRow,
     pub quantiles: Vec<QuantileRow>,
-    /// Share of paths whose balance no longer covered a stake.
+    /// Share of paths that ended because the balance no longer covered a stake.
     pub ruined: Share,
     pub lost: Share,
     pub assumes: Vec<&'static str>,
@@ -44,7 +44,7 @@ pub struct QuantileRow {
     pub max_drawdown_percent: Quantile,
 }
 
-/// A quantile with its 95 % confidence interval by order statistics, for a finite number of paths.
+/// Quantile over all paths, with a 95 % confidence interval from order statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Quantile {
     pub value: f64,
@@ -92,12 +92,12 @@ impl MonteCarloReport {
 
 fn assumptions(is_candles: bool) -> Vec<&'static str> {
     let mut assumes = vec![
-        "the future resembles these candles; resampling them does not prove an edge",
-        "dependence beyond a block or two is lost",
+        "the future resembles these candles; resampled candles do not prove an edge",
+        "dependence over more than one or two blocks is lost",
     ];
     assumes.extend(if is_candles {
         [
-            "blocks are joined at the previous close: price steps, weekdays and hours of the day no longer fit",
+            "blocks are joined at the previous close, so tick sizes, weekdays and hours of the day no longer match",
             "trades are priced by the resampled candles only, with the venue settings of the backtest",
         ]
     } else {
@@ -110,7 +110,7 @@ fn assumptions(is_candles: bool) -> Vec<&'static str> {
 }
 
 impl Quantile {
-    /// Computes a quantile of `sorted`, which must be ascending; `None` if it is empty.
+    /// Computes a quantile of ascending values; `None` if there are no values.
     fn new(sorted: &[f64], quantile: f64) -> Option<Self> {
         let count = sorted.len() as f64;
         let last = sorted.len().checked_sub(1)?;

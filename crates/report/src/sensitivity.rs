@@ -23,7 +23,7 @@ pub struct SensitivityReport {
     pub notices: Vec<String>,
 }
 
-const fn name(setting: VenueSetting) -> &'static str {
+const fn setting_name(setting: VenueSetting) -> &'static str {
     match setting {
         VenueSetting::LatencyMs => "latency",
         VenueSetting::PayoutPercent => "payout",
@@ -35,7 +35,7 @@ const fn name(setting: VenueSetting) -> &'static str {
 fn cells(setting: VenueSetting, point: &SensitivityPoint) -> [String; 7] {
     let own = if point.is_own { " (this run)" } else { "" };
     [
-        name(setting).to_owned(),
+        setting_name(setting).to_owned(),
         format!("{}{own}", point.label),
         point.trades.to_string(),
         percent(point.win_rate),
@@ -50,7 +50,7 @@ impl fmt::Display for SensitivityReport {
         let SensitivityTermsReport { runs, balance, .. } = &self.terms;
         writeln!(
             f,
-            "The backtest with {runs} venue settings, one changed at a time; initial balance {balance}\n"
+            "Backtest repeated with {runs} venue settings, one change at a time; initial balance {balance}\n"
         )?;
         let header = ["setting", "value", "trades", "win rate", "break-even", "expectancy", "pnl"];
         let curves = self.sensitivity.curves.iter();
@@ -73,7 +73,7 @@ pub fn write_points(sensitivity: &Sensitivity, to: &mut Vec<u8>) -> io::Result<(
         for point in &curve.points {
             let SensitivityPoint { label, value, is_own, trades, pnl, .. } = point;
             writer.write_record([
-                name(curve.setting).to_owned(),
+                setting_name(curve.setting).to_owned(),
                 label.clone(),
                 number(*value),
                 is_own.to_string(),

@@ -1,4 +1,4 @@
-//! The trade at which an edge was shown, and the results of later trades.
+//! Trade at which an edge was shown, and results of later trades.
 
 use crate::analysis::{Finding, FindingKind};
 use crate::edge::is_date;
@@ -10,11 +10,11 @@ use serde::Serialize;
 
 const MIN_LATER_TRADES: u64 = 30;
 
-/// Time of the verdict, which later trades do not change, and their results.
+/// Trade at which the verdict showed an edge, and the results of later trades.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ShownLine {
     pub after_trades: u64,
-    /// Time at which the result of the last of these trades became known; `None` without dates.
+    /// Time at which the edge was shown; `None` if the trades have no dates.
     pub at: Option<Millis>,
     pub won_since: u64,
     pub lost_since: u64,
@@ -22,12 +22,12 @@ pub struct ShownLine {
     pub win_rate_since: Option<f64>,
     /// Break-even win rate of the later trades; `None` if a payout is unknown.
     pub break_even_since: Option<f64>,
-    /// Whether later trades support the edge; `None` if there are fewer than `after_trades` or 30.
+    /// Whether later trades support the edge; `None` if there are fewer than 30 or fewer than `after_trades`.
     pub is_supported_since: Option<bool>,
 }
 
 impl ShownLine {
-    /// Finds the trade at which the edge was shown; `None` if it was not. `test` must be fresh.
+    /// Finds the trade at which the edge was shown; `None` if no edge was shown. `test` must not have any trades yet.
     pub(crate) fn find(trades: &[JudgedTrade], test: EdgeTest) -> Option<Self> {
         EdgeDetection::find(trades, test).map(|shown| Self::from_shown(&shown))
     }
@@ -92,8 +92,8 @@ impl ShownLine {
     pub(crate) fn finding(&self) -> Option<Finding> {
         let words = self.since_text().filter(|_| self.is_supported_since == Some(false))?;
         let text = format!(
-            "The edge did not last: it was shown after trade {}{}, but the {} trades since do not support it: {words}. A \
-             verdict stays once it is reached.",
+            "The edge did not last: it was shown after trade {}{}, but the {} later trades do not support it: {words}. \
+             A verdict is final once it is reached.",
             self.after_trades,
             self.at_text(),
             self.since()
@@ -106,12 +106,12 @@ pub(crate) fn interval_text(verdict: &str, interval: Option<[f64; 2]>, delta: f6
     let [low, high] = interval?;
     match verdict {
         "edge_shown" if low <= 0.0 => Some(
-            "The 95 % interval still includes 0: the verdict is one-sided, so it can decide before the interval does, and \
-             it keeps the trade that showed the edge",
+            "The 95 % interval still includes 0. The verdict is one-sided, so it can show an edge before the interval \
+             excludes 0, and it remains after later trades",
         ),
         "edge_rejected" if high >= delta => Some(
-            "The 95 % interval is wider than the verdict: the verdict is one-sided, so it can decide before the interval \
-             does",
+            "The 95 % interval still includes the tested edge. The verdict is one-sided, so it can rule out an edge \
+             before the interval does",
         ),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! Results by hour, symbol and other dimensions, with small cells shrunk toward the overall mean.
+//! Trade results by hour, symbol and other dimensions. Means of small cells are shrunk toward the overall mean.
 
 use candlewick_backtest::metric::unit_return;
 use candlewick_engine::{BotSettings, IntentRow};
@@ -6,7 +6,7 @@ use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Outcome, Symb
 use candlewick_statistics::{GroupMoments, shrink_to_overall_mean};
 use serde::Serialize;
 
-/// Cells with fewer decided trades are marked as small, because their results may be pure chance.
+/// Cells with fewer won or lost trades are marked as small, because chance may explain their results.
 pub const SMALL_CELL_TRADES: u64 = 30;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,18 +22,18 @@ pub struct Cell {
     pub won: u64,
     pub lost: u64,
     pub win_rate: Option<f64>,
-    /// Mean break-even win rate of the decided trades; `None` if a payout is unknown.
+    /// Mean break-even win rate of the won and lost trades; `None` if a payout is unknown.
     pub break_even: Option<f64>,
     pub return_per_unit: Option<f64>,
     pub total_return: f64,
-    /// Mean return, shrunk toward the mean of all trades to reduce noise.
+    /// Mean return per unit of stake, shrunk toward the mean of all trades to reduce noise.
     pub shrunk_return: Option<f64>,
     pub is_small: bool,
     pub pnl: f64,
 }
 
-/// Rounds off floating-point error in a sum: -0.4 instead of -0.3999999999999999.
-fn decimal(returns: f64) -> f64 {
+/// Removes floating-point errors: -0.3999999999999999 becomes -0.4.
+fn round_to_nine_decimals(returns: f64) -> f64 {
     (returns * 1e9).round() / 1e9
 }
 
@@ -50,47 +50,47 @@ struct Tally {
 
 impl Breakdown {
     pub(super) fn build_all(bots: &[BotSettings], scale: MoneyScale, settled: &[&IntentRow]) -> Vec<Self> {
-        let mut tables = Dimension::ALL.map(|dimension| (Ruler::new(dimension, bots), Vec::<Tally>::new()));
+        let mut tables = Dimension::ALL.map(|dimension| (CellMap::new(dimension, bots), Vec::<Tally>::new()));
         for row in settled {
             let returned = unit_return(row);
-            for (ruler, tallies) in &mut tables {
-                let Some(place) = ruler.place(row) else { continue };
-                if place >= tallies.len() {
-                    tallies.resize(place + 1, Tally::default());
+            for (cell_map, tallies) in &mut tables {
+                let Some(index) = cell_map.cell_index(row) else { continue };
+                if index >= tallies.len() {
+                    tallies.resize(index + 1, Tally::default());
                 }
-                tallies[place].add(row, returned);
+                tallies[index].add(row, returned);
             }
         }
-        tables.iter().map(|(ruler, tallies)| Self::new(ruler, tallies, scale)).collect()
+        tables.iter().map(|(cell_map, tallies)| Self::new(cell_map, tallies, scale)).collect()
     }
 
-    fn new(ruler: &Ruler, tallies: &[Tally], scale: MoneyScale) -> Self {
+    fn new(cell_map: &CellMap, tallies: &[Tally], scale: MoneyScale) -> Self {
         let samples: Vec<GroupMoments> = tallies.iter().map(|tally| tally.returns).collect();
         // Returns are finite, so this cannot fail.
         let shrunk = shrink_to_overall_mean(&samples).unwrap_or_default();
         let cells = tallies.iter().zip(shrunk).enumerate().filter(|(_, (tally, _))| tally.trades > 0);
-        let cells = cells.map(|(place, (tally, shrunk))| tally.to_cell(ruler.label(place), shrunk, scale));
-        Self { by: ruler.dimension, cells: cells.collect() }
+        let cells = cells.map(|(index, (tally, shrunk))| tally.to_cell(cell_map.label(index), shrunk, scale));
+        Self { by: cell_map.dimension, cells: cells.collect() }
     }
 }
 
-/// Returns one cell per hour of the week (UTC), Monday first; `None` for hours without trades.
+/// Returns one cell per hour of the week (UTC), starting on Monday; `None` for hours without trades.
 pub(crate) fn hours_of_week(
     bots: &[BotSettings],
     scale: MoneyScale,
     settled: &[&IntentRow],
 ) -> Vec<Option<Cell>> {
     let [mut weekdays, mut hours] =
-        [Dimension::Weekday, Dimension::Hour].map(|dimension| Ruler::new(dimension, bots));
+        [Dimension::Weekday, Dimension::Hour].map(|dimension| CellMap::new(dimension, bots));
     let mut tallies = vec![Tally::default(); 7 * 24];
     for row in settled {
-        let place = weekdays.place(row).zip(hours.place(row)).map(|(day, hour)| day * 24 + hour);
-        if let Some(tally) = place.and_then(|place| tallies.get_mut(place)) {
+        let index = weekdays.cell_index(row).zip(hours.cell_index(row)).map(|(day, hour)| day * 24 + hour);
+        if let Some(tally) = index.and_then(|index| tallies.get_mut(index)) {
             tally.add(row, unit_return(row));
         }
     }
-    let cell = |(place, tally): (usize, &Tally)| {
-        let label = || format!("{} {}", weekdays.label(place / 24), hours.label(place % 24));
+    let cell = |(index, tally): (usize, &Tally)| {
+        let label = || format!("{} {}", weekdays.label(index / 24), hours.label(index % 24));
         (tally.trades > 0).then(|| tally.to_cell(label(), None, scale))
     };
     tallies.iter().enumerate().map(cell).collect()
@@ -125,8 +125,8 @@ impl Tally {
             win_rate: (decided > 0).then(|| self.won as f64 / decided as f64),
             break_even: is_paid.then(|| self.needed / self.paid as f64),
             return_per_unit: (self.returns.count > 0)
-                .then(|| decimal(self.returns.sum / self.returns.count as f64)),
-            total_return: decimal(self.returns.sum),
+                .then(|| round_to_nine_decimals(self.returns.sum / self.returns.count as f64)),
+            total_return: round_to_nine_decimals(self.returns.sum),
             shrunk_return,
             is_small: decided < SMALL_CELL_TRADES,
             pnl: scale.to_f64(self.pnl),
@@ -134,7 +134,7 @@ impl Tally {
     }
 }
 
-/// Dimension of a breakdown. Hours and weekdays are in UTC, by decision time.
+/// Dimension by which trades are grouped. Hours and weekdays are those of the decision time in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {
@@ -147,14 +147,14 @@ pub enum Dimension {
     EntryDelay,
 }
 
-/// Exclusive upper bounds of the entry delay cells.
-const DELAYS_MS: [i64; 6] = [1_000, 2_000, 3_000, 5_000, 10_000, 60_000];
+/// Exclusive upper bounds of the entry delay cells, in milliseconds.
+const DELAY_BOUNDS_MS: [i64; 6] = [1_000, 2_000, 3_000, 5_000, 10_000, 60_000];
 /// Width of a payout band, in percentage points.
-const BAND: usize = 5;
+const BAND_POINTS: usize = 5;
 pub(crate) const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// Cells of one dimension. A trade without a value in this dimension belongs to no cell.
-pub(super) struct Ruler {
+/// Assignment of trades to the cells of one dimension. A trade without a value in this dimension has no cell.
+pub(super) struct CellMap {
     pub(super) dimension: Dimension,
     symbols: Vec<Symbol>,
     seen_symbols: Vec<Symbol>,
@@ -178,13 +178,13 @@ impl Dimension {
     }
 }
 
-impl Ruler {
+impl CellMap {
     pub(super) fn new(dimension: Dimension, bots: &[BotSettings]) -> Self {
         let symbols = bots.iter().map(|bot| bot.symbol).collect();
         Self { dimension, symbols, seen_symbols: Vec::new(), seen_expiries: Vec::new() }
     }
 
-    pub(super) fn place(&mut self, row: &IntentRow) -> Option<usize> {
+    pub(super) fn cell_index(&mut self, row: &IntentRow) -> Option<usize> {
         let trade = &row.approved;
         let decided = trade.decision_time().get();
         match self.dimension {
@@ -193,51 +193,51 @@ impl Ruler {
             Dimension::Weekday => Some((decided.div_euclid(Millis::DAY.get()) + 3).rem_euclid(7) as usize),
             Dimension::Symbol => {
                 let symbol = *self.symbols.get(trade.bot().index())?;
-                Some(place_among(&mut self.seen_symbols, symbol))
+                Some(index_or_push(&mut self.seen_symbols, symbol))
             }
             Dimension::Direction => Some(match trade.direction() {
                 Direction::Buy => 0,
                 Direction::Sell => 1,
             }),
-            Dimension::Expiry => Some(place_among(&mut self.seen_expiries, trade.expiry())),
+            Dimension::Expiry => Some(index_or_push(&mut self.seen_expiries, trade.expiry())),
             Dimension::PayoutBand => {
                 let percent = row.payout?.to_fraction() * 100.0;
                 // A payout of 80 % must not become 79.99999.
-                Some((percent + 1e-9) as usize / BAND)
+                Some((percent + 1e-9) as usize / BAND_POINTS)
             }
             Dimension::EntryDelay => {
                 let delay = row.open_time?.get() - decided;
-                Some(DELAYS_MS.iter().position(|bound| delay < *bound).unwrap_or(DELAYS_MS.len()))
+                Some(DELAY_BOUNDS_MS.iter().position(|bound| delay < *bound).unwrap_or(DELAY_BOUNDS_MS.len()))
             }
         }
     }
 
-    pub(super) fn label(&self, place: usize) -> String {
+    pub(super) fn label(&self, index: usize) -> String {
         match self.dimension {
-            Dimension::Hour => format!("{place:02}:00"),
-            Dimension::Weekday => WEEKDAYS[place].to_owned(),
-            Dimension::Symbol => self.seen_symbols[place].to_string(),
-            Dimension::Direction => [Direction::Buy, Direction::Sell][place].to_string(),
+            Dimension::Hour => format!("{index:02}:00"),
+            Dimension::Weekday => WEEKDAYS[index].to_owned(),
+            Dimension::Symbol => self.seen_symbols[index].to_string(),
+            Dimension::Direction => [Direction::Buy, Direction::Sell][index].to_string(),
             Dimension::Expiry => {
-                let Expiry { close_type, expiration_type } = self.seen_expiries[place];
+                let Expiry { close_type, expiration_type } = self.seen_expiries[index];
                 format!("{close_type} {expiration_type}")
             }
-            Dimension::PayoutBand => format!("{} to {} %", place * BAND, (place + 1) * BAND),
-            Dimension::EntryDelay => delay_label(place),
+            Dimension::PayoutBand => format!("{} to {} %", index * BAND_POINTS, (index + 1) * BAND_POINTS),
+            Dimension::EntryDelay => delay_label(index),
         }
     }
 }
 
-fn delay_label(place: usize) -> String {
-    let seconds = |place: usize| DELAYS_MS.get(place).map(|bound| bound / 1_000);
-    let from = place.checked_sub(1).and_then(seconds).map(|from| format!("from {from} s"));
-    let below = seconds(place).map(|below| format!("below {below} s"));
+fn delay_label(index: usize) -> String {
+    let seconds = |index: usize| DELAY_BOUNDS_MS.get(index).map(|bound| bound / 1_000);
+    let from = index.checked_sub(1).and_then(seconds).map(|from| format!("from {from} s"));
+    let below = seconds(index).map(|below| format!("below {below} s"));
     from.into_iter().chain(below).collect::<Vec<_>>().join(" ")
 }
 
-fn place_among<T: PartialEq>(seen: &mut Vec<T>, one: T) -> usize {
-    seen.iter().position(|known| *known == one).unwrap_or_else(|| {
-        seen.push(one);
+fn index_or_push<T: PartialEq>(seen: &mut Vec<T>, value: T) -> usize {
+    seen.iter().position(|known| *known == value).unwrap_or_else(|| {
+        seen.push(value);
         seen.len() - 1
     })
 }

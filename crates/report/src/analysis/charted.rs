@@ -1,4 +1,4 @@
-//! Data of charts: the rolling win rate, the worst drawdowns, and histograms.
+//! Data for charts: rolling win rate, worst drawdowns and histograms.
 
 use super::{DrawdownFigures, Trades, settled_rows};
 use candlewick_backtest::metric::{Drawdown, percent_of_peak};
@@ -7,10 +7,10 @@ use candlewick_sdk::{Millis, Money, Outcome};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-const MIN_TRADES: usize = 20;
-/// Minimum and maximum window in trades; between them, it is a quarter of the decided trades.
-const WINDOWS: [usize; 2] = [10, 100];
-/// Two-sided 95 % quantile of the normal distribution.
+const MIN_DECIDED_TRADES: usize = 20;
+/// Smallest and largest window in trades. Between these limits, a window is a quarter of the decided trades.
+const WINDOW_LIMITS: [usize; 2] = [10, 100];
+/// 97.5 % quantile of the standard normal distribution, for two-sided 95 % intervals.
 const Z_95: f64 = 1.959_963_984_540_054;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -26,8 +26,8 @@ pub(crate) struct RollingPoint {
     pub(crate) break_even: Option<f64>,
 }
 
-/// Settlement time of a decided trade, whether it won, and its break-even rate.
-type Decided = (Millis, bool, Option<f64>);
+/// Settlement time, result (`true` if won) and break-even win rate of a decided trade.
+type DecidedTrade = (Millis, bool, Option<f64>);
 
 impl RollingWinRate {
     pub(crate) fn from_settled(settled: &[&IntentRow]) -> Option<Self> {
@@ -39,16 +39,16 @@ impl RollingWinRate {
             };
             Some((row.settled_at?, is_won, row.payout.map(|payout| 1.0 / (1.0 + payout.to_fraction()))))
         });
-        Self::along(&decided.collect::<Vec<Decided>>())
+        Self::from_decided(&decided.collect::<Vec<DecidedTrade>>())
     }
 
-    fn along(decided: &[Decided]) -> Option<Self> {
-        if decided.len() < MIN_TRADES {
+    fn from_decided(decided: &[DecidedTrade]) -> Option<Self> {
+        if decided.len() < MIN_DECIDED_TRADES {
             return None;
         }
-        let [least, most] = WINDOWS;
+        let [least, most] = WINDOW_LIMITS;
         let window = (decided.len() / 4).clamp(least, most);
-        let mut last: VecDeque<&Decided> = VecDeque::with_capacity(window + 1);
+        let mut last: VecDeque<&DecidedTrade> = VecDeque::with_capacity(window + 1);
         let mut points = Vec::with_capacity(decided.len());
         for one in decided {
             last.push_back(one);
@@ -69,19 +69,19 @@ impl RollingWinRate {
         Some(Self { window, points })
     }
 
-    /// Returns the half-width of the 95 % interval around a rate: `1.96 sqrt(rate (1 - rate) / window)`.
-    pub(crate) fn chance(&self, rate: f64) -> f64 {
+    /// Returns the half-width of the 95 % interval around a win rate: `1.96 sqrt(rate (1 - rate) / window)`.
+    pub(crate) fn half_width_95(&self, rate: f64) -> f64 {
         Z_95 * (rate * (1.0 - rate) / self.window as f64).sqrt()
     }
 }
 
-pub(crate) fn worst_drawdowns(trades: &Trades<'_>, most: usize) -> Vec<DrawdownFigures> {
+pub(crate) fn worst_drawdowns(trades: &Trades<'_>, max_count: usize) -> Vec<DrawdownFigures> {
     let settled = settled_rows(trades.book);
     let profits = settled.iter().map(|row| (row.settled_at, row.profit));
     let mut falls = find_drawdowns(profits, trades.balance);
     falls.sort_by_key(|fall| Reverse(fall.amount));
     let figures = falls.iter().filter_map(|fall| DrawdownFigures::new(fall, trades.span.start, trades.scale));
-    figures.take(most).collect()
+    figures.take(max_count).collect()
 }
 
 fn find_drawdowns(profits: impl IntoIterator<Item = (Option<Millis>, Money)>, start: Money) -> Vec<Drawdown> {
@@ -116,27 +116,27 @@ pub(crate) struct Bin {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bins {
-    /// One bin is centered on 0. For a few distinct values that include 0.
+pub(crate) enum BinAlignment {
+    /// One bin is centered on 0. Suits a few distinct values that include 0.
     AroundZero,
-    /// Two bins meet at 0. For values whose sign matters.
-    BesideZero,
-    /// Bins may start anywhere. For values that are close together and far from 0.
-    Anywhere,
+    /// Two bins share an edge at 0. Suits values whose sign matters.
+    EdgeAtZero,
+    /// Bins may start at any value. Suits values that are close together and far from 0.
+    Unaligned,
 }
 
-pub(crate) fn histogram(values: &[f64], bins: Bins) -> Vec<Bin> {
+pub(crate) fn histogram(values: &[f64], alignment: BinAlignment) -> Vec<Bin> {
     let (low, high) =
         values.iter().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(*value), high.max(*value)));
     if values.is_empty() || !(high - low).is_finite() {
         return Vec::new();
     }
-    let range = match bins {
-        Bins::Anywhere => high - low,
-        Bins::AroundZero | Bins::BesideZero => high.max(0.0) - low.min(0.0),
+    let range = match alignment {
+        BinAlignment::Unaligned => high - low,
+        BinAlignment::AroundZero | BinAlignment::EdgeAtZero => high.max(0.0) - low.min(0.0),
     };
     let width = round_width(range / MAX_BINS);
-    let shift = if bins == Bins::AroundZero { 0.5 } else { 0.0 };
+    let shift = if alignment == BinAlignment::AroundZero { 0.5 } else { 0.0 };
     // Tolerates rounding errors that would move a value into the previous bin.
     let place = |value: f64| (value / width + shift + 1e-9).floor();
     let first = place(low);
@@ -149,7 +149,7 @@ pub(crate) fn histogram(values: &[f64], bins: Bins) -> Vec<Bin> {
     counts.into_iter().enumerate().map(bin).collect()
 }
 
-/// Rounds up to 1, 2 or 5 times a power of ten.
+/// Rounds a bin width up to 1, 2 or 5 times a power of ten.
 fn round_width(width: f64) -> f64 {
     if width <= 0.0 {
         return 1.0;
@@ -165,7 +165,7 @@ mod tests {
     use candlewick_backtest::metric::DrawdownFold;
     use proptest::prelude::*;
 
-    fn decided(outcomes: &[u8], needed: Option<f64>) -> Vec<Decided> {
+    fn decided(outcomes: &[u8], needed: Option<f64>) -> Vec<DecidedTrade> {
         let one = |(second, outcome): (i64, &u8)| (Millis::from_seconds(second), *outcome == 1, needed);
         (1..).zip(outcomes).map(one).collect()
     }
@@ -174,7 +174,7 @@ mod tests {
     fn each_point_covers_the_last_window() {
         // Ten wins, then ten losses: the rate starts at 10 of 10 and falls by one with each loss.
         let outcomes = [[1; 10], [0; 10]].concat();
-        let rolling = RollingWinRate::along(&decided(&outcomes, Some(0.5))).unwrap();
+        let rolling = RollingWinRate::from_decided(&decided(&outcomes, Some(0.5))).unwrap();
         assert_eq!((rolling.window, rolling.points.len()), (10, 11));
         for (number, point) in rolling.points.iter().enumerate() {
             assert_eq!(point.at, Millis::from_seconds(10 + number as i64));
@@ -182,14 +182,14 @@ mod tests {
             assert!((point.break_even.unwrap() - 0.5).abs() < 1e-12, "{point:?}");
         }
         // 1.96 sqrt(0.25 / 10)
-        assert!((rolling.chance(0.5) - 0.309_897_51).abs() < 1e-7, "{}", rolling.chance(0.5));
+        assert!((rolling.half_width_95(0.5) - 0.309_897_51).abs() < 1e-7, "{}", rolling.half_width_95(0.5));
     }
 
     #[test]
     fn limits_window_and_omits_curve_of_few_trades() {
-        assert_eq!(RollingWinRate::along(&decided(&[1; 19], None)), None);
+        assert_eq!(RollingWinRate::from_decided(&decided(&[1; 19], None)), None);
         for (trades, window) in [(20, 10), (200, 50), (400, 100), (1_000, 100)] {
-            let rolling = RollingWinRate::along(&decided(&vec![1; trades], None)).unwrap();
+            let rolling = RollingWinRate::from_decided(&decided(&vec![1; trades], None)).unwrap();
             assert_eq!((rolling.window, rolling.points.len()), (window, trades - window + 1), "{trades}");
             assert!(rolling.points.iter().all(|point| point.break_even.is_none()));
         }
@@ -229,21 +229,22 @@ mod tests {
 
     #[test]
     fn value_at_an_edge_belongs_to_the_upper_bin() {
-        let bins = histogram(&[-100.0, -100.0, 0.0, 85.0], Bins::AroundZero);
+        let bins = histogram(&[-100.0, -100.0, 0.0, 85.0], BinAlignment::AroundZero);
         let (first, last) = (bins[0], bins[bins.len() - 1]);
         assert_eq!((first.from, first.to, first.count), (-105.0, -95.0, 2));
         assert_eq!((last.from, last.to, last.count), (85.0, 95.0, 1));
-        let bins = histogram(&[-0.3, 0.0, 0.3], Bins::BesideZero);
+        let bins = histogram(&[-0.3, 0.0, 0.3], BinAlignment::EdgeAtZero);
         let zero: Vec<&Bin> = bins.iter().filter(|bin| bin.from.abs() < 1e-12).collect();
         assert_eq!((zero.len(), zero[0].count), (1, 1));
-        assert!([&[][..], &[f64::NAN]].iter().all(|values| histogram(values, Bins::BesideZero).is_empty()));
+        assert!(histogram(&[], BinAlignment::EdgeAtZero).is_empty());
+        assert!(histogram(&[f64::NAN], BinAlignment::EdgeAtZero).is_empty());
     }
 
     proptest! {
         #[test]
         fn counts_every_value_in_its_bin(values in proptest::collection::vec(-1e4_f64..1e4, 1..300)) {
-            for bins in [Bins::AroundZero, Bins::BesideZero, Bins::Anywhere] {
-                let found = histogram(&values, bins);
+            for alignment in [BinAlignment::AroundZero, BinAlignment::EdgeAtZero, BinAlignment::Unaligned] {
+                let found = histogram(&values, alignment);
                 prop_assert!(found.len() as f64 <= MAX_BINS + 2.0);
                 for bin in &found {
                     let near = (bin.to - bin.from) * 1e-8;

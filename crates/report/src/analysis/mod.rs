@@ -20,7 +20,7 @@ use std::ops::Range;
 pub use breakdown::{Breakdown, Cell, Dimension, SMALL_CELL_TRADES};
 pub(crate) use breakdown::{WEEKDAYS, hours_of_week};
 pub use candlewick_search::sensitivity::{Curve, Sensitivity, SensitivityPoint, VenueSetting};
-pub(crate) use charted::{Bin, Bins, RollingPoint, RollingWinRate, histogram, worst_drawdowns};
+pub(crate) use charted::{Bin, BinAlignment, RollingPoint, RollingWinRate, histogram, worst_drawdowns};
 pub use finding::{
     Background, Finding, FindingKind, Reversals, Severity, StaleLonger, VariantsUnknown,
     assumed_payout_percent,
@@ -33,14 +33,14 @@ pub struct Trades<'a> {
     pub bots: &'a [BotSettings],
     pub scale: MoneyScale,
     pub balance: Money,
-    /// Range of the candles in a backtest, or time range of a live run.
+    /// Time range of a backtest's candles or of a live run.
     pub span: &'a Range<Millis>,
     pub prices: Prices,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prices {
-    /// Prices depend on time only: a trade in the opposite direction would have had the same prices.
+    /// Prices depend on time only. A trade in the opposite direction would have had the same prices.
     Fair,
     /// A stress setting moved the prices against the direction of the trade.
     Stressed,
@@ -50,7 +50,7 @@ pub enum Prices {
 pub struct Analysis {
     pub metrics: Metrics,
     pub breakdowns: Vec<Breakdown>,
-    /// Comparison with other directions; `None` without decided trades or under stress.
+    /// Comparison with other trade directions; `None` without decided trades or under price stress.
     pub baselines: Option<Baselines>,
     pub equity: Vec<EquityPoint>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +64,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Analyzes only the trades. Call `count_variants` and then `conclude` to add the rest.
+    /// Computes metrics, breakdowns and baselines. `count_variants` and then `conclude` add variants and findings.
     pub fn new(trades: &Trades<'_>, summary: &Summary) -> Self {
         let settled = settled_rows(trades.book);
         Self {
@@ -74,7 +74,7 @@ impl Analysis {
                 Prices::Fair => Baselines::from_settled(&settled),
                 Prices::Stressed => None,
             },
-            equity: EquityPoint::curve(&settled, trades.balance, trades.scale, trades.span),
+            equity: EquityPoint::build_curve(&settled, trades.balance, trades.scale, trades.span),
             sensitivity: None,
             variants: None,
             variants_unknown: None,
@@ -98,7 +98,7 @@ impl Analysis {
         (background, is_decided): (Background, bool),
     ) {
         let settled = settled_rows(trades.book);
-        let apart = apart(settled.iter().copied()).len() as u64;
+        let non_overlapping = select_disjoint(settled.iter().copied()).len() as u64;
         self.findings = Finding::find_all(&Facts {
             summary,
             metrics: &self.metrics,
@@ -112,7 +112,7 @@ impl Analysis {
             refused_since_last: trades.book.refused_since_last(),
             last_open: (trades.book.rows().last().map(|row| row.approved.decision_time()), trades.span),
             background,
-            basis: VerdictBasis { apart, is_decided },
+            basis: VerdictBasis { non_overlapping, is_decided },
         });
     }
 
@@ -130,7 +130,7 @@ pub(crate) fn settled_rows(book: &TradeBook) -> Vec<&IntentRow> {
     settled
 }
 
-/// Metrics of a run. Rates are fractions, money is in the wallet's currency, times in milliseconds.
+/// Metrics of a run. Rates are fractions, money is in the wallet's currency, and times are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Metrics {
     pub win_rate: Option<WinRates>,
@@ -148,9 +148,9 @@ pub struct Metrics {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DrawdownFigures {
     pub amount: f64,
-    /// Depth in percent of the peak.
+    /// Depth of the drawdown in percent of the peak.
     pub percent: f64,
-    /// Time of the peak; the start of the run if the balance was never higher.
+    /// Time of the peak; the start of the run if the initial balance is the peak.
     pub peak_at: Millis,
     pub trough_at: Option<Millis>,
     pub recovered_at: Option<Millis>,
@@ -204,8 +204,8 @@ pub struct EquityPoint {
 }
 
 impl EquityPoint {
-    /// Returns the balance at the start, after every n-th settled trade and after the last one.
-    pub(super) fn curve(
+    /// Returns the balance at the start, after every n-th settled trade and after the last trade.
+    pub(super) fn build_curve(
         settled: &[&IntentRow],
         balance: Money,
         scale: MoneyScale,
@@ -226,21 +226,20 @@ impl EquityPoint {
     }
 }
 
-/// Work budget: number of trades times number of runs.
-const SHIFTED_TRADES: usize = 2_000_000;
-/// Allowed number of runs. Fewer give no useful p-value; more do not improve it.
-const RUNS: std::ops::RangeInclusive<usize> = 99..=999;
-/// Fixed seed, so that the same trades have the same baselines.
+/// Work budget: number of trades multiplied by number of runs.
+const SHIFTED_TRADES_BUDGET: usize = 2_000_000;
+/// Allowed number of runs. Fewer runs give no useful p-value; more runs do not improve the p-value.
+const RUN_COUNT: std::ops::RangeInclusive<usize> = 99..=999;
 const SEED: u64 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Baselines {
     pub own: f64,
-    /// Mean return over circular shifts of the directions within each symbol.
+    /// Mean return if the trade directions are shifted circularly within each symbol.
     pub shifted: f64,
     pub always_buy: f64,
     pub always_sell: f64,
-    /// Probability of at least the actual mean; `None` if over 95 % of trades share a direction.
+    /// Probability that a shifted run does at least as well; `None` if over 95 % of trades share a direction.
     pub p_value: Option<f64>,
     pub runs: u32,
 }
@@ -249,13 +248,13 @@ impl Baselines {
     pub(super) fn from_settled(settled: &[&IntentRow]) -> Option<Self> {
         let mut by_symbol: BTreeMap<SymbolId, Vec<DirectedTrade>> = BTreeMap::new();
         for row in settled {
-            if let Some(trade) = directed(row) {
+            if let Some(trade) = to_directed_trade(row) {
                 by_symbol.entry(row.approved.symbol()).or_default().push(trade);
             }
         }
         let by_symbol: Vec<Vec<DirectedTrade>> = by_symbol.into_values().collect();
         let count: usize = by_symbol.iter().map(Vec::len).sum();
-        let runs = (SHIFTED_TRADES / count.max(1)).clamp(*RUNS.start(), *RUNS.end()) as u32;
+        let runs = (SHIFTED_TRADES_BUDGET / count.max(1)).clamp(*RUN_COUNT.start(), *RUN_COUNT.end()) as u32;
         let found = direction_baseline(&by_symbol, runs, SEED).ok()?;
         Some(Self {
             own: found.actual,
@@ -268,8 +267,8 @@ impl Baselines {
     }
 }
 
-/// Returns the result in each direction. Equal prices that count as a loss lose in both.
-fn directed(row: &IntentRow) -> Option<DirectedTrade> {
+/// Returns the trade's result in each direction. If equal prices count as a loss, both directions lose.
+fn to_directed_trade(row: &IntentRow) -> Option<DirectedTrade> {
     let payout = row.payout?.to_fraction();
     let (own, other) = match row.outcome? {
         Outcome::Won => (payout, -1.0),
@@ -284,8 +283,8 @@ fn directed(row: &IntentRow) -> Option<DirectedTrade> {
     })
 }
 
-/// Selects as many non-overlapping trades as possible, greedily by earliest close.
-pub(super) fn apart<'a>(settled: impl IntoIterator<Item = &'a IntentRow>) -> Vec<&'a IntentRow> {
+/// Selects the largest possible set of non-overlapping trades, greedily by earliest close.
+pub(super) fn select_disjoint<'a>(settled: impl IntoIterator<Item = &'a IntentRow>) -> Vec<&'a IntentRow> {
     let span = |row: &IntentRow| {
         let open = row.open_time.unwrap_or(row.approved.decision_time());
         (row.close_time.or(row.settled_at).unwrap_or(open), open)

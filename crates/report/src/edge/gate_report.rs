@@ -1,4 +1,4 @@
-//! Evaluation of a gate on past trades, as text and JSON.
+//! Evaluation of a trade gate on past trades, as text and JSON.
 
 use super::sample::group_by_bot;
 use super::{NamedTrade, TradesFile};
@@ -17,13 +17,13 @@ pub struct TriedGate {
     pub day: Option<DayStart>,
 }
 
-/// Evaluation of a gate on trades that were all opened. Means are returns per unit of stake.
+/// Evaluation of a trade gate on trades that were opened without a gate. Means are returns per unit of stake.
 #[derive(Debug, Serialize)]
 pub struct GateReport {
     pub gate: String,
     pub draws: u32,
     pub seed: u64,
-    /// One evaluation per bot, because a gate follows a single bot. Ordered by each bot's first trade.
+    /// One evaluation per bot, because a gate follows a single bot. Bots are ordered by their first trade.
     pub bots: Vec<GatedBot>,
 }
 
@@ -35,16 +35,16 @@ pub struct GatedBot {
     pub mean_of_all: f64,
     pub mean_of_real: Option<f64>,
     pub gain: Option<f64>,
-    /// Central 95 % range of the mean return of equally many random trades.
+    /// Central 95 % range of the mean return of random gates that pass the same number of trades.
     pub random_95: Option<[f64; 2]>,
-    /// Probability that equally many random trades have at least the same mean return.
+    /// Probability that a random gate with the same number of trades has at least the same mean return.
     pub p_random: Option<f64>,
-    /// Probability that the gate does at least as well after shuffling the results.
+    /// Probability that the gate does at least as well if the results are shuffled.
     pub p_shuffled: Option<f64>,
 }
 
 impl GateReport {
-    /// Evaluates the gate on each bot's finished trades. Draws and cancellations return the stake.
+    /// Evaluates the gate on each bot's finished trades. Drawn and cancelled trades count as a return of 0.
     pub fn new(file: &TradesFile, gate: TriedGate, draws: u32, seed: u64) -> Result<Self, ReportError> {
         let TriedGate { rule, day } = gate;
         if day.is_some() && !file.has_times {
@@ -120,9 +120,9 @@ impl fmt::Display for GateReport {
         };
         write!(
             f,
-            "Gate: {}.\n\n{}\n\nReturns are in percent of the stake. Random gates pass the same number of trades ({} draws, \
-             seed {}). On independent trades a gate gains nothing: it trades less at the same return. The file must hold \
-             all signals. If the bot has a gate, use a backtest without it.",
+            "Gate: {}.\n\n{}\n\nReturns are in percent of the stake. Random gates pass the same number of trades ({} \
+             draws, seed {}). If trades are independent, a gate only reduces their number and gains nothing. The file \
+             must contain all signals. If the bot has a gate, use a backtest without the gate.",
             self.gate,
             table_text(HEADER.split('|'), self.bots.iter().map(row)),
             self.draws,

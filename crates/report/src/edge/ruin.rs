@@ -15,7 +15,7 @@ pub struct RuinFigures {
     pub bot: Option<String>,
     pub stakes: String,
     pub ladder_cost: Option<f64>,
-    /// Cost of a fully lost ladder in first stakes: sized to recover the losses, or losses and profit.
+    /// Cost of a lost ladder in first stakes, if its stakes recover the losses only, or the losses and the profit.
     pub recovery_costs: Option<[f64; 2]>,
     pub is_ladder: bool,
     pub horizon_trades: u32,
@@ -29,17 +29,17 @@ pub struct RuinRate {
     pub win_rate: f64,
     pub ruin: f64,
     pub error: f64,
-    /// Mean number of trades until ruin, among the runs ruined within the horizon.
+    /// Mean number of trades until ruin, over the runs that were ruined within the horizon.
     pub mean_trades: Option<f64>,
     pub half_after: Option<u32>,
-    /// Balance that keeps the ruin probability within the limit; `None` without a limit or if not found.
+    /// Balance that keeps the ruin probability within the limit; `None` without a limit or if none was found.
     pub required_balance: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct RuinTerms {
     pub scale: MoneyScale,
-    /// Maximum acceptable probability of ruin; 0 for no limit.
+    /// Maximum acceptable probability of ruin; 0 disables the limit.
     pub limit: f64,
     pub win_rate: Option<f64>,
 }
@@ -77,7 +77,7 @@ impl RuinFigures {
         self.rates.iter().find(|rate| rate.name == name)
     }
 
-    pub fn decisive(&self) -> f64 {
+    pub fn max_ruin(&self) -> f64 {
         let of = |name| self.at(name).map_or(0.0, |rate| rate.ruin);
         of("break_even").max(of("lower_bound"))
     }
@@ -143,7 +143,7 @@ pub struct RuinSummary {
     pub payout: f64,
     pub limit: f64,
     pub stakes: Vec<RuinFigures>,
-    /// Ruin probability of all ladders together, at the decisive rates; `None` without a ladder.
+    /// Combined ruin probability of all ladders, at the worse of break-even and lower bound; `None` without a ladder.
     pub ladders: Option<f64>,
 }
 
@@ -154,7 +154,7 @@ impl RuinSummary {
         limit: f64,
         stakes: Vec<RuinFigures>,
     ) -> Self {
-        let mut ladders = stakes.iter().filter(|stake| stake.is_ladder).map(RuinFigures::decisive).peekable();
+        let mut ladders = stakes.iter().filter(|stake| stake.is_ladder).map(RuinFigures::max_ruin).peekable();
         let together = ladders.peek().is_some().then(|| ladders.sum::<f64>().min(1.0));
         let decimals = scale.decimals() as usize;
         Self { balance: scale.to_f64(balance), decimals, payout, limit, ladders: together, stakes }
@@ -184,12 +184,12 @@ fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
     let bot = figures.bot.as_ref().map(|bot| format!("bot \"{bot}\": ")).unwrap_or_default();
     let mut text = format!("{bot}{}", figures.stakes);
     if let Some(cost) = figures.ladder_cost {
-        let _ = write!(text, "; costs {cost:.decimals$} if every level loses");
+        let _ = write!(text, "; total cost {cost:.decimals$} if every level loses");
     }
     if let Some([losses, all]) = figures.recovery_costs {
         let _ = write!(
             text,
-            "\n(this many levels that recover the losses cost {losses:.1} first stakes, with the profit {all:.1})"
+            "\n(recovering the losses with as many levels costs {losses:.1} first stakes, recovering the profit too {all:.1})"
         );
     }
     let within = format!("ruin within {} trades", figures.horizon_trades);

@@ -36,7 +36,7 @@ pub struct TradeMoney {
 
 #[derive(Debug, Default, Serialize)]
 pub struct Sample {
-    /// Name of the bot; `None` for all bots together.
+    /// Bot name; `None` for all bots together.
     pub bot: Option<String>,
     #[serde(flatten)]
     pub counts: Counts,
@@ -47,12 +47,12 @@ pub struct Sample {
     pub account_against: Option<f64>,
     pub threshold_against: Option<f64>,
     pub clusters: Option<u64>,
-    /// Factor by which overlap inflates the variance of the sum of returns.
+    /// Factor by which overlapping trades inflate the variance of the total return.
     pub variance_inflation: Option<f64>,
     pub withheld: Vec<String>,
     pub labels: Vec<&'static str>,
     pub no_longer_held_since: Option<Millis>,
-    /// Like `no_longer_held_since`, but as a 1-based trade number, for trades without dates.
+    /// 1-based trade number that replaces `no_longer_held_since` if the trades have no dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_longer_held_since_trade: Option<u64>,
     pub shown: Option<ShownLine>,
@@ -76,13 +76,13 @@ pub(super) fn group_by_bot(trades: &[NamedTrade]) -> Vec<(&str, Vec<&NamedTrade>
 }
 
 impl Sample {
-    /// Computes the statistics of bare counts. A verdict would need the sequence of trades.
+    /// Computes statistics from counts only. A verdict would need the sequence of trades.
     pub fn from_counts(counts: Counts, payout_fraction: f64) -> Result<Self, ReportError> {
         let independent = IndependentFigures::from_counts(counts, payout_fraction)?;
         Ok(Self { counts, independent, ..Self::default() })
     }
 
-    /// Judges all trades together and, if there are several, each bot. All `bots` share alpha.
+    /// Judges all trades together and, if there are several bots, each bot. All bots share the error rate alpha.
     pub fn build_all(
         trades: &[NamedTrade],
         plan: EdgeTestPlan,
@@ -191,7 +191,7 @@ pub struct Counts {
     pub unsettled: u64,
 }
 
-/// Fixed-sample statistics for independent trades. They are valid only for a single look.
+/// Fixed-sample statistics for independent trades, valid only if the sample is evaluated once.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub struct IndependentFigures {
     pub assumes: &'static str,
@@ -200,9 +200,9 @@ pub struct IndependentFigures {
     pub mean_return: Option<f64>,
     pub wilson_95: Option<[f64; 2]>,
     pub clopper_pearson_95: Option<[f64; 2]>,
-    /// One-sided p-value against each trade's own break-even rate.
+    /// One-sided p-value against the break-even win rate of each trade.
     pub p_value: Option<f64>,
-    /// SPRT result: `edge`, `no_edge` or `undecided`; `None` if the order of the trades is unknown.
+    /// Result of the sequential test (SPRT): `edge`, `no_edge` or `undecided`; `None` if the trade order is unknown.
     pub sprt: Option<&'static str>,
 }
 
@@ -238,7 +238,7 @@ impl IndependentFigures {
     }
 
     pub fn from_trades(trades: &[JudgedTrade], plan: EdgeTestPlan) -> Result<Self, StatisticsError> {
-        let mut decided: Vec<_> = trades.iter().filter_map(decided).collect();
+        let mut decided: Vec<_> = trades.iter().filter_map(decided_result).collect();
         decided.sort_by_key(|(at, ..)| *at);
         let won = decided.iter().filter(|(_, is_won, _)| *is_won).count() as u64;
         let rate = WinRate::new(won, decided.len() as u64 - won).ok();
@@ -271,7 +271,7 @@ impl IndependentFigures {
     }
 }
 
-fn decided(trade: &JudgedTrade) -> Option<(candlewick_sdk::Millis, bool, Option<Payout>)> {
+fn decided_result(trade: &JudgedTrade) -> Option<(candlewick_sdk::Millis, bool, Option<Payout>)> {
     match trade.ended? {
         (at, Outcome::Won) => Some((at, true, trade.payout)),
         (at, Outcome::Lost) => Some((at, false, trade.payout)),
@@ -279,7 +279,7 @@ fn decided(trade: &JudgedTrade) -> Option<(candlewick_sdk::Millis, bool, Option<
     }
 }
 
-/// Returns the p-value against break-even; `None` for too many trades with mixed payouts.
+/// Returns the p-value against break-even; `None` if payouts differ and there are too many trades.
 fn p_value(rate: WinRate, payouts: &[f64]) -> Result<Option<f64>, StatisticsError> {
     let nulls = payouts.iter().map(|payout| break_even(*payout)).collect::<Result<Vec<_>, _>>()?;
     let is_one_payout = nulls.windows(2).all(|pair| pair[0].to_bits() == pair[1].to_bits());
@@ -290,7 +290,7 @@ fn p_value(rate: WinRate, payouts: &[f64]) -> Result<Option<f64>, StatisticsErro
     }
 }
 
-/// Runs the SPRT, skipping trades at a payout for which no win rate reaches the edge.
+/// Runs the sequential probability ratio test. Skips trades whose payout is too low for any win rate to reach the edge.
 fn sprt(plan: EdgeTestPlan, outcomes: impl Iterator<Item = (bool, f64)>) -> &'static str {
     let mut sprt = Sprt::new(plan);
     for (is_won, payout) in outcomes {

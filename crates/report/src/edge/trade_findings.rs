@@ -7,13 +7,13 @@ use candlewick_engine::to_trade_outcome;
 use candlewick_records::counted;
 use candlewick_sdk::{Millis, Outcome, Payout};
 
-/// Minimum number of wins and of losses. Five of each are sorted by chance once in 126 times.
+/// Minimum wins and minimum losses. Five wins and five losses are sorted by chance in 1 of 126 cases.
 const MIN_SORTED_ROWS: usize = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RepeatedRow {
     pub(super) line: u64,
-    pub(super) of_line: u64,
+    pub(super) first_line: u64,
 }
 
 pub fn audit_trades(trades: &[NamedTrade]) -> Vec<Finding> {
@@ -28,7 +28,7 @@ pub fn audit_trades(trades: &[NamedTrade]) -> Vec<Finding> {
     found
 }
 
-/// Reports rows sorted by result, because the verdict depends on the order of the trades.
+/// Reports rows that are sorted by result, because the verdict depends on the order of the trades.
 pub(super) fn sorted_by_result(outcomes: &[Outcome]) -> Option<Finding> {
     let count = |outcome| outcomes.iter().filter(|one| **one == outcome).count();
     let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
@@ -46,17 +46,17 @@ pub(super) fn sorted_by_result(outcomes: &[Outcome]) -> Option<Finding> {
 }
 
 pub(super) fn without_times(rows: usize) -> Option<Finding> {
-    let text = "The file has no columns decision_time and close_time. Rows are taken as consecutive trades; overlaps are \
-                unknown.";
+    let text = "The file lacks the columns decision_time and close_time. Rows count as consecutive trades, and \
+                overlaps are unknown.";
     (rows > 0).then(|| FindingKind::NoTimes.warning(text))
 }
 
 pub(super) fn repeated_rows(repeated: &[RepeatedRow]) -> Option<Finding> {
-    let RepeatedRow { line, of_line } = repeated.first()?;
-    let rows = counted(repeated.len(), "row repeats an earlier one", "rows repeat earlier ones");
+    let RepeatedRow { line, first_line } = repeated.first()?;
+    let rows = counted(repeated.len(), "row repeats an earlier row", "rows repeat earlier rows");
     Some(FindingKind::RepeatedRows.warning(format!(
-        "{rows} (line {line} is the same as line {of_line}). Each counts as a trade. Remove them if the file merges \
-         overlapping exports."
+        "{rows} (line {line} is the same as line {first_line}). Each row counts as a trade. Remove the repeated rows \
+         if the file merges overlapping exports."
     )))
 }
 
@@ -104,7 +104,7 @@ fn decided_trades(trades: &[NamedTrade]) -> DecidedTrades {
         .collect();
     ended.sort_by_key(|(at, decided, ..)| (*at, *decided));
     let (mut won, mut lost, mut gained) = (0_u64, 0_u64, 0.0);
-    let (mut streak, mut longest, mut apart, mut free_at) = (0, 0, 0, Millis::new(i64::MIN));
+    let (mut streak, mut longest, mut non_overlapping, mut free_at) = (0, 0, 0, Millis::new(i64::MIN));
     for (at, decided, is_won, payout) in ended {
         if is_won {
             (won, gained, streak) = (won + 1, gained + payout, 0);
@@ -113,11 +113,11 @@ fn decided_trades(trades: &[NamedTrade]) -> DecidedTrades {
             longest = longest.max(streak);
         }
         if decided >= free_at {
-            (apart, free_at) = (apart + 1, at);
+            (non_overlapping, free_at) = (non_overlapping + 1, at);
         }
     }
     let profit_factor = (lost > 0).then(|| gained / lost as f64);
-    DecidedTrades { won, lost, longest_losing_streak: longest, profit_factor, apart }
+    DecidedTrades { won, lost, longest_losing_streak: longest, profit_factor, non_overlapping }
 }
 
 fn unusual_payout_percent(trades: &[NamedTrade]) -> Option<f64> {

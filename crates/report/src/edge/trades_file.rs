@@ -1,4 +1,4 @@
-//! A CSV of trades, written by `backtest --trades` or by another program.
+//! CSV file of trades, written by `backtest --trades` or by another program.
 
 use super::trade_findings::{RepeatedRow, repeated_rows, sorted_by_result, without_times};
 use super::{NamedTrade, TradeMoney};
@@ -18,10 +18,10 @@ use std::path::Path;
 
 #[derive(Clone, Debug, Default)]
 pub struct TradesFile {
-    /// Trades in order. If the rows have times, the order of the rows does not matter.
+    /// Trades in chronological order if the rows have times, otherwise in the order of the rows.
     pub trades: Vec<NamedTrade>,
     pub has_times: bool,
-    /// Number of bots of the run; 0 if unknown.
+    /// Number of bots in the run; 0 if unknown.
     pub bots: usize,
     pub caveats: Caveats,
     pub findings: Vec<Finding>,
@@ -40,8 +40,8 @@ struct Columns {
     profit: Option<usize>,
 }
 
-/// Reads trades from a CSV. `payout` applies without a payout column.
-/// Rows that do not match the stored run facts are judged by their times only.
+/// Reads trades from a CSV file. `payout` applies if the file has no payout column.
+/// If the rows do not match the stored run facts, the trades are ordered by their times only.
 pub fn read_trades(path: &Path, payout: Option<Payout>) -> Result<TradesFile, ReportError> {
     let unreadable = |error: csv::Error| ReportError::UnreadableTrades {
         path: path.to_owned(),
@@ -61,19 +61,19 @@ fn read_facts(path: &Path) -> Result<Option<RunFacts>, ReportError> {
     match std::fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes)
             .map(Some)
-            .or_else(|error| unreadable(format!("{error}; the file holds the caveats of the run"))),
+            .or_else(|error| unreadable(format!("{error}; this file contains the caveats of the run"))),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => unreadable(error.to_string()),
     }
 }
 
-type Problem = (Option<u64>, String);
+type LineProblem = (Option<u64>, String);
 
 fn read(
     mut reader: csv::Reader<impl std::io::Read>,
     payout: Option<Payout>,
     facts: Option<RunFacts>,
-) -> Result<TradesFile, Problem> {
+) -> Result<TradesFile, LineProblem> {
     let header = reader.headers().map_err(|error| (Some(1), error.to_string()))?.clone();
     let columns = Columns::new(&header, payout).map_err(|problem| (Some(1), problem))?;
     let mut records = Vec::new();
@@ -95,8 +95,8 @@ fn read(
     let is_counted = facts.is_some();
     let (facts, missing) = match facts {
         Some(facts) if order.is_some() => (facts, None),
-        Some(facts) => (facts, Some(OTHER_LINES)),
-        None => (RunFacts::default(), columns.has_run_columns().then_some(NO_FACTS)),
+        Some(facts) => (facts, Some(OTHER_TRADES)),
+        None => (RunFacts::default(), columns.has_run_columns().then_some(MISSING_FACTS)),
     };
     if order.is_some() {
         for intent in &facts.not_opened {
@@ -106,7 +106,7 @@ fn read(
     let has_times = columns.times.is_some();
     let findings = findings(&records, &trades, has_times);
     if has_times {
-        trades.sort_by(|a, b| canonical(a, &symbols).cmp(&canonical(b, &symbols)));
+        trades.sort_by(|a, b| sort_key(a, &symbols).cmp(&sort_key(b, &symbols)));
     }
     let RunFacts { bots, variants, mut withheld, labels, .. } = facts;
     withheld.extend(missing.map(str::to_owned));
@@ -115,24 +115,24 @@ fn read(
     let is_foreign = !columns.has_run_columns();
     let payouts = trades.iter().filter_map(|named| named.trade.payout);
     withheld.extend(high_payout(payouts, "stated").filter(|_| is_foreign));
-    let mut caveats = Caveats::recorded(withheld, labels, variants);
+    let mut caveats = Caveats::restore(withheld, labels, variants);
     if !is_counted {
         caveats.mark_uncounted();
     }
-    let notices = is_foreign.then(|| columns.ignored(&header)).flatten().into_iter().collect();
+    let notices = is_foreign.then(|| columns.ignored_notice(&header)).flatten().into_iter().collect();
     Ok(TradesFile { trades, has_times, bots: bots.len(), caveats, findings, notices })
 }
 
-const NO_FACTS: &str =
+const MISSING_FACTS: &str =
     "the .run.json file of these trades is missing, so the caveats of their run are unknown";
-const OTHER_LINES: &str =
+const OTHER_TRADES: &str =
     "the .run.json file belongs to other trades, so the caveats of this run are unknown";
 
 const SORTED_BY_RESULT: &str = "the rows are sorted by result, so the order of the trades is unknown";
 
 fn findings(records: &[StringRecord], trades: &[NamedTrade], has_times: bool) -> Vec<Finding> {
     let found = if has_times {
-        [repeated_rows(&repeats(records)), None]
+        [repeated_rows(&find_repeated_rows(records)), None]
     } else {
         let outcomes: Vec<Outcome> = trades.iter().filter_map(|named| Some(named.trade.ended?.1)).collect();
         [sorted_by_result(&outcomes), without_times(trades.len())]
@@ -140,13 +140,13 @@ fn findings(records: &[StringRecord], trades: &[NamedTrade], has_times: bool) ->
     found.into_iter().flatten().collect()
 }
 
-fn repeats(records: &[StringRecord]) -> Vec<RepeatedRow> {
+fn find_repeated_rows(records: &[StringRecord]) -> Vec<RepeatedRow> {
     let mut seen: HashMap<Vec<&str>, u64> = HashMap::new();
     let mut repeated = Vec::new();
     for record in records {
         let line = record.position().map_or(0, csv::Position::line);
         match seen.entry(record.iter().collect()) {
-            Entry::Occupied(earlier) => repeated.push(RepeatedRow { line, of_line: *earlier.get() }),
+            Entry::Occupied(earlier) => repeated.push(RepeatedRow { line, first_line: *earlier.get() }),
             Entry::Vacant(place) => _ = place.insert(line),
         }
     }
@@ -162,8 +162,8 @@ fn unopened_trade(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<Named
     Ok(NamedTrade { bot: bot.clone(), trade, money: None })
 }
 
-/// Returns the sort key. Trades with the same time are ordered by bot and content, not by row.
-fn canonical<'a>(named: &'a NamedTrade, symbols: &'a [String]) -> impl Ord + use<'a> {
+/// Returns the sort key of a trade. Trades with equal times are ordered by bot and content, not by row.
+fn sort_key<'a>(named: &'a NamedTrade, symbols: &'a [String]) -> impl Ord + use<'a> {
     let NamedTrade { bot, trade, .. } = named;
     let ended = trade.ended.map(|(at, outcome)| (at, outcome.as_str()));
     let numbers = trade.sequence.map(EventSequence::numbers);
@@ -186,7 +186,7 @@ impl Columns {
         let times = match (find("decision_time").or_else(|| find("open_time")), find("close_time")) {
             (Some(decided), Some(closed)) => Some((decided, closed)),
             (None, None) => None,
-            _ => return Err("decision_time and close_time must be given together".to_owned()),
+            _ => return Err("the columns decision_time and close_time must be given together".to_owned()),
         };
         Ok(Self {
             result,
@@ -201,7 +201,7 @@ impl Columns {
         })
     }
 
-    fn ignored(&self, header: &StringRecord) -> Option<String> {
+    fn ignored_notice(&self, header: &StringRecord) -> Option<String> {
         let (decided, closed) = self.times.unzip();
         let read =
             [Some(self.result), self.payout, decided, closed, self.symbol, self.bot, self.stake, self.profit];
@@ -213,7 +213,7 @@ impl Columns {
         (!names.is_empty()).then(|| format!("ignored columns: {}", names.join(", ")))
     }
 
-    /// Returns whether the columns are those that `backtest --trades` writes.
+    /// Returns whether the file has columns that only `backtest --trades` writes.
     fn has_run_columns(&self) -> bool {
         self.answered_payout.is_some() || self.known.iter().any(Option::is_some)
     }
@@ -289,11 +289,11 @@ fn intern_symbol(name: &str, symbols: &mut Vec<String>) -> Result<SymbolId, Stri
     SymbolId::new(place).ok_or_else(|| "more than 65,535 symbols".to_owned())
 }
 
-/// Smallest number read as seconds since 1970 (September 2001).
+/// Smallest number that is read as seconds since 1970 (September 2001).
 const MIN_SECONDS: i64 = 1_000_000_000;
-/// Smallest number read as milliseconds (March 1973). As seconds it would be in the year 5138.
+/// Smallest number that is read as milliseconds (March 1973). As seconds, this number means the year 5138.
 const MIN_MILLIS: i64 = 100_000_000_000;
-/// Smallest number read as microseconds. As milliseconds it would be in the year 5138.
+/// Smallest number that is read as microseconds. As milliseconds, this number means the year 5138.
 const MIN_MICROS: i64 = 100_000_000_000_000;
 const MIN_NANOS: i64 = 100_000_000_000_000_000;
 
@@ -311,7 +311,7 @@ fn parse_payout(text: &str) -> Result<Payout, String> {
     Payout::from_percent(percent).map_err(|error| error.to_string())
 }
 
-/// Parses a payout. Rejects fractions (0.85), odds (1.85) and returns that include the stake (185).
+/// Parses a payout in percent. Rejects fractions (0.85), odds (1.85) and returns that include the stake (185).
 fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
     let payout = parse_payout(text)?;
     match Payout::guess_percent(payout.to_percent()) {
@@ -320,7 +320,7 @@ fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
     }
 }
 
-/// Parses a Unix time and infers its unit from its size. Small numbers only order the trades.
+/// Parses a Unix time and infers the unit from the size. Small numbers are not dates and only order the trades.
 fn parse_time(text: &str) -> Result<Millis, String> {
     let number: i64 = text.parse().map_err(|_| format!("\"{text}\" is not a time in milliseconds"))?;
     Ok(Millis::new(match number {
@@ -347,7 +347,7 @@ pub(super) fn to_f64(amount: Decimal) -> f64 {
 mod tests {
     use super::*;
 
-    fn read_text(text: &str, payout: Option<u32>) -> Result<TradesFile, Problem> {
+    fn read_text(text: &str, payout: Option<u32>) -> Result<TradesFile, LineProblem> {
         let reader = ReaderBuilder::new().trim(Trim::All).from_reader(text.as_bytes());
         read(reader, payout.and_then(|percent| Payout::from_parts(percent * 10_000)), None)
     }
@@ -360,7 +360,7 @@ mod tests {
         for column in ["payout_known", "result_known", "answered_payout"] {
             let run = read(&format!("0,result,decision_time,close_time,{column}\n1,WON,1,2,2\n"));
             assert_eq!(run.labels, ["variants not counted"]);
-            assert_eq!(run.withholding, [NO_FACTS]);
+            assert_eq!(run.withholding, [MISSING_FACTS]);
         }
     }
 

@@ -39,13 +39,13 @@ pub struct EdgeRequirement {
     pub win_rate: f64,
     #[serde(rename = "by_normal")]
     pub normal_trades: u64,
-    /// Exact number of trades; `None` if too large to compute.
+    /// Exact number of trades; `None` if the number is too large to compute.
     #[serde(rename = "by_exact_binomial")]
     pub exact_trades: Option<u64>,
     pub by_verdict: VerdictTrades,
 }
 
-/// Number of trades until the verdict shows an edge; `None` if too few runs show one.
+/// Number of trades until the verdict shows an edge. A number is `None` if too few simulated runs show the edge.
 #[derive(Debug, Serialize)]
 pub struct VerdictTrades {
     pub half: Option<u64>,
@@ -60,7 +60,7 @@ pub struct VerdictTrades {
 }
 
 impl TradesNeeded {
-    /// Creates a report without edges. Add them one at a time, because each takes long to compute.
+    /// Creates a report without edges. Add edges one at a time, because each edge takes long to compute.
     pub fn new(terms: TradesNeededTerms) -> Result<Self, StatisticsError> {
         let TradesNeededTerms { payout, verdict, power, paths, most_trades, seed } = terms;
         Ok(Self {
@@ -132,7 +132,7 @@ impl fmt::Display for TradesNeeded {
             f,
             "Trades needed to show an edge at payout {} (break-even {}), alpha {}, power {}\n\n{}\n\n\
              normal, exact: independent trades, tested once at the end.\n\
-             verdict: tested after every trade, for an edge of {} of the stake; {} runs of at most {} trades, seed {}, \
+             verdict: tested after every trade, for an edge of {} of the stake; {} runs of up to {} trades, seed {}, \
              +- one standard error.\n\
              points: win rate above break-even. edge: mean return of a trade, % of stake.",
             percent(self.payout),

@@ -94,13 +94,13 @@ impl fmt::Display for VerdictReport {
         };
         let meaning = if self.all.verdict.is_some() {
             format!(
-                "Evidence starts at 1. At its threshold (after \"of\") it shows an edge, or rules out an edge of {} of the \
-                 stake or more. All bots and their restarts share an error rate of {}.",
+                "Evidence starts at 1. Evidence at its threshold (after \"of\") shows an edge, or rules out an edge of \
+                 {} of the stake or more. All bots and their restarts share an error rate of {}.",
                 percent(self.delta),
                 percent(self.alpha)
             )
         } else {
-            "A verdict needs the order of the trades: pass --trades or --journal.".to_owned()
+            "A verdict needs the order of the trades. Pass --trades or --journal.".to_owned()
         };
         let caveats: Vec<&str> = self.all.labels.iter().map(|label| caveat_text(label)).collect();
         let caveats = caveats.join("; ");

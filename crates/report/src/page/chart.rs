@@ -1,6 +1,6 @@
-//! Declarative charts of a page, drawn by its script. Colors are names of CSS variables.
+//! Declarative charts, drawn by the script of the page. Colors are names of CSS variables.
 
-use super::packed::Numbers;
+use super::packed::PackedNumbers;
 use crate::markup::escaped;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -28,7 +28,7 @@ pub(super) enum Axis {
 #[derive(Serialize)]
 pub(super) struct Pane {
     pub(super) title: String,
-    /// Height in pixels.
+    /// Height of the pane in pixels.
     pub(super) height: u32,
     pub(super) decimals: u32,
     pub(super) unit: &'static str,
@@ -85,7 +85,7 @@ impl Charts {
         // Strings, numbers and lists of them are always JSON.
         self.specified.insert(name.to_owned(), serde_json::to_value(chart).unwrap_or_default());
         let keys = match chart.axis {
-            Axis::Time { .. } => " Arrow keys read values, with Shift they pan; + and - zoom, 0 resets.",
+            Axis::Time { .. } => " Arrow keys read values, Shift and arrow keys pan, + and - zoom, 0 resets.",
             Axis::Number { .. } => " Arrow keys read values.",
         };
         format!(
@@ -97,7 +97,7 @@ impl Charts {
     pub(super) fn pack(&mut self, name: &'static str, columns: &[(Vec<i64>, f64)]) -> io::Result<()> {
         let count = columns.first().map_or(0, |(column, _)| column.len());
         let units: Vec<f64> = columns.iter().map(|(_, unit)| *unit).collect();
-        let mut numbers = Numbers::default();
+        let mut numbers = PackedNumbers::default();
         for (column, _) in columns {
             let mut before = 0;
             for number in column {
@@ -107,7 +107,7 @@ impl Charts {
         }
         let element = format!("points-{name}");
         self.points.insert(name.to_owned(), json!({ "id": element, "count": count, "units": units }));
-        self.elements.push((element, numbers.to_letters()?));
+        self.elements.push((element, numbers.to_base64()?));
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use super::chart::{
 };
 use super::{DataTable, RunPage};
 use crate::analysis::{
-    Bin, Bins, Curve, DrawdownFigures, RollingPoint, RollingWinRate, SensitivityPoint, VenueSetting,
+    Bin, BinAlignment, Curve, DrawdownFigures, RollingPoint, RollingWinRate, SensitivityPoint, VenueSetting,
     histogram, settled_rows, worst_drawdowns,
 };
 use crate::figure::{break_even_payout_text, minute, or_dash, percent, signed_money, signed_percent, span};
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 
-const MAX_ROWS: i64 = 24;
+const MAX_EQUITY_ROWS: i64 = 24;
 const MAX_DRAWDOWN_ROWS: usize = 5;
 const NO_DRAWDOWN: &str = "No drawdown: the balance never fell below an earlier peak.";
 
@@ -45,9 +45,9 @@ pub(super) fn equity(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<Stri
     }
     if has_candles && !page.rows.is_empty() {
         text.push_str(
-            "<p class=\"note\">Drag to pan, scroll or pinch to zoom, double-click to reset. ▲ BUY, ▼ SELL; filled: won, \
-             hollow: lost. Zoomed out, a bar joins several candles and trades are counted per bar: won upwards, lost \
-             downwards.</p>",
+            "<p class=\"note\">Drag to pan, scroll or pinch to zoom, double-click to reset. ▲ is BUY, ▼ is SELL; \
+             filled marks won, hollow marks lost. When zoomed out, a bar joins several candles and counts their \
+             trades: won trades upwards, lost trades downwards.</p>",
         );
     }
     text.push_str("<div class=\"controls\" id=\"controls\"></div>");
@@ -117,7 +117,7 @@ pub(super) fn drawdowns_section(page: &RunPage<'_>) -> String {
     )
 }
 
-/// Returns the balance at the start of the run, after each settlement and at the end.
+/// Returns the balances at the start of the run, after each settlement and at the end of the run.
 fn balances(page: &RunPage<'_>) -> Vec<Balance> {
     let span = page.trades.span;
     let (mut amount, mut peak) = (page.trades.balance, page.trades.balance);
@@ -139,7 +139,7 @@ fn equity_table(page: &RunPage<'_>, balances: &[Balance]) -> DataTable {
     let decimals = scale.decimals() as usize;
     let day = |at: Millis| at.get().div_euclid(Millis::DAY.get());
     let (first, last) = (day(page.trades.span.start), balances.last().map_or(0, |one| day(one.at)));
-    let length = (last - first).div_euclid(MAX_ROWS) + 1;
+    let length = (last - first).div_euclid(MAX_EQUITY_ROWS) + 1;
     let settled = &balances[1.min(balances.len())..balances.len().saturating_sub(1).max(1)];
     let mut rows = Vec::new();
     let mut before = &balances[0];
@@ -170,7 +170,7 @@ fn max_drawdown_text(page: &RunPage<'_>) -> String {
     let decimals = page.trades.scale.decimals() as usize;
     let words = |found: &DrawdownFigures| {
         format!(
-            "{:.decimals$}, {:.2} % of the peak on {} UTC. It took {} to the trough; {}.",
+            "{:.decimals$}, or {:.2} % of the peak on {} UTC. The fall to the trough took {}, and {}.",
             found.amount,
             found.percent,
             minute(found.peak_at),
@@ -183,12 +183,12 @@ fn max_drawdown_text(page: &RunPage<'_>) -> String {
     };
     let mut text = format!("The max drawdown was {}", words(by_amount));
     if let Some(by_percent) = metrics.drawdown_by_percent.as_ref().filter(|found| *found != by_amount) {
-        let _ = write!(text, " In percent of the peak, it was {}", words(by_percent));
+        let _ = write!(text, " Relative to the peak, the max drawdown was {}", words(by_percent));
     }
     text
 }
 
-/// Rates are packed in thousandths of a percent.
+/// Packed units per percent of a win rate.
 const PARTS: f64 = 1_000.0;
 const MAX_ROLLING_ROWS: usize = 16;
 
@@ -211,7 +211,7 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
     let mut layers = Vec::new();
     if let Some(needed) = &needed {
         let band_edge =
-            |side: f64| needed.iter().map(|rate| whole(rate + side * rolling.chance(*rate))).collect();
+            |side: f64| needed.iter().map(|rate| whole(rate + side * rolling.half_width_95(*rate))).collect();
         let exact = needed.iter().map(|rate| whole(*rate)).collect();
         columns.extend([(exact, PARTS), (band_edge(-1.0), PARTS), (band_edge(1.0), PARTS)]);
         let name = "95 % range at break-even".to_owned();
@@ -227,10 +227,10 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
     let axis = Axis::Time { from: span.start.get(), to: span.end.get() };
     let words = match &needed {
         Some(_) => {
-            "The band holds 95 % of such windows if independent trades win exactly at the break-even rate. Leaving it now and \
-             then is not evidence."
+            "If independent trades win exactly at the break-even rate, 95 % of the windows are within the band. \
+             Leaving the band occasionally is not evidence."
         }
-        None => "The payout of some trades is unknown, and so is the break-even rate.",
+        None => "The break-even rate is unknown, because the payout of some trades is unknown.",
     };
     let label = format!("Win rate of the last {window} decided trades over time, with the break-even rate");
     Ok(format!(
@@ -276,7 +276,7 @@ pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
         counted: "trades",
         decimals: 0,
     };
-    text.push_str(&trades.figure(&histogram(&returns, Bins::AroundZero), mean, charts));
+    text.push_str(&trades.figure(&histogram(&returns, BinAlignment::AroundZero), mean, charts));
     if profits.len() > 1 {
         let mean = profits.iter().sum::<f64>() / profits.len() as f64;
         let days = HistogramSpec {
@@ -287,7 +287,7 @@ pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
             counted: "days",
             decimals: page.trades.scale.decimals() as usize,
         };
-        text.push_str(&days.figure(&histogram(&profits, Bins::BesideZero), Some(mean), charts));
+        text.push_str(&days.figure(&histogram(&profits, BinAlignment::EdgeAtZero), Some(mean), charts));
     } else {
         text.push_str(
             "<figure><h3>Per day</h3><p class=\"none\">All trades settled on one day.</p></figure>",
@@ -340,10 +340,10 @@ pub(super) fn sensitivity(page: &RunPage<'_>, charts: &mut Charts) -> String {
         let _ = write!(text, "<p class=\"none\">{}</p></section>", escaped(page.without_sensitivity));
         return text;
     };
-    text.push_str("<p>The same run with other venue settings, one changed at a time; ");
+    text.push_str("<p>The run was repeated with other venue settings, one change at a time. ");
     let _ = match sensitivity.break_even_payout_percent {
-        Some(payout) => write!(text, "break-even payout: {}.</p>", break_even_payout_text(payout)),
-        None => write!(text, "break-even payout: none between 60 and 92 %.</p>"),
+        Some(payout) => write!(text, "Break-even payout: {}.</p>", break_even_payout_text(payout)),
+        None => write!(text, "Break-even payout: none between 60 and 92 %.</p>"),
     };
     text.push_str("<div class=\"tables\">");
     for curve in &sensitivity.curves {

@@ -13,7 +13,7 @@ pub struct ComparisonPage {
     pub names: [String; 2],
     pub verdicts: [(String, String); 2],
     pub curves: [Vec<(Millis, f64)>; 2],
-    /// Heading, placeholder for an empty table, and table.
+    /// Heading, summary and table of each section.
     pub tables: Vec<(&'static str, String, DataTable)>,
     pub document: Value,
 }

@@ -1,4 +1,4 @@
-//! Self-contained HTML document. Its policy allows only the script and style listed by hash.
+//! Self-contained HTML document. The content security policy allows only the embedded script and style.
 
 use crate::look::STYLE;
 use crate::markup::{escaped, json_in_script};
@@ -83,10 +83,9 @@ fn csp_hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
 
-/// Maximum number of columns on a phone. Wider rows are stacked.
-const MAX_ON_PHONE: usize = 4;
-/// Maximum number of columns on a tablet.
-const MAX_ON_TABLET: usize = 7;
+/// Maximum number of columns of a table on a phone. The cells of wider tables are stacked.
+const MAX_PHONE_COLUMNS: usize = 4;
+const MAX_TABLET_COLUMNS: usize = 7;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DataTable {
@@ -112,8 +111,8 @@ impl DataTable {
         let mut text = format!(
             "<div class=\"wide\"><table{}><thead><tr>",
             match self.header.len() {
-                columns if columns <= MAX_ON_PHONE => "",
-                columns if columns <= MAX_ON_TABLET => " class=\"stacks\"",
+                columns if columns <= MAX_PHONE_COLUMNS => "",
+                columns if columns <= MAX_TABLET_COLUMNS => " class=\"stacks\"",
                 _ => " class=\"stacks long\"",
             }
         );

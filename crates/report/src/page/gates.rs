@@ -2,7 +2,7 @@
 
 use super::chart::{Axis, Chart, Charts, Layer, Pane, as_table};
 use super::{DataTable, RunPage};
-use crate::analysis::{Bin, Bins, histogram};
+use crate::analysis::{Bin, BinAlignment, histogram};
 use crate::edge::GatedBot;
 use crate::figure::{capitalised, or_dash, percent, signed_percent};
 use crate::markup::escaped;
@@ -14,8 +14,8 @@ pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> String {
         return String::new();
     }
     let mut text = String::from(
-        "<section id=\"gates\"><h2>Effect of the gate</h2><p>All signals, including those that a limit rejected, are followed to \
-         their result. On independent trades a gate gains nothing: it trades less at the same return.</p>",
+        "<section id=\"gates\"><h2>Effect of the gate</h2><p>All signals, including signals that a limit rejected, are \
+         followed to their result. If trades are independent, a gate only reduces their number and gains nothing.</p>",
     );
     for (number, gate) in page.gates.iter().enumerate() {
         text.push_str(&gate.figure(number, charts));
@@ -31,7 +31,7 @@ impl GateLine {
             text,
             "<p><b>{}.</b> {}</p>{}",
             capitalised(self.worth.describe()),
-            self.chance(),
+            self.luck_text(),
             self.table().to_markup()
         );
         if let Some(mean) = mean_of_real {
@@ -50,13 +50,13 @@ impl GateLine {
         let rows = [
             ["all signals", &trades, &signed_percent(*mean_of_all), "–"],
             ["passed by the gate", &real, &of_real, &gain],
-            ["as many at random (95 %)", &real, &of_random, &gains],
+            ["same number at random (95 %)", &real, &of_random, &gains],
         ];
         let rows = rows.map(|row| row.map(str::to_owned).to_vec()).to_vec();
         DataTable::new(["traded", "signals", "return, % of stake", "gain"], rows)
     }
 
-    fn chance(&self) -> String {
+    fn luck_text(&self) -> String {
         let GatedBot { p_random, p_shuffled, trades, real, .. } = &self.worth;
         let share = percent(*real as f64 / (*trades).max(1) as f64);
         let payout = self.payout_percent;
@@ -64,16 +64,17 @@ impl GateLine {
             return format!("A win returns {payout:.0} %.");
         };
         format!(
-            "It passed {share} of the signals; a win returns {payout:.0} %. On the same results in shuffled order, the gate does at \
-             least as well with probability {p_shuffled:.4}; rely on this figure. As many signals picked at random do so with \
-             probability {p_random:.4} ({} draws each, seed {}). The best of many gates is partly luck.",
+            "The gate passed {share} of the signals; a win returns {payout:.0} %. With shuffled results, the gate does \
+             at least as well with probability {p_shuffled:.4}; rely on this figure. The same number of random signals \
+             does at least as well with probability {p_random:.4} ({} draws each, seed {}). The best of many gates is \
+             partly luck.",
             self.draws, self.seed
         )
     }
 
     fn chart(&self, number: usize, mean: f64, charts: &mut Charts) -> String {
         let means: Vec<f64> = self.random_means.iter().map(|mean| mean * 100.0).collect();
-        let bins = histogram(&means, Bins::Anywhere);
+        let bins = histogram(&means, BinAlignment::Unaligned);
         let Some(last) = bins.last() else { return String::new() };
         let edges = bins.iter().map(|bin| bin.from).chain([last.to]).collect();
         let counts = bins.iter().map(|bin| bin.count).collect();
@@ -85,7 +86,7 @@ impl GateLine {
         let pane = Pane { title: "Random gates".to_owned(), height: 210, decimals: 0, unit: "", layers };
         let axis = Axis::Number { title: "return of passed signals, % of stake".to_owned() };
         let label = format!(
-            "Histogram: random gates that pass as many signals, by return; this gate returned {at:+.2} %"
+            "Histogram of random gates with the same number of signals, by return; this gate returned {at:+.2} %"
         );
         let chart = charts.add(&format!("gate-{number}"), &label, &Chart { axis, panes: vec![pane] });
         let row = |bin: &Bin| vec![format!("{:+.2} to {:+.2}", bin.from, bin.to), bin.count.to_string()];

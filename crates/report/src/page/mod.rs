@@ -18,7 +18,7 @@ use candlewick_engine::IntentRow;
 use candlewick_sdk::CandleSeries;
 use chart::Charts;
 use document::Document;
-use packed::Packed;
+use packed::PackedRun;
 use serde_json::Value;
 use std::io::{self, Write};
 
@@ -37,7 +37,7 @@ pub struct RunPage<'a> {
     pub notices: Vec<String>,
     pub tables: Vec<(&'static str, DataTable)>,
     pub trades: Trades<'a>,
-    /// Rows in the same order as the CSV of trades.
+    /// Rows in the same order as in the CSV file of trades.
     pub rows: Vec<&'a IntentRow>,
     pub analysis: &'a Analysis,
     pub gates: &'a [GateLine],
@@ -45,7 +45,7 @@ pub struct RunPage<'a> {
     pub without_sensitivity: &'static str,
     pub settings: Value,
     pub provenance: Vec<(&'static str, String)>,
-    /// Document that `--json` prints, embedded for programs that read the page.
+    /// JSON document that `--json` prints, embedded for programs that read the page.
     pub document: Value,
 }
 
@@ -76,7 +76,7 @@ fn section_links(page: &RunPage<'_>) -> Vec<(&'static str, &'static str)> {
 
 pub fn write_run_page(page: &RunPage<'_>, writer: impl Write) -> io::Result<()> {
     let mut charts = Charts::default();
-    let mut packed = Packed::from_page(page)?;
+    let mut packed = PackedRun::from_page(page)?;
     let sections = [
         verdict::section(page),
         sections::findings(page),

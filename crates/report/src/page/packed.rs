@@ -1,5 +1,5 @@
-//! Candles and trades, packed as text for the script of a page.
-//! Each level joins four bars of the previous one, until the bars fit a screen, so that large pages open fast.
+//! Candles and trades, packed as text for the script of a page. Large pages open fast, because each zoom level joins
+//! four bars of the previous level, until all bars fit on a screen.
 
 use super::RunPage;
 use crate::analysis::Trades;
@@ -16,15 +16,15 @@ use serde_json::{Value, json};
 use std::io::{self, Read, Write};
 
 const MAX_DECIMALS: u32 = 10;
-/// Relative tolerance within which a scaled price counts as an integer.
+/// Relative tolerance for a scaled price to count as an integer.
 const TOLERANCE: f64 = 4e-15;
-/// Largest integer that JavaScript adds without loss.
-const MAX_WHOLE: f64 = 9e15;
+/// Largest integer that JavaScript adds without rounding errors.
+const MAX_EXACT_INTEGER: f64 = 9e15;
 
 #[derive(Default)]
-pub(super) struct Numbers(Vec<u8>);
+pub(super) struct PackedNumbers(Vec<u8>);
 
-impl Numbers {
+impl PackedNumbers {
     pub(super) fn add(&mut self, number: i64) {
         // Zigzag encoding: 0, -1, 1, -2, 2.
         let mut rest = ((number << 1) ^ (number >> 63)).cast_unsigned();
@@ -35,18 +35,18 @@ impl Numbers {
         self.0.push(rest as u8);
     }
 
-    pub(super) fn to_letters(&self) -> io::Result<String> {
-        letters(&self.0)
+    pub(super) fn to_base64(&self) -> io::Result<String> {
+        compress(&self.0)
     }
 }
 
-pub(super) fn letters(bytes: &[u8]) -> io::Result<String> {
+pub(super) fn compress(bytes: &[u8]) -> io::Result<String> {
     let mut encoder = ZlibEncoder::new(Vec::with_capacity(bytes.len() / 2), Compression::default());
     encoder.write_all(bytes)?;
     Ok(STANDARD.encode(encoder.finish()?))
 }
 
-pub(super) fn unpacked(letters: &str) -> Option<Vec<u8>> {
+pub(super) fn unpack(letters: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     ZlibDecoder::new(&STANDARD.decode(letters).ok()?[..]).read_to_end(&mut bytes).ok()?;
     Some(bytes)
@@ -55,7 +55,7 @@ pub(super) fn unpacked(letters: &str) -> Option<Vec<u8>> {
 fn price_decimals(candles: &Level) -> u32 {
     let prices = || candles.bars.iter().flat_map(|bar| [bar.open, bar.high, bar.low, bar.close]);
     let highest = prices().fold(0.0, f64::max);
-    let fits = |decimals: &u32| highest * 10_f64.powi(decimals.cast_signed()) < MAX_WHOLE;
+    let fits = |decimals: &u32| highest * 10_f64.powi(decimals.cast_signed()) < MAX_EXACT_INTEGER;
     let is_exact = |decimals: &u32| {
         let power = 10_f64.powi(decimals.cast_signed());
         prices().all(|price| (price * power - (price * power).round()).abs() <= price * power * TOLERANCE)
@@ -64,11 +64,11 @@ fn price_decimals(candles: &Level) -> u32 {
     possible().find(is_exact).or_else(|| possible().last()).unwrap_or_default()
 }
 
-/// Encodes a level by column: gaps, opens relative to the previous close, other prices as distances.
-fn pack_numbers(level: &Level, decimals: u32) -> Numbers {
+/// Encodes a level by column: gaps in time, opens relative to the previous close, and distances of the other prices.
+fn pack_numbers(level: &Level, decimals: u32) -> PackedNumbers {
     let power = 10_f64.powi(decimals.cast_signed());
     let whole = |price: f64| (price * power).round() as i64;
-    let mut numbers = Numbers::default();
+    let mut numbers = PackedNumbers::default();
     let mut before = 0;
     for bar in &level.bars {
         numbers.add(bar.place - before - 1);
@@ -96,7 +96,7 @@ const MAX_TOP_BARS: usize = 300;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bar {
-    /// Start of the bar, in multiples of the level's bar length since the epoch.
+    /// Start of the bar since the epoch, in bar lengths of the level.
     pub(super) place: i64,
     pub(super) open: f64,
     pub(super) high: f64,
@@ -122,13 +122,13 @@ impl Level {
         };
         let mut levels = vec![Self { length_ms, bars: candles.iter().map(bar).collect() }];
         while let Some(last) = levels.last().filter(|last| last.bars.len() > MAX_TOP_BARS) {
-            let next = last.joined();
+            let next = last.join_bars();
             levels.push(next);
         }
         levels
     }
 
-    fn joined(&self) -> Self {
+    fn join_bars(&self) -> Self {
         let mut bars: Vec<Bar> = Vec::with_capacity(self.bars.len() / 3);
         for bar in &self.bars {
             let place = bar.place.div_euclid(BARS_PER_STEP);
@@ -145,19 +145,19 @@ impl Level {
     }
 }
 
-pub(super) struct Packed {
+pub(super) struct PackedRun {
     pub(super) contents: Value,
     pub(super) elements: Vec<(String, String)>,
 }
 
-impl Packed {
+impl PackedRun {
     pub(super) fn from_page(page: &RunPage<'_>) -> io::Result<Self> {
         let mut elements = Vec::new();
         let mut series = Vec::new();
         for (number, one) in page.candles.iter().enumerate() {
             let levels = Level::build_all(one.candles(), one.interval());
             let decimals = price_decimals(&levels[0]);
-            let packed = levels.par_iter().map(|level| pack_numbers(level, decimals).to_letters());
+            let packed = levels.par_iter().map(|level| pack_numbers(level, decimals).to_base64());
             let packed = packed.collect::<io::Result<Vec<String>>>()?;
             let names: Vec<String> =
                 (0..levels.len()).map(|level| format!("candles-{number}-{level}")).collect();
@@ -180,7 +180,7 @@ impl Packed {
         };
         let bots: Vec<Value> = page.trades.bots.iter().map(of_bot).collect();
         let trades = visible_json(&pack_columns(&page.rows, &page.trades)).to_string();
-        elements.push(("trades".to_owned(), letters(trades.as_bytes())?));
+        elements.push(("trades".to_owned(), compress(trades.as_bytes())?));
         let decimals = page.trades.scale.decimals();
         let contents = json!({ "series": series, "bots": bots, "trades": page.rows.len(), "money": decimals,
             "settings": page.settings });
@@ -188,7 +188,7 @@ impl Packed {
     }
 }
 
-/// Packs rows by column. Times are deltas: decisions in sequence, opens and closes within a trade.
+/// Packs trades by column. Decision times are relative to the previous trade, other times to the same trade.
 pub(super) fn pack_columns(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
     let scale = trades.scale;
     let column =
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn candles_take_less_than_eight_bytes_each() {
         let level = walk(50_000);
-        let letters = pack_numbers(&level, price_decimals(&level)).to_letters().unwrap();
+        let letters = pack_numbers(&level, price_decimals(&level)).to_base64().unwrap();
         assert!(letters.len() < 50_000 * 8, "{}", letters.len());
     }
 

@@ -1,7 +1,7 @@
-//! Restores a run from its page.
+//! Restores a run from the HTML page of its report.
 
 use super::RunPage;
-use super::packed::{pack_columns, unpacked};
+use super::packed::{pack_columns, unpack};
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -29,9 +29,9 @@ pub struct ParsedTrade {
 
 impl ParsedRun {
     pub fn from_page(text: &str) -> Option<Self> {
-        let contents: Value = serde_json::from_str(element(text, "contents")?).ok()?;
-        let document = serde_json::from_str(element(text, "report")?).ok()?;
-        let columns: Value = serde_json::from_slice(&unpacked(element(text, "trades")?)?).ok()?;
+        let contents: Value = serde_json::from_str(data_element(text, "contents")?).ok()?;
+        let document = serde_json::from_str(data_element(text, "report")?).ok()?;
+        let columns: Value = serde_json::from_slice(&unpack(data_element(text, "trades")?)?).ok()?;
         let trades = parse_trades(&columns, contents.get("bots")?)?;
         Some(Self { document, settings: contents.get("settings")?.clone(), trades })
     }
@@ -45,8 +45,8 @@ impl ParsedRun {
     }
 }
 
-/// Returns the content of a data element. Its escaping ensures that it cannot close the element.
-fn element<'a>(text: &'a str, id: &str) -> Option<&'a str> {
+/// Returns the content of a data element. Data is escaped, so that it cannot contain the closing tag.
+fn data_element<'a>(text: &'a str, id: &str) -> Option<&'a str> {
     let mark = format!("id=\"{id}\">");
     let inside = text.split_once(&format!("<script type=\"application/json\" {mark}"));
     let inside = inside.or_else(|| text.split_once(&format!("<script type=\"text/plain\" {mark}")));

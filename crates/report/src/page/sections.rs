@@ -1,4 +1,4 @@
-//! Page sections without charts: findings, figures, baselines, trades, settings, provenance.
+//! Page sections without charts: findings, figures, baselines, trades, settings and provenance.
 
 use super::{DataTable, RunPage};
 use crate::analysis::{Breakdown, Cell, Metrics, SMALL_CELL_TRADES};
@@ -36,7 +36,6 @@ pub(super) fn findings(page: &RunPage<'_>) -> String {
     text
 }
 
-/// Returns the text for a run without findings, depending on the verdict.
 fn without_findings(verdict: &str, is_withheld: bool) -> &'static str {
     match verdict {
         "edge_shown" => {
@@ -44,7 +43,7 @@ fn without_findings(verdict: &str, is_withheld: bool) -> &'static str {
         }
         "edge_no_longer_held" => {
             "Nothing was found that makes these figures doubtful. They show an edge that later trades no longer \
-             support: it ended, or was smaller all along."
+             support: the edge ended, or it was smaller from the start."
         }
         "edge_rejected" => {
             "Nothing was found that makes these figures doubtful: they rule out an edge, as the verdict says."
@@ -78,9 +77,9 @@ pub(super) fn results(page: &RunPage<'_>) -> String {
     }
     let _ = write!(
         text,
-        "<h2 id=\"tables\">Breakdowns</h2><p>Cells with fewer than {SMALL_CELL_TRADES} won or lost trades are dimmed and \
-         marked †: chance explains any result there. <i>Shrunk</i> is the expectancy pulled towards the mean; equal values \
-         mean noise.</p><div class=\"tables\">"
+        "<h2 id=\"tables\">Breakdowns</h2><p>Cells with fewer than {SMALL_CELL_TRADES} won or lost trades are dimmed \
+         and marked †, because chance can explain their results. <i>Shrunk</i> is the expectancy pulled towards the \
+         mean of all trades; equal values mean noise.</p><div class=\"tables\">"
     );
     for breakdown in page.analysis.breakdowns.iter().filter(|breakdown| !breakdown.cells.is_empty()) {
         text.push_str(&breakdown_table(breakdown, page.trades.scale));
@@ -183,10 +182,10 @@ pub(super) fn baselines(page: &RunPage<'_>) -> String {
             found.runs,
             p * 100.0
         ),
-        None => "Nearly all trades have the same direction, so shifting directions shows nothing.".to_owned(),
+        None => "Nearly all trades have the same direction, so shifting directions has no effect.".to_owned(),
     };
     format!(
-        "{head}<p>The same entries in other directions. {luck}</p><table class=\"compared\"><thead><tr><th \
+        "{head}<p>The same entries with other directions. {luck}</p><table class=\"compared\"><thead><tr><th \
          scope=\"col\">direction</th><th scope=\"col\" class=\"number\">expectancy, % of stake</th><th scope=\"col\" \
          class=\"bar\" aria-hidden=\"true\"></th></tr></thead><tbody>{rows}</tbody></table></section>"
     )
@@ -207,7 +206,7 @@ pub(super) fn trade_list(page: &RunPage<'_>) -> String {
         return format!("{head}<p class=\"none\">No trades.</p></section>");
     }
     let mut text = format!(
-        "{head}<p>Click a column heading to sort, a time to show the trade in the chart.</p>\
+        "{head}<p>Click a column heading to sort the trades, or a time to show the trade in the chart.</p>\
          <div class=\"controls\" id=\"filters\"><input type=\"search\" id=\"filter-text\" aria-label=\"Bot, symbol or reason\" \
          placeholder=\"Bot, symbol or reason\"><select id=\"filter-result\" aria-label=\"Result\">"
     );
@@ -230,7 +229,7 @@ pub(super) fn trade_list(page: &RunPage<'_>) -> String {
         text.push_str("</select>");
     }
     text.push_str(
-        "<label><input type=\"checkbox\" id=\"filter-sight\"> only the range of the chart</label></div>\
+        "<label><input type=\"checkbox\" id=\"filter-sight\"> only trades in the visible chart range</label></div>\
          <p class=\"status\" id=\"found\" role=\"status\"></p>\
          <div class=\"list\" id=\"rows\" tabindex=\"0\" role=\"region\" aria-label=\"Trades\"></div>\
          <p class=\"status\" id=\"chosen\" role=\"status\"></p></section>",
@@ -255,7 +254,7 @@ pub(super) fn settings(page: &RunPage<'_>) -> String {
     text
 }
 
-/// Flattens a document into pairs such as `params.period` and `14`, in document order, without nulls.
+/// Flattens a document into pairs of key path and value, such as `params.period` and `14`. Omits nulls.
 pub fn flattened(document: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     flatten(document, String::new(), &mut found);

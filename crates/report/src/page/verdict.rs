@@ -61,7 +61,7 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
                 let points = (above * 100.0).abs();
                 let _ = write!(
                     sentence,
-                    " Break-even at the payouts of these trades is {}: the win rate is {points:.2} points {side}.",
+                    " Break-even at the payouts of these trades is {}, so the win rate is {points:.2} points {side}.",
                     percent(needed)
                 );
                 let by_money = or_dash(rates.break_even_by_money, percent);
@@ -74,7 +74,7 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
     }
     if let Some(edge) = page.edge.intervals.edge_text() {
         sentences.push(format!(
-            "Edge in percent of the stake: {edge} (95 %, valid at any time and with overlap)."
+            "Edge in percent of the stake: {edge} (95 % interval, valid at any time and with overlap)."
         ));
     }
     if let Some(payout) = page.break_even_payout_percent {
@@ -86,8 +86,8 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
         sentences.push(format!("Break-even payout if the run is repeated with other payouts: {words}."));
     }
     sentences.push(format!(
-        "Evidence of {judged_trades} trades for an edge: {} ({} needed); against one: {} ({} needed). The verdict is valid \
-         after every trade and for overlapping trades.",
+        "Evidence for an edge from {judged_trades} trades: {} ({} needed). Evidence against an edge: {} ({} needed). The \
+         verdict is valid after every trade and for overlapping trades.",
         format_factor(*account_for),
         threshold_text(page.edge.threshold_for),
         format_factor(*account_against),

@@ -6,7 +6,7 @@ use crate::figure::{or_dash, percent, signed_percent};
 use crate::markup::escaped;
 use std::fmt::Write as _;
 
-/// Cells with fewer decided trades are not colored, because a single trade could change the color.
+/// Minimum decided trades of a colored cell. With fewer trades, a single trade could change the color.
 const MIN_DECIDED: u64 = 5;
 
 pub(super) fn section(page: &RunPage<'_>) -> String {
@@ -19,13 +19,13 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     let _ = write!(
         text,
         "<p>Return in percent of the stake by hour and weekday of the decision (UTC), with the number of trades below. \
-         Colours show the distance from break-even in standard errors. Of {known} cells about {:.0} exceed 2 by chance.</p>\
+         Colours show the distance from break-even in standard errors. By chance, about {:.0} of {known} cells exceed 2.</p>\
          <ul class=\"key\" aria-label=\"Colours\">",
         known as f64 * 0.05
     );
     let names = "loss, 3 or more|2 to 3|1 to 2|within 1|1 to 2|2 to 3|profit, 3 or more";
     for (level, name) in (-3..).zip(names.split('|')) {
-        let _ = write!(text, "<li><i class=\"{}\"></i>{name}</li>", class(level));
+        let _ = write!(text, "<li><i class=\"{}\"></i>{name}</li>", colour_class(level));
     }
     text.push_str("</ul>");
     let hours: Vec<String> = (0..24).map(|hour| format!("{hour:02}")).collect();
@@ -52,7 +52,7 @@ fn table<'a>(
     for (row, name) in down.iter().enumerate() {
         let _ = write!(text, "<tr><th scope=\"row\">{name}</th>");
         for column in 0..across.len() {
-            text.push_str(&cell(row, column).map_or_else(|| "<td></td>".to_owned(), markup));
+            text.push_str(&cell(row, column).map_or_else(|| "<td></td>".to_owned(), cell_markup));
         }
         text.push_str("</tr>");
     }
@@ -60,7 +60,7 @@ fn table<'a>(
     text
 }
 
-fn markup(cell: &Cell) -> String {
+fn cell_markup(cell: &Cell) -> String {
     let value = or_dash(cell.return_per_unit, |part| match (part * 100.0).round() {
         0.0 => "0".to_owned(),
         percent => format!("{percent:+.0}"),
@@ -72,11 +72,11 @@ fn markup(cell: &Cell) -> String {
         or_dash(cell.win_rate, percent),
         or_dash(cell.return_per_unit, signed_percent)
     );
-    let class = class(colour_level(cell));
+    let class = colour_class(colour_level(cell));
     format!("<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>", escaped(&hint), cell.trades)
 }
 
-/// Returns standard errors from break-even, -3 to 3. The variance at break-even equals the payout.
+/// Returns the distance from break-even in standard errors, -3 to 3. The variance at break-even equals the payout.
 fn colour_level(cell: &Cell) -> i8 {
     let decided = cell.won + cell.lost;
     let (Some(mean), Some(needed)) = (cell.return_per_unit, cell.break_even) else { return 0 };
@@ -88,7 +88,7 @@ fn colour_level(cell: &Cell) -> i8 {
     errors.clamp(-3.0, 3.0) as i8
 }
 
-const fn class(level: i8) -> &'static str {
+const fn colour_class(level: i8) -> &'static str {
     match level {
         ..=-3 => "l3",
         -2 => "l2",

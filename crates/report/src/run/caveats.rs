@@ -13,15 +13,14 @@ use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{EdgeTest, Verdict};
 use std::io;
 
-/// Share of trades cancelled because of data gaps, above which an edge is withheld.
-const MAX_CANCELLED: f64 = 0.01;
+/// Share of trades cancelled because of data gaps above which an edge is withheld.
+const MAX_CANCELLED_SHARE: f64 = 0.01;
 
 // Documents and pages store these labels, so their texts stay; [`caveat_text`] rewords them.
 const ASSUMED_PAYOUT: &str = "on assumed payout";
 const HYPOTHESIS: &str = "hypothesis";
 const UNCOUNTED: &str = "variants not counted";
 const OPERATOR_SETTLED: &str = "trades settled by a person left out";
-/// Note on a simulated venue, which replays past candles without counting variants.
 const PAST_CANDLES: &str =
     "the sandbox replays past candles; only a backtest counts the variants that were tried on them";
 const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, OPERATOR_SETTLED];
@@ -30,7 +29,7 @@ const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, OPERATOR_SETTL
 pub struct Caveats {
     pub withholding: Vec<String>,
     pub labels: Vec<&'static str>,
-    /// Number of variants tried, including this run; 0 if not counted.
+    /// Number of variants tried, including this run; 0 if variants are not counted.
     pub variants: u64,
 }
 
@@ -42,7 +41,7 @@ pub struct ReplayBasis {
 }
 
 impl Caveats {
-    /// Builds the caveats of a replay. Payouts are always assumed, because candles do not contain them.
+    /// Builds the caveats of a replay. Payouts are always assumed, because candles do not contain payouts.
     pub fn for_replay(basis: ReplayBasis, simulation: &SimulationSettings, bots: &[BotSettings]) -> Self {
         let mut withholding = Vec::new();
         if basis.may_be_coarse {
@@ -62,7 +61,7 @@ impl Caveats {
         self.withholding.extend(unknown.map(|why| format!("variants unknown: {why}")));
     }
 
-    /// Withholds an edge if gaps cancelled or rejected over 1 % of a replay's trades.
+    /// Withholds an edge if data gaps cancelled or rejected more than 1 % of a replay's trades.
     pub fn count_gaps(&mut self, book: &TradeBook) {
         let no_price = book.refused().get("NoPrice").copied().unwrap_or_default();
         let ended = book.rows().iter().filter_map(|row| row.outcome);
@@ -72,7 +71,7 @@ impl Caveats {
         let share_of = |touched: u64, trades: u64| touched as f64 / trades.max(1) as f64;
         let share = share_of(cancelled + no_price, all + no_price);
         // `many_cancelled` covers cancellations without missing prices.
-        if share > MAX_CANCELLED && share_of(cancelled, all) <= MAX_CANCELLED {
+        if share > MAX_CANCELLED_SHARE && share_of(cancelled, all) <= MAX_CANCELLED_SHARE {
             self.withholding.push(format!(
                 "{:.1} % of the trades had no entry price or were cancelled because of data gaps",
                 share * 100.0
@@ -139,7 +138,7 @@ pub(crate) fn caveat_text(label: &str) -> &str {
 
 impl Caveats {
     /// Restores caveats from a file. An unknown label withholds an edge.
-    pub(crate) fn recorded(mut withholding: Vec<String>, named: Vec<String>, variants: u64) -> Self {
+    pub(crate) fn restore(mut withholding: Vec<String>, named: Vec<String>, variants: u64) -> Self {
         let mut labels = Vec::new();
         for name in named {
             match LABELS.into_iter().find(|label| *label == name) {
@@ -150,7 +149,7 @@ impl Caveats {
         Self { withholding, labels, variants }
     }
 
-    /// Returns reasons to withhold an edge. `judge_again` judges the same trades by another test.
+    /// Returns all reasons to withhold an edge. `judge_again` judges the same trades with another test.
     pub(crate) fn reasons_to_withhold(
         &self,
         test: &EdgeTest,
@@ -164,7 +163,7 @@ impl Caveats {
     }
 }
 
-/// Returns a reason if the evidence is too weak for this many variants (Bonferroni).
+/// Returns a reason to withhold an edge if the evidence is too weak for this many variants (Bonferroni correction).
 fn best_of_many(
     test: &EdgeTest,
     variants: u64,
@@ -182,7 +181,7 @@ fn many_cancelled(ended: impl Iterator<Item = Outcome>) -> Option<String> {
     let outcomes: Vec<Outcome> = ended.collect();
     let cancelled = outcomes.iter().filter(|outcome| **outcome == Outcome::Cancelled).count();
     let share = cancelled as f64 / outcomes.len().max(1) as f64;
-    (share > MAX_CANCELLED)
+    (share > MAX_CANCELLED_SHARE)
         .then(|| format!("{:.1} % of the trades were cancelled because of data gaps", share * 100.0))
 }
 
@@ -215,7 +214,7 @@ impl VariantCounter {
         Ok(VariantCount::new(&noted, &notes, &self.look))
     }
 
-    /// Records code changes: trades that differ from those of an earlier run on the same candles.
+    /// Records variants whose trades differ from an earlier run on the same candles, because their code changed.
     fn note_rewritten(&self, noted: &Noted, notes: &[Note], book: &TradeBook) -> io::Result<bool> {
         let mut is_any = false;
         for note in notes {
@@ -234,7 +233,7 @@ impl VariantCounter {
     pub(super) fn failure(&self, error: &io::Error) -> String {
         let place = self.ledger.path().display();
         format!(
-            "this variant is not counted: {place}: {error}. Set [variants] ledger to another file, or to \"\" for none"
+            "this variant is not counted: {place}: {error}. Set [variants] ledger to another file, or to \"\" to disable it"
         )
     }
 }

@@ -1,4 +1,4 @@
-//! Value of each bot's gate in a run.
+//! Value of each bot's trade gate in a run.
 
 use crate::ReportError;
 use crate::edge::GatedBot;
@@ -7,16 +7,16 @@ use candlewick_statistics::{GateRule, GatedTrade, gate_worth};
 use serde::Serialize;
 
 const MAX_DRAWS: usize = 2_000;
-/// Minimum number of random gates and shuffles; allows a p-value of 0.01.
+/// Minimum number of random gates and shuffles, enough for a p-value of 0.01.
 const MIN_DRAWS: usize = 99;
-/// Maximum number of signals times draws; more would take longer than the run.
+/// Maximum number of signals multiplied by draws. A larger number would take longer than the run itself.
 const DRAW_BUDGET: usize = 20_000_000;
 const SEED: u64 = 1;
 
-/// Value of a bot's gate over all of its signals at one payout. Means are returns per unit of stake.
+/// Value of a bot's trade gate over all signals at one payout. Means are returns per unit of stake.
 #[derive(Debug, Serialize)]
 pub struct GateLine {
-    /// `trades` is the number of signals; `real` is the number that the gate passed, before risk limits.
+    /// Counts and means: `trades` are all signals, `real` are the signals that the gate passed, before risk limits.
     #[serde(flatten)]
     pub(crate) worth: GatedBot,
     pub(crate) gate: String,

@@ -34,7 +34,7 @@ pub struct Run<'a> {
     pub bots: &'a [BotSettings],
     pub scale: MoneyScale,
     pub balance: Money,
-    /// Free balance at the end, including the stakes of unsettled trades if they are returned.
+    /// Free balance at the end. Includes the stakes of unsettled trades if the stakes are returned.
     pub final_balance: Money,
     pub unsettled_stakes: Money,
     pub unsettled: Unsettled,
@@ -43,9 +43,9 @@ pub struct Run<'a> {
     pub prices: Prices,
     /// Hash of all candles; `None` for a live run.
     pub data_hash: Option<String>,
-    /// Hash of the settings, events and actions of a run that just ended; equal for equal inputs.
+    /// Hash of the settings, events and actions of a run that just ended; equal inputs give equal hashes.
     pub journal_hash: Option<String>,
-    /// Hash of the last line, as in `journal verify`; `None` if not read from a journal.
+    /// Hash of the journal's last line, as in `journal verify`; `None` if the run was not read from a journal.
     pub head_hash: Option<String>,
     pub elapsed: Duration,
     pub notices: Vec<String>,
@@ -64,12 +64,12 @@ pub struct Run<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsettled {
-    /// The simulated venue ended with its candles. The final balance includes the stakes.
+    /// Stakes were returned, because the simulated venue ended with its candles. The final balance includes the stakes.
     Returned,
     AtVenue,
 }
 
-/// Figures with stable JSON keys. Rates are fractions; money is in the wallet's currency.
+/// Report of a run with stable JSON keys. Rates are fractions; money is in the wallet's currency.
 #[derive(Debug, Serialize)]
 pub struct RunReport {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,12 +83,12 @@ pub struct RunReport {
     unsettled: u64,
     refused: BTreeMap<&'static str, u64>,
     pnl: f64,
-    /// `pnl` if all cancelled trades had lost. This is the worst case that data gaps can hide.
+    /// `pnl` if all cancelled trades had lost: the worst case that data gaps can hide.
     pnl_if_cancelled_lost: f64,
     final_balance: f64,
     unsettled_stakes: f64,
     win_rate: Option<f64>,
-    /// Break-even win rate of the decided trades at equal stakes; compare it with the win rate.
+    /// Break-even win rate of the decided trades at equal stakes, comparable with `win_rate`.
     break_even: Option<f64>,
     break_even_by_money: Option<f64>,
     break_even_payout_percent: Option<f64>,
@@ -136,7 +136,7 @@ struct BotLine {
     draw: u64,
     win_rate: Option<f64>,
     pnl: f64,
-    /// Verdict on the bot with its current parameters and code, over all runs of a journal.
+    /// Verdict on the bot with its current parameters and code, based on all runs in a journal.
     verdict: &'static str,
     edge: EdgeLine,
 }
@@ -147,9 +147,9 @@ impl RunReport {
     }
 
     pub fn from_run(mut run: Run<'_>) -> Self {
-        run.notices.extend(ConditionLine::never(&run.conditions));
-        run.notices.extend(ConditionLine::always(&run.conditions));
-        run.notices.extend(ConditionLine::overlaps(&run.conditions));
+        run.notices.extend(ConditionLine::describe_never_true(&run.conditions));
+        run.notices.extend(ConditionLine::describe_always_true(&run.conditions));
+        run.notices.extend(ConditionLine::describe_overlaps(&run.conditions));
         let summary = Summary::new(run.book, run.balance);
         let scale = run.scale;
         let money = |amount: Money| scale.to_f64(amount);
@@ -265,7 +265,7 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
     analysis
 }
 
-/// Tests all trades with their share of alpha, which is 0 if the journal lacks earlier trades.
+/// Tests all trades with their share of alpha. The share is 0 if the journal lacks earlier trades.
 fn overall_test(run: &Run<'_>) -> EdgeTest {
     if let [only] = &*run.verdicts {
         return only.edge_test().clone();
@@ -287,7 +287,7 @@ fn sum_stakes(book: &TradeBook, outcome: Outcome) -> Money {
     book.rows().iter().filter(ended_so).map(|row| row.approved.stake()).sum()
 }
 
-/// Returns the trades since the bot's last restart, on which its verdict is based.
+/// Returns the trades since the bot's last restart. The bot's verdict is based on these trades.
 fn judged_rows<'a>(
     book: &'a TradeBook,
     (index, verdict): (usize, &BotVerdict),

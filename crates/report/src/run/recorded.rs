@@ -17,7 +17,7 @@ pub struct RecordedReport {
 }
 
 impl RecordedReport {
-    /// `candles` are shown on the page; leave it empty if no page is needed.
+    /// Builds the report. `candles` are shown on the page and may be empty if no page is needed.
     pub fn new(part: RecordedRuns, candles: Vec<CandleSeries>) -> Self {
         Self { report: build_report(&part), part, candles }
     }

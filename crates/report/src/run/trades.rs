@@ -1,4 +1,4 @@
-//! Trades of a run as CSV, and the run facts stored next to that file.
+//! CSV file of a run's trades, and a file of run facts next to the CSV file.
 
 use super::Caveats;
 use candlewick_engine::{BotSettings, EventSequence, IntentRow, IntentState, TradeBook};
@@ -16,7 +16,7 @@ const HEADER: &str = "bot,symbol,direction,amount,close_type,expiration_type,dec
                       decision_utc,open_utc,close_utc";
 const COLUMNS: usize = 21;
 
-/// Writes all trades that the venue accepted or may have accepted. [`RunFacts`] holds other data.
+/// Writes all trades that the venue accepted or may have accepted. [`RunFacts`] holds the other data.
 pub fn write_trades_to(
     writer: impl Write,
     book: &TradeBook,
@@ -38,11 +38,11 @@ fn trade_lines<'a>(
 ) -> impl Iterator<Item = (&'a IntentRow, [String; COLUMNS])> {
     rows_by_decision(book).into_iter().filter_map(move |row| {
         let bot = bots.get(row.approved.bot().index())?;
-        Some((row, cells(book, row, (bot, scale)).map(|cell| to_csv_cell(&cell).into_owned())))
+        Some((row, trade_cells(book, row, (bot, scale)).map(|cell| to_csv_cell(&cell).into_owned())))
     })
 }
 
-/// Returns all trades that the venue accepted or may have accepted, by decision time, then bot.
+/// Returns all trades that the venue accepted or may have accepted, ordered by decision time and bot.
 pub fn rows_by_decision(book: &TradeBook) -> Vec<&IntentRow> {
     let mut rows: Vec<&IntentRow> = book.rows().iter().filter(|row| is_trade(row)).collect();
     rows.sort_by_key(|row| (row.approved.decision_time(), row.approved.bot(), row.approved.intent()));
@@ -91,17 +91,17 @@ fn text(value: Option<impl ToString>) -> String {
 
 type LineHash = [u8; 32];
 
-/// Data of a run that its trades do not contain.
+/// Facts about a run that the CSV file of its trades does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFacts {
-    /// Names of all bots. A bot without trades also has a share of alpha.
+    /// Names of all bots, because a bot without trades also has a share of alpha.
     pub bots: Vec<String>,
     pub variants: u64,
     pub withheld: Vec<String>,
     pub labels: Vec<String>,
-    /// SHA-256 of the CSV lines in hexadecimal, regardless of their order.
+    /// Hexadecimal SHA-256 hash of the CSV lines, independent of the order of the lines.
     pub lines: String,
-    /// Sequence numbers of decision, answer, unopened end and settlement, by line hash; 0 if missing.
+    /// Sequence numbers of decision, answer, end without opening, and settlement; ordered by line hash, 0 if missing.
     pub order: Vec<[u32; 4]>,
     pub not_opened: Vec<NotOpened>,
 }
@@ -111,7 +111,7 @@ pub struct NotOpened {
     pub bot: String,
     pub symbol: String,
     pub decided: Millis,
-    /// Sequence numbers of decision and end; 0 if missing.
+    /// Sequence numbers of the decision and the end; 0 if missing.
     pub order: [u32; 2],
 }
 
@@ -152,7 +152,7 @@ impl RunFacts {
         PathBuf::from(name)
     }
 
-    /// Returns the sequence numbers of these lines, in any order; `None` if they are not from this run.
+    /// Returns the sequence numbers of these lines; `None` if the lines are from another run. Lines may have any order.
     pub(crate) fn recorded_order<'a>(
         &self,
         lines: impl Iterator<Item = impl Iterator<Item = &'a str>>,

@@ -13,7 +13,7 @@ use candlewick_statistics::{EdgeTest, Verdict};
 use serde::Serialize;
 
 const NO_JOINT_VERDICT: &str =
-    "no verdict for all bots together, because they changed since alpha was allotted; see each bot";
+    "no joint verdict, because the bots changed since alpha was divided among them; see the verdict of each bot";
 
 #[derive(Debug, Serialize)]
 pub struct EdgeLine {
@@ -21,7 +21,7 @@ pub struct EdgeLine {
     pub verdict: &'static str,
     pub(crate) judged_trades: u64,
     about_more_trades: Option<u64>,
-    /// Tested edge, as a return per unit of stake.
+    /// Tested edge, as a mean return per unit of stake.
     delta: f64,
     #[serde(skip)]
     alpha: f64,
@@ -90,7 +90,7 @@ impl EdgeLine {
         .ended(since)
     }
 
-    /// Applies the time since when a monitor no longer supports the edge, `None` if it still does.
+    /// Sets the time since which later trades no longer support the edge; `None` if later trades support the edge.
     #[must_use]
     pub fn ended(self, since: Option<Millis>) -> Self {
         let verdict = match (since, self.verdict) {
@@ -151,14 +151,14 @@ impl EdgeLine {
         let shared = match thresholds {
             [Some(first), rest @ ..] if !rest.is_empty() && rest.iter().all(|one| *one == Some(*first)) => {
                 let (bots, needed) = (thresholds.len(), threshold_text(Some(*first)));
-                format!("; {bots} bots share that rate and need {needed} each")
+                format!("; {bots} bots share this error rate, so each bot needs {needed}")
             }
-            [_, _, ..] => "; several bots share that rate, so each needs more".to_owned(),
+            [_, _, ..] => "; several bots share this error rate, so each bot needs more".to_owned(),
             _ => String::new(),
         };
         format!(
-            "Evidence starts at 1; wins raise it, losses lower it. {mark:.0} shows an edge for a single bot \
-             ({error:.0} % error rate){shared}"
+            "Evidence starts at 1; wins raise the evidence, losses lower it. Evidence of {mark:.0} shows an edge for a \
+             single bot ({error:.0} % error rate){shared}"
         )
     }
 

@@ -1,4 +1,4 @@
-//! Report of a sweep: a table of the best sets, or one JSON document.
+//! Report of a sweep: a table of the best parameter sets, or one JSON document.
 
 mod page;
 
@@ -19,9 +19,9 @@ use std::time::Duration;
 pub use page::write_sweep_page;
 
 pub(crate) const LEDGER_STARTS_NOTE: &str =
-    "the variant ledger starts with this search: earlier variants, or those counted elsewhere, are unknown";
+    "the variant ledger starts with this search; earlier variants and variants in other ledgers are unknown";
 pub(crate) const NOT_COUNTED: &str =
-    "variants are not counted ([variants] ledger is empty), so nothing corrects for the number tried";
+    "variants are not counted, because [variants] ledger is empty; p-values are not corrected for variants";
 
 pub struct SweepResults<'a> {
     pub rows: &'a [TrialRow],
@@ -62,13 +62,13 @@ impl<'a> Refusals<'a> {
         let of = counted(sets, "set", "sets");
         let why = self.first?;
         let hint = suggest_condition(why, parameters).map_or_else(String::new, |condition| {
-            format!("; --where \"{condition}\" excludes such sets and leaves room for others")
+            format!("; add --where \"{condition}\" to exclude such sets and try others instead")
         });
         Some(format!("the strategy rejected {} of {of}, the first because: {why}{hint}", self.count))
     }
 }
 
-/// Suggests `fast < slow` for "fast = 21 must be below slow = 21" if both parameters are searched.
+/// Suggests `fast < slow` for the error "fast = 21 must be below slow = 21" if both parameters are searched.
 fn suggest_condition(why: &str, parameters: &[String]) -> Option<String> {
     let (low, high) = why.split_once(" must be below ")?;
     let named = |text: &str| {
@@ -86,7 +86,7 @@ pub struct SweepReport {
     pub(crate) trials: usize,
     counting: usize,
     parameters_refused: usize,
-    /// Number of sets that a risk rule stopped before the end of the candles, by rule.
+    /// Number of parameter sets that a risk rule stopped before the last candle, by rule.
     stopped: BTreeMap<&'static str, usize>,
     resumed: usize,
     pub(crate) variants_tried: Option<u64>,
@@ -111,7 +111,7 @@ struct BestLine {
     score: f64,
     parameters: Map<String, Value>,
     p_value_corrected: Option<f64>,
-    /// Probability that the best of this many sets does at least as well without any edge.
+    /// Probability that the best of all sets does at least as well if no set has an edge.
     p_value_of_many: Option<f64>,
     figures: Figures,
 }
@@ -127,7 +127,7 @@ impl SweepReport {
         let corrected = by_trial(&corrected_p_values(rows));
         let of_many = by_trial(luck.as_ref().map_or(&[][..], |luck| &luck.p_values));
         let best = ranked(rows).into_iter().zip(1..).filter_map(|(row, rank)| {
-            line(row, rank, space, (corrected.get(&row.trial), of_many.get(&row.trial)))
+            best_line(row, rank, space, (corrected.get(&row.trial), of_many.get(&row.trial)))
         });
         let (data_hash, notices) = candles;
         let mut notices = notices.to_vec();
@@ -145,7 +145,7 @@ impl SweepReport {
         let of_variants = more.map(|all| {
             format!(
                 "{all} variants of this idea have been tried, including sets without a score and earlier runs: multiply \
-                 p-values by that"
+                 p-values by this number"
             )
         });
         notices.extend(of_variants.clone());
@@ -162,7 +162,7 @@ impl SweepReport {
             trials: rows.len(),
             counting,
             parameters_refused: refusals.count,
-            stopped: stopped(rows),
+            stopped: count_stopped(rows),
             resumed: *resumed,
             variants_tried,
             luck: luck.clone(),
@@ -183,7 +183,7 @@ impl SweepReport {
             self.stopped.iter().map(|(rule, count)| format!("{rule}: {count}")).collect();
         (all > 0).then(|| {
             format!(
-                "{all} of {} stopped trading early, until resumed manually ({}): their figures cover only the time before",
+                "{all} of {} stopped trading early ({}), so their figures cover only the time before the stop",
                 counted(self.trials, "set", "sets"),
                 rules.join(", ")
             )
@@ -191,7 +191,7 @@ impl SweepReport {
     }
 }
 
-fn stopped(rows: &[TrialRow]) -> BTreeMap<&'static str, usize> {
+fn count_stopped(rows: &[TrialRow]) -> BTreeMap<&'static str, usize> {
     let mut stopped = BTreeMap::new();
     for rule in rows.iter().filter_map(|row| row.figures()?.stopped_by) {
         *stopped.entry(rule.as_str()).or_default() += 1;
@@ -202,11 +202,11 @@ fn stopped(rows: &[TrialRow]) -> BTreeMap<&'static str, usize> {
 pub(crate) fn under_way_text(sets: u64) -> Option<String> {
     (sets > 0).then(|| {
         let sets = counted(sets, "set", "sets");
-        format!("the variants include {sets} planned by running or interrupted searches; resume those to count only what they tried")
+        format!("the variants include {sets} planned by running or interrupted searches; resume these to count only tried sets")
     })
 }
 
-fn line(
+fn best_line(
     row: &TrialRow,
     rank: usize,
     space: &Space,
@@ -280,14 +280,14 @@ impl SweepReport {
             self.counting
         );
         let Some(best) = self.best.first() else {
-            return format!("{sets}: none has enough trades to be chosen");
+            return format!("{sets}: no set has enough trades to be chosen");
         };
         let BestLine { score, p_value_corrected, figures, .. } = best;
         let chance =
             p_value_corrected.map_or(String::new(), |p_value| format!(", corrected p-value {p_value:.4}"));
         format!(
             "{sets}. Best: {} ({} {}, {} trades, win rate {}, break-even {}{chance})",
-            self.set_words(best),
+            self.parameters_text(best),
             self.by.title(),
             self.by.describe(*score),
             figures.trades,
@@ -296,7 +296,7 @@ impl SweepReport {
         )
     }
 
-    /// Returns the notices without the number of variants, which later steps increase.
+    /// Returns the notices except the number of variants, because later steps increase this number.
     pub(crate) fn notes(&self) -> impl Iterator<Item = &String> {
         self.notices.iter().filter(|notice| self.of_variants.as_ref() != Some(notice))
     }
@@ -328,7 +328,7 @@ impl SweepReport {
         values.chain(figures)
     }
 
-    fn set_words(&self, line: &BestLine) -> String {
+    fn parameters_text(&self, line: &BestLine) -> String {
         let named = self.parameters.iter().filter_map(|name| Some((name, line.parameters.get(name)?)));
         named.map(|(name, value)| format!("{name} {}", short(value))).collect::<Vec<_>>().join(", ")
     }

@@ -45,7 +45,6 @@ impl Conclusion {
         }
     }
 
-    /// Returns the CSS class and the headline.
     pub(super) const fn class_and_headline(self) -> (&'static str, &'static str) {
         match self {
             Self::EdgeHeld => ("shown", "The edge held"),
@@ -71,30 +70,30 @@ impl Conclusion {
                 "The edge is shown on the walk-forward tests, and again on the unseen hold-out.".to_owned()
             }
             Self::EdgeShown if !looks.is_empty() => format!(
-                "The edge is shown on the walk-forward tests. The hold-out is still locked, but not unseen: {}.",
+                "The edge is shown on the walk-forward tests. The hold-out is still locked, but its candles were used before: {}.",
                 looks.join("; ")
             ),
             Self::EdgeShown => {
                 "The edge is shown on the walk-forward tests. The hold-out is unseen and still locked.".to_owned()
             }
             Self::EdgeUnconfirmed => {
-                "The edge is shown on the walk-forward tests. The hold-out neither confirms it nor rules it out; see below why."
+                "The edge is shown on the walk-forward tests. The hold-out neither confirms the edge nor rules it out; the table below shows why."
                     .to_owned()
             }
             Self::EdgeNotHeld => {
-                "The edge is shown on the walk-forward tests, but the unseen hold-out rules it out: it was luck, or it is over."
+                "The edge is shown on the walk-forward tests, but the unseen hold-out rules the edge out: the edge was luck, or it is over."
                     .to_owned()
             }
             Self::EdgeNoLongerHeld | Self::EdgeWithheld => {
                 format!("On the walk-forward tests: {verdict}.")
             }
-            Self::NoEdge => format!("On the walk-forward tests: {verdict}. There is nothing to trade here."),
+            Self::NoEdge => format!("On the walk-forward tests: {verdict}. Do not trade this rule."),
             Self::NotEnoughTrades => {
                 let cause = gate.filter(|gate| gate.is_cause()).map_or_else(String::new, |gate| {
                     let TunedGate { signals, traded, .. } = gate;
                     format!(" The gate is the cause: it passed {traded} of {signals} signals before the hold-out.")
                 });
-                format!("{} On the walk-forward tests: {verdict}.{cause}", tendency(report.tested()))
+                format!("{} On the walk-forward tests: {verdict}.{cause}", describe_tendency(report.tested()))
             }
         }
     }
@@ -109,15 +108,15 @@ impl Conclusion {
         let more = places.more.clone();
         let runs = places.best.as_ref().map(|_| &places.arguments);
         let watch = runs.map(|arguments| {
-            format!("watch it trade on the sandbox: `candlewick live --sandbox {arguments} --speed max --until-end \
-                 --journal run.db`. This replays all candles, including the hold-out, and counts as one look at them")
+            format!("watch the bot trade on the sandbox: `candlewick live --sandbox {arguments} --speed max --until-end \
+                 --journal run.db`. This replays all candles, including the hold-out, and counts as one use of these candles")
         });
-        let idea = "change the idea, not its numbers: more parameter sets of a rule without an edge only find more luck. The \
+        let idea = "change the rule, not its numbers: without an edge, more parameter sets only find more luck. The \
                     hold-out stays locked for the next rule"
             .to_owned();
         let trade = runs.map(|arguments| {
             format!(
-                "run it on the sandbox (`candlewick live --sandbox {arguments} --speed max --until-end --journal run.db`), then on a demo wallet \
+                "run the bot on the sandbox (`candlewick live --sandbox {arguments} --speed max --until-end --journal run.db`), then on a demo wallet \
                  (check with `candlewick doctor {arguments}`, start with `candlewick live {arguments}`), and compare `candlewick report` with \
                  this page"
             )
@@ -129,8 +128,8 @@ impl Conclusion {
             ],
             Self::EdgeShown if !looks.is_empty() => vec![
                 Some(
-                    "the hold-out was seen before, so its result counts for less. The report says so when it is opened \
-                     (`--open-hold-out`, once)"
+                    "the candles of the hold-out were used before, so its result counts for less. The report mentions \
+                     this when you open the hold-out (once, with `--open-hold-out`)"
                         .to_owned(),
                 ),
                 Some(format!("only unseen candles count in full: {more}")),
@@ -140,7 +139,7 @@ impl Conclusion {
                     .to_owned(),
             )],
             Self::EdgeNotHeld => vec![
-                Some("drop it: this hold-out is spent for this rule".to_owned()),
+                Some("drop this rule, because its hold-out is used up".to_owned()),
                 Some("test another idea on later candles".to_owned()),
             ],
             Self::EdgeNoLongerHeld | Self::NoEdge => vec![Some(idea), watch],
@@ -155,30 +154,30 @@ impl Conclusion {
                 .unwrap_or_else(|| vec![Some(more), watch]),
         };
         let spent = (is_spent && self == Self::EdgeShown).then(|| {
-            "the hold-out was opened for this rule before: a second look proves nothing. Use later candles".to_owned()
+            "the hold-out was already opened for this rule, so a second look proves nothing. Use later candles".to_owned()
         });
         spent.into_iter().chain(steps.into_iter().flatten()).collect()
     }
 }
 
 fn hints_without_signals(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
-    let never = ConditionLine::never(conditions);
-    let wholes = conditions.iter().filter(|line| line.is_asked_for()).count();
+    let never = ConditionLine::describe_never_true(conditions);
+    let wholes = conditions.iter().filter(|line| line.is_expected_true()).count();
     (!never.is_empty()).then(|| {
         let change =
             never.iter().map(|words| Some(format!("change the condition that was never true: {words}")));
         let seldom =
-            "or add candles, if it is meant to be rare; the table above shows how often each part was true";
+            "or add candles if the condition is meant to be rare; the table above shows how often each part was true";
         change.chain((never.len() < wholes).then(|| Some(seldom.to_owned()))).collect()
     })
 }
 
-/// Returns hints for a gate that leaves too few trades, which more candles would not fix.
+/// Returns hints for a gate that leaves too few trades. More candles would not help.
 fn hints_behind_gate(watch: Option<String>) -> Vec<Option<String>> {
     vec![
         Some(
-            "tune the rule without its gate first, so that every signal counts: the same command without `gate` in its params. A gate cannot \
-             create an edge"
+            "tune the rule without its gate first, so that every signal counts: remove `gate` from the bot's params \
+             and run the same command. A gate cannot create an edge"
                 .to_owned(),
         ),
         Some(
@@ -190,16 +189,16 @@ fn hints_behind_gate(watch: Option<String>) -> Vec<Option<String>> {
     ]
 }
 
-fn tendency(tested: Option<&Figures>) -> String {
+fn describe_tendency(tested: Option<&Figures>) -> String {
     let rates = tested.and_then(|figures| Some((figures.win_rate?, figures.break_even?)));
     match rates {
-        None => "Nothing was won or lost, so nothing is known about an edge.".to_owned(),
+        None => "No trade was won or lost, so nothing is known about an edge.".to_owned(),
         Some((rate, needed)) if rate <= needed => {
             "No edge so far: the tests did not beat break-even, but there are too few trades to rule one out."
                 .to_owned()
         }
         Some(_) => {
-            "The tests beat break-even, but there are too few trades to tell that from luck.".to_owned()
+            "The tests beat break-even, but there are too few trades to tell this from luck.".to_owned()
         }
     }
 }

@@ -36,7 +36,7 @@ pub struct TunedBot {
     pub series: String,
     pub strategy: String,
     pub version: String,
-    /// Searched parameters; empty if the bot was tested with its own values.
+    /// Names of the searched parameters; empty if the bot was tested with its configured values.
     pub searched: Vec<String>,
 }
 
@@ -55,9 +55,9 @@ const CONDITIONS_HEADING: &str =
 
 #[derive(Clone, Debug, Default)]
 pub struct TuneHints {
-    /// Configuration file of the best set or the unchanged bot; `None` if no set qualified.
+    /// Configuration file with the best parameter set or the unchanged bot; `None` if no set qualified.
     pub best: Option<PathBuf>,
-    /// Arguments that run `best`: `--config` with the file, after the base configuration.
+    /// Command-line arguments that run `best`: the base configuration, followed by `--config` with this file.
     pub arguments: String,
     pub more: String,
 }
@@ -105,8 +105,8 @@ impl<'a> TuneReport<'a> {
     pub fn new(result: TuneResult<'a>) -> Self {
         let TuneResult { bot, candles, strategy_check, conditions, sweep, walk_forward, .. } = result;
         let TuneResult { looks, mut notices, places, files, gate, .. } = result;
-        notices.extend(ConditionLine::always(&conditions));
-        notices.extend(ConditionLine::overlaps(&conditions));
+        notices.extend(ConditionLine::describe_always_true(&conditions));
+        notices.extend(ConditionLine::describe_overlaps(&conditions));
         let report = walk_forward.report;
         let conclusion = Conclusion::from_report(report);
         let words = conclusion.describe(report, &looks, gate.as_ref());
@@ -181,11 +181,11 @@ impl<'a> TuneReport<'a> {
 }
 
 fn variants_text(count: u64, sets: u64, strategy: &str) -> String {
-    let fewer = format!(" (of {sets} sets: those with the same trades count as one)");
+    let fewer = format!(" (from {sets} sets, because sets with the same trades count as one)");
     let fewer = if count < sets { fewer.as_str() } else { "" };
     // The ledger counts by strategy, so that all rules share one count.
     let idea = if strategy == "rules" { "this idea (all rules together)" } else { "this idea" };
-    format!("{count} of {idea}{fewer}: verdicts are corrected for that; multiply p-values by it")
+    format!("{count} of {idea}{fewer}: verdicts are corrected for this number; multiply p-values by it")
 }
 
 impl TuneReport<'_> {

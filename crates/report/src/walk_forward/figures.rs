@@ -1,6 +1,6 @@
 //! Rendering of a walk-forward report as text and CSV.
 
-use super::{ChosenLine, HoldOut, Joined, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine};
+use super::{AllTests, ChosenLine, HoldOut, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine};
 use crate::analysis::{Finding, FindingKind};
 use crate::figure::{minute, p_value_text, percent, prefixed_lines, short};
 use crate::page::DataTable;
@@ -11,9 +11,9 @@ use serde_json::Value;
 use std::fmt;
 use std::io::{self, Write};
 
-const EFFICIENCY: &str = "Efficiency is the expectancy on the test divided by that in sample: 1 keeps all of it, 0 nothing, \
-                          below 0 the test lost. The total weights windows by their test trades; - means no profit in \
-                          sample or no test trades.";
+const EFFICIENCY: &str = "Efficiency is the test expectancy divided by the in-sample expectancy: at 1 the test kept \
+                          all of the profit, at 0 nothing, below 0 the test lost. The total weights windows by their \
+                          test trades; - means no in-sample profit or no test trades.";
 
 impl fmt::Display for WalkForwardSummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -21,7 +21,8 @@ impl fmt::Display for WalkForwardSummary<'_> {
         for headline in report.headlines() {
             writeln!(f, "{headline}\n")?;
         }
-        let windows = table_text(header(report), report.windows.iter().map(|line| row(line, report)));
+        let rows = report.windows.iter().map(|line| window_row(line, report));
+        let windows = table_text(window_header(report), rows);
         let figures = report.figures().into_iter().map(|(name, value)| [name.to_owned(), value]);
         writeln!(f, "{windows}\n\n{}", table_text(["out of sample, all windows", ""], figures))?;
         if let Some(words) = report.edge.interval_text() {
@@ -40,7 +41,7 @@ impl fmt::Display for WalkForwardSummary<'_> {
         }
         if let Some(count) = self.variants_tried {
             let tried =
-                "variants of this idea have been tried; its backtests and sweeps are corrected for that";
+                "variants of this idea have been tried; backtests and sweeps are corrected for this number";
             write!(f, "\n{count} {tried}")?;
         }
         f.write_str(&prefixed_lines("note: variants unknown: ", &self.uncounted))?;
@@ -53,7 +54,7 @@ impl fmt::Display for WalkForwardSummary<'_> {
     }
 }
 
-fn header(report: &WalkForwardReport) -> Vec<String> {
+fn window_header(report: &WalkForwardReport) -> Vec<String> {
     let mut header = ["test from", "to"].map(str::to_owned).to_vec();
     header.extend(report.parameters.iter().cloned());
     header.extend(["in sample", "on test"].map(|part| format!("{} {part}", report.by.title())));
@@ -63,7 +64,7 @@ fn header(report: &WalkForwardReport) -> Vec<String> {
     header
 }
 
-fn row(line: &WindowLine, report: &WalkForwardReport) -> Vec<String> {
+fn window_row(line: &WindowLine, report: &WalkForwardReport) -> Vec<String> {
     let mut row = vec![minute(line.test.from), minute(line.test.to)];
     let Some(chosen) = &line.chosen else {
         row.extend((0..report.parameters.len() + 9).map(|_| "-".to_owned()));
@@ -82,7 +83,7 @@ impl ChosenLine {
         parameters.iter().filter_map(|name| self.parameters.get(name)).map(short)
     }
 
-    /// Returns the in-sample win rate, then win rate, break-even, trades and profit of the test.
+    /// Returns the in-sample win rate, followed by the test's win rate, break-even, trades and profit.
     fn result(&self) -> [String; 5] {
         let tested = &self.out_of_sample;
         let [before, rate, needed] =
@@ -94,7 +95,7 @@ impl ChosenLine {
 impl WalkForwardReport {
     fn figures(&self) -> Vec<(&'static str, String)> {
         let mut figures = vec![("verdict", self.edge.describe())];
-        if let Some(Joined { win_rate_interval, figures: all, .. }) = &self.out_of_sample {
+        if let Some(AllTests { win_rate_interval, figures: all, .. }) = &self.out_of_sample {
             let Figures { trades, won, lost, draw, cancelled, .. } = all;
             let counts = format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled");
             figures.push(("trades", counts));
@@ -159,7 +160,7 @@ impl WalkForwardReport {
     pub(crate) fn brief(&self) -> String {
         let windows = counted(self.windows.len(), "window", "windows");
         match self.tested() {
-            None => format!("{windows}: no trades, because no set had enough of them in sample"),
+            None => format!("{windows}: no trades, because no set had enough trades in sample"),
             Some(figures) => format!(
                 "{windows}, {} out of sample: win rate {} (break-even {}), profit {:+.2}",
                 counted(usize::try_from(figures.trades).unwrap_or(usize::MAX), "trade", "trades"),
@@ -187,9 +188,9 @@ impl WalkForwardReport {
     }
 }
 
-type Named = (&'static str, fn(&Figures) -> Option<f64>);
+type NamedFigure = (&'static str, fn(&Figures) -> Option<f64>);
 
-const FIGURES: [Named; 14] = [
+const FIGURES: [NamedFigure; 14] = [
     ("trades", |f| Some(f.trades as f64)),
     ("won", |f| Some(f.won as f64)),
     ("lost", |f| Some(f.lost as f64)),

@@ -15,7 +15,7 @@ use std::ops::Range;
 pub struct HoldOut {
     from: Millis,
     to: Millis,
-    /// Number of openings for this hypothesis, including this run.
+    /// Number of times that the hold-out was opened for this hypothesis, including this run.
     pub(crate) openings: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     opened: Option<OpenedLine>,
@@ -23,12 +23,12 @@ pub struct HoldOut {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HoldOutOpening {
-    /// Time of the opening; earlier than now if this run repeats it.
+    /// Time of the opening; in the past if this run repeats an earlier opening.
     pub at: String,
     pub number: usize,
     /// Number of times that these candles were opened for other hypotheses.
     pub others: usize,
-    /// Known earlier uses of these candles. Any use withholds an edge.
+    /// Known earlier uses of these candles. Each use is a reason to withhold an edge.
     pub looks: Vec<String>,
     pub looks_unknown: Option<String>,
 }
@@ -51,7 +51,7 @@ impl HoldOut {
         Self { from: range.start, to: range.end, openings, opened: None }
     }
 
-    /// Evaluates the hold-out as the test of a window. Earlier use of its candles withholds an edge.
+    /// Evaluates the hold-out like the test of a window. An earlier use of its candles withholds an edge.
     pub fn opened(
         step: &WindowResult,
         (space, objective): (&Space, Objective),

@@ -4,7 +4,7 @@ mod figures;
 mod hold_out;
 
 use crate::analysis::{Finding, StakedResult, settled_rows};
-use crate::figure::{running_sum, span};
+use crate::figure::{running_sum_sparkline, span};
 use crate::run::{Caveats, EdgeLine};
 use crate::sweep::{LEDGER_STARTS_NOTE, NOT_COUNTED, SweepCount, under_way_text};
 use candlewick_backtest::Finished;
@@ -33,7 +33,7 @@ pub struct WalkForwardResult<'a> {
     pub space: &'a Space,
     pub sweep: &'a SweepSettings,
     pub windows: WindowSettings,
-    /// Longest duration of a trade, rounded up to whole candles.
+    /// Purge length: the longest duration of a trade, rounded up to whole candles.
     pub purge: Millis,
     pub walked: &'a Range<Millis>,
     pub data_hash: &'a str,
@@ -59,7 +59,7 @@ pub struct WalkForwardReport {
     pub(crate) verdict: &'static str,
     pub(crate) edge: EdgeLine,
     pub(super) findings: Vec<Finding>,
-    pub(super) out_of_sample: Option<Joined>,
+    pub(super) out_of_sample: Option<AllTests>,
     /// Out-of-sample expectancy divided by in-sample expectancy, over all windows.
     pub(super) efficiency: Option<f64>,
     pub(super) robustness: RobustnessLine,
@@ -79,7 +79,7 @@ pub struct VerifiedSets {
     pub chosen: usize,
 }
 
-/// A report with details of this process, such as the elapsed time.
+/// Walk-forward report with details of this process, such as the elapsed time.
 #[derive(Debug, Serialize)]
 pub struct WalkForwardSummary<'a> {
     #[serde(flatten)]
@@ -95,10 +95,10 @@ pub struct WalkForwardSummary<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Joined {
-    /// Confidence interval with at least 95 % coverage under its assumptions.
+pub(super) struct AllTests {
+    /// Confidence interval of the win rate with at least 95 % coverage under its assumptions.
     pub(super) win_rate_interval: Option<IntervalLine>,
-    /// Narrower interval with approximately 95 % coverage.
+    /// Narrower interval of the win rate with approximately 95 % coverage.
     win_rate_wilson: Option<IntervalLine>,
     #[serde(flatten)]
     pub(super) figures: Figures,
@@ -121,7 +121,7 @@ pub(super) struct RobustnessLine {
 
 #[derive(Debug, Serialize)]
 pub struct WindowLine {
-    /// 1-based and chronological; `None` for the hold-out.
+    /// 1-based number in chronological order; `None` for the hold-out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) window: Option<usize>,
     pub(super) training: RangeLine,
@@ -166,7 +166,7 @@ impl WalkForwardReport {
         let out_of_sample = all
             .as_ref()
             .zip(span)
-            .map(|(all, span)| Joined::new(Figures::new(all, balance, &span).without_timeline()));
+            .map(|(all, span)| AllTests::new(Figures::new(all, balance, &span).without_timeline()));
         let chosen = || steps.iter().filter_map(|step| step.chosen.as_ref());
         let report = Self {
             scheme: windows.scheme.as_str(),
@@ -192,12 +192,12 @@ impl WalkForwardReport {
                 .notices
                 .iter()
                 .cloned()
-                .chain(unused(walked.walked, windows, steps, walked.hold_out.is_some()))
+                .chain(describe_untested(walked.walked, windows, steps, walked.hold_out.is_some()))
                 .collect(),
             hold_out: walked.hold_out,
             parameters: space.axes().iter().map(|axis| axis.name().to_owned()).collect(),
             curve: all.as_ref().and_then(|all| {
-                running_sum(all.book.rows().iter().map(|row| all.money_scale.to_f64(row.profit)))
+                running_sum_sparkline(all.book.rows().iter().map(|row| all.money_scale.to_f64(row.profit)))
             }),
         };
         (report, all)
@@ -230,7 +230,7 @@ impl<'a> WalkForwardSummary<'a> {
     }
 }
 
-impl Joined {
+impl AllTests {
     fn new(figures: Figures) -> Self {
         let interval = |interval: ConfidenceInterval| {
             let ConfidenceInterval { lower, upper } = interval;
@@ -290,7 +290,7 @@ pub(super) fn test_plan(steps: &[WindowResult]) -> EdgeTestPlan {
     verdict.map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan())
 }
 
-fn unused(
+fn describe_untested(
     walked: &Range<Millis>,
     windows: WindowSettings,
     steps: &[WindowResult],
@@ -300,7 +300,7 @@ fn unused(
     let place = if has_hold_out { " before the hold-out" } else { "" };
     let (unused, missing) = (span(left), span(windows.test - left));
     (left.get() > windows.test.get() / 10).then(|| {
-        format!("the last {unused}{place} are untested: too short for another test window by {missing}")
+        format!("the last {unused}{place} are untested, because another test window needs {missing} more")
     })
 }
 
@@ -308,7 +308,7 @@ fn staked_finding(all: &Finished) -> Option<Finding> {
     StakedResult::from_rows(&settled_rows(&all.book), all.money_scale)?.finding(&[])
 }
 
-/// Returns the efficiency, weighted by trades; `None` if the training earned nothing.
+/// Returns the efficiency weighted by trades; `None` if the training periods earned nothing.
 fn efficiency<'a>(windows: impl Iterator<Item = (&'a Figures, &'a Figures)>) -> Option<f64> {
     let (mut before, mut after) = (0.0, 0.0);
     for (in_sample, out_of_sample) in windows {

@@ -1,11 +1,11 @@
-//! Findings about the number of variants tried and of numeric parameters.
+//! Findings about the number of variants tried and the number of numeric parameters.
 
 use super::{Finding, FindingKind, Severity};
 use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_search::variants::VariantCount;
 use std::fmt::Write as _;
 
-const MANY_VARIANTS: u64 = 10;
+const MIN_VARIANTS_FOR_WARNING: u64 = 10;
 const ALPHA: f64 = 0.05;
 
 pub(super) fn many_variants(variants: &VariantCount) -> Option<Finding> {
@@ -15,23 +15,23 @@ pub(super) fn many_variants(variants: &VariantCount) -> Option<Finding> {
     }
     let mut text = format!("{count} variants of this idea have been tried");
     if *under_way > 0 {
-        let _ = write!(text, " ({under_way} of them planned by running or interrupted searches)");
+        let _ = write!(text, " (running or interrupted searches planned {under_way} of these variants)");
     }
     if !other_ledgers.is_empty() {
         let paths: Vec<String> = other_ledgers.iter().map(|path| path.display().to_string()).collect();
-        let _ = write!(text, " (including those of other ledgers: {})", paths.join(", "));
+        let _ = write!(text, " (including variants from other ledgers: {})", paths.join(", "));
     }
     if let (Some(own), Some(corrected)) = (p_value, p_value_bonferroni) {
-        let _ = write!(text, ": corrected for that, the p-value rises from {own:.4} to {corrected:.4}");
+        let _ = write!(text, ". After correction, the p-value rises from {own:.4} to {corrected:.4}");
     }
     let loses = p_value.is_some_and(|own| own <= ALPHA) && p_value_bonferroni.is_some_and(|p| p > ALPHA);
-    let severity = match (loses, *count >= MANY_VARIANTS) {
+    let severity = match (loses, *count >= MIN_VARIANTS_FOR_WARNING) {
         (true, _) => Severity::Serious,
         (false, true) => Severity::Warning,
         (false, false) => Severity::Info,
     };
-    text.push_str(if loses { ", which chance explains." } else { "." });
-    Some(FindingKind::ManyVariants.with(severity, text))
+    text.push_str(if loses { ", so chance can explain the result." } else { "." });
+    Some(FindingKind::ManyVariants.with_severity(severity, text))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,15 +45,15 @@ pub(super) fn variants_unknown(unknown: &VariantsUnknown) -> Finding {
     let kind = FindingKind::VariantsUnknown;
     match unknown {
         VariantsUnknown::NotCounted => kind.warning(
-            "Variants are not counted ([variants] ledger is empty), so nothing corrects for the number tried.",
+            "Variants are not counted, because [variants] ledger is empty. P-values are not corrected for variants.",
         ),
-        VariantsUnknown::Before => kind.with(
+        VariantsUnknown::Before => kind.with_severity(
             Severity::Info,
-            "The variant ledger starts with this run: earlier variants, or those counted elsewhere, are unknown.",
+            "The variant ledger starts with this run. Earlier variants and variants in other ledgers are unknown.",
         ),
         VariantsUnknown::Lost(what) => kind.serious(format!(
-            "Variants unknown: {what}. No correction is possible. Restore the ledger from a backup, or judge on later \
-             candles."
+            "The number of variants is unknown: {what}. The p-value cannot be corrected. Restore the ledger from a \
+             backup, or test on later candles."
         )),
     }
 }
@@ -62,34 +62,34 @@ pub(super) fn in_sample_only(variants: &VariantCount) -> Option<Finding> {
     let is_seen = variants.count > 1 && variants.unseen_share == Some(0.0);
     is_seen.then(|| {
         FindingKind::InSampleOnly.warning(
-            "In-sample only: other variants ran on all of these candles. Test once on later candles.",
+            "In-sample only: all of these candles were already used by other variants. Test once on later candles.",
         )
     })
 }
 
-const MIN_NUMBERS: usize = 12;
-/// F. E. Harrell, *Regression Modeling Strategies*, 2015, 4.4, recommends 10 to 20 per parameter.
+const MIN_RULE_NUMBERS: usize = 12;
+/// Minimum trades per numeric parameter. F. E. Harrell, *Regression Modeling Strategies*, 2015, 4.4, says 10 to 20.
 const MIN_TRADES_PER_NUMBER: usize = 20;
 
-pub(super) fn many_numbers(
+pub(super) fn many_parameters(
     numbers: &[usize],
     settled: &[&IntentRow],
     bots: &[BotSettings],
 ) -> Option<Finding> {
     numbers.iter().zip(bots).enumerate().find_map(|(index, (numbers, bot))| {
         let trades = settled.iter().filter(|row| row.approved.bot().index() == index).count();
-        is_fitted(*numbers, trades).then(|| {
+        may_be_overfitted(*numbers, trades).then(|| {
             FindingKind::ManyNumbers.warning(format!(
-                "The rule of {} has {numbers} numbers for only {trades} trades, so it may be overfitted. Test it on candles that \
-                 it was not written for.",
+                "The rule of {} has {numbers} numeric parameters but only {trades} trades, so the rule may be \
+                 overfitted. Test the rule on candles that were not used to design it.",
                 bot.name
             ))
         })
     })
 }
 
-const fn is_fitted(numbers: usize, trades: usize) -> bool {
-    numbers >= MIN_NUMBERS && trades > 0 && trades < numbers * MIN_TRADES_PER_NUMBER
+const fn may_be_overfitted(numbers: usize, trades: usize) -> bool {
+    numbers >= MIN_RULE_NUMBERS && trades > 0 && trades < numbers * MIN_TRADES_PER_NUMBER
 }
 
 #[cfg(test)]
@@ -139,7 +139,7 @@ mod tests {
         for (numbers, trades, expected) in
             [(4, 10, false), (12, 239, true), (12, 240, false), (300, 4_000, true), (40, 0, false)]
         {
-            assert_eq!(is_fitted(numbers, trades), expected, "{numbers} {trades}");
+            assert_eq!(may_be_overfitted(numbers, trades), expected, "{numbers} {trades}");
         }
     }
 }

@@ -9,10 +9,10 @@ use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Minimum untraded share of the run's time that is reported.
-const NOTABLE_HALT: f64 = 0.02;
-/// From this untraded share on, the result reflects the limit rather than the strategy.
-const MOST_HALTED: f64 = 0.5;
+/// Minimum untraded share of a run's duration that is reported.
+const MIN_UNTRADED_SHARE: f64 = 0.02;
+/// Untraded share from which the finding is serious, because the limit determines the result.
+const SERIOUS_UNTRADED_SHARE: f64 = 0.5;
 
 pub(super) fn halted_early(
     refused_since: &BTreeMap<&'static str, u64>,
@@ -29,7 +29,7 @@ pub(super) fn halted_early(
     let since = last_open?;
     let (untraded, whole) = ((span.end - since).get() as f64, (span.end - span.start).get() as f64);
     let share = untraded / whole;
-    if share.is_nan() || share < NOTABLE_HALT {
+    if share.is_nan() || share < MIN_UNTRADED_SHARE {
         return None;
     }
     // Counted in candles, because closed market hours have no candles.
@@ -39,20 +39,20 @@ pub(super) fn halted_early(
         None => percent,
     };
     let text = format!(
-        "Trading stopped on {} UTC: {rule} rejected the {} after the last trade. Not traded: {untraded}. The figures \
-         cover only the time before.",
+        "Trading stopped on {} UTC: {rule} rejected the {} after the last trade. The bots did not trade for \
+         {untraded}. The figures cover only the time before the stop.",
         minute(since),
         counted(signals, "signal", "signals"),
     );
-    let severity = if share >= MOST_HALTED { Severity::Serious } else { Severity::Warning };
-    Some(FindingKind::HaltedEarly.with(severity, text))
+    let severity = if share >= SERIOUS_UNTRADED_SHARE { Severity::Serious } else { Severity::Warning };
+    Some(FindingKind::HaltedEarly.with_severity(severity, text))
 }
 
-/// Minimum share of signals rejected by a rule that rejects briefly or by schedule.
-const NEARLY_ALL_SHARE: f64 = 0.90;
-/// Minimum share for other rules, such as a daily limit, which then dominate the result.
-const DECISIVE_SHARE: f64 = 0.50;
-/// With fewer signals, the finding is reported only if no signal was accepted.
+/// Minimum reported share of rejected signals, for a rule that rejects briefly or by schedule.
+const MIN_BRIEF_RULE_SHARE: f64 = 0.90;
+/// Minimum reported share of rejected signals, for other rules such as a daily limit.
+const MIN_RULE_SHARE: f64 = 0.50;
+/// Minimum number of signals. With fewer signals, the finding is reported only if no signal was accepted.
 const MIN_SIGNALS: u64 = 20;
 
 pub(super) fn refused_by_one_rule(summary: &Summary) -> Option<Finding> {
@@ -64,33 +64,33 @@ pub(super) fn refused_by_one_rule(summary: &Summary) -> Option<Finding> {
     let (severity, text) = if *most == signals {
         let all = format!("All {signals} signals were");
         let all = if signals == 1 { "The only signal was" } else { &all };
-        (Severity::Serious, format!("{all} {cause} ({rule}): nothing was traded."))
-    } else if opened == 0 || (share >= notable_share(rule) && signals >= MIN_SIGNALS) {
-        let traded = if opened == 0 { "nothing was traded" } else { "only the rest was traded" };
+        (Severity::Serious, format!("{all} {cause} ({rule}), so nothing was traded."))
+    } else if opened == 0 || (share >= min_reported_share(rule) && signals >= MIN_SIGNALS) {
+        let traded = if opened == 0 { "nothing was traded" } else { "only the other signals were traded" };
         let share = share * 100.0;
-        let text = format!("{most} of {signals} signals ({share:.0} %) were {cause} ({rule}): {traded}.");
+        let text = format!("{most} of {signals} signals ({share:.0} %) were {cause} ({rule}), so {traded}.");
         (Severity::Warning, text)
     } else {
         return None;
     };
-    Some(FindingKind::RefusedByOneRule.with(severity, format!("{text} {hint}")))
+    Some(FindingKind::RefusedByOneRule.with_severity(severity, format!("{text} {hint}")))
 }
 
-fn notable_share(name: &str) -> f64 {
+fn min_reported_share(name: &str) -> f64 {
     let is_usual = |rule: Rule| rule.is_brief() || matches!(rule, Rule::OutsideHours | Rule::Blackout);
     let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == name);
-    if rule.is_some_and(is_usual) { NEARLY_ALL_SHARE } else { DECISIVE_SHARE }
+    if rule.is_some_and(is_usual) { MIN_BRIEF_RULE_SHARE } else { MIN_RULE_SHARE }
 }
 
 fn cause_and_hint(name: &str) -> (&'static str, &'static str) {
     match name {
         "NoPrice" => (
             "rejected for lack of a price",
-            "The candles have no price where these trades would have opened. Run `candlewick data check` to list the gaps.",
+            "The candles have no price at the open times of these trades. Run `candlewick data check` to list the gaps.",
         ),
         "Rejected" => (
             "declined by the venue",
-            "Run `candlewick trades --state rejected` to list them and `candlewick explain` for the venue's message.",
+            "Run `candlewick trades --state rejected` to list these signals and `candlewick explain` for the venue's message.",
         ),
         "NotSent" => (
             "too late to be sent",
@@ -98,11 +98,11 @@ fn cause_and_hint(name: &str) -> (&'static str, &'static str) {
         ),
         "GateClosed" => (
             "blocked by the bot's gate",
-            "Signals of the strategy became virtual trades; signals of other sources were not followed. The bot's `params` set the gate.",
+            "The strategy's signals became virtual trades; signals from other sources were not followed. The bot's `params` set the gate.",
         ),
         _ => (
             "rejected by one rule",
-            "Check its setting in [risk]. For a run with a journal, `candlewick why` explains each signal.",
+            "Check the rule's setting in [risk]. If the run has a journal, `candlewick why` explains each signal.",
         ),
     }
 }

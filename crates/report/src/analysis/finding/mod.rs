@@ -68,16 +68,16 @@ pub struct Finding {
 #[derive(Clone, Debug, Default)]
 pub struct Background {
     pub assumed_payout_percent: Option<f64>,
-    /// Median payout that the venue actually paid; `None` if unknown.
+    /// Median payout that the venue actually paid, in percent; `None` if unknown.
     pub seen_payout_percent: Option<f64>,
-    /// Missing candles between the first and the last, excluding closed market hours.
+    /// Number of candles missing between the first and last candle, excluding closed market hours.
     pub missing_candles: u64,
-    /// Number of the bots' candles after the last decision; `None` without candles.
+    /// Number of the bots' candles after the last trade decision; `None` if the run has no candles.
     pub untraded_candles: Option<u64>,
     pub revised_candles: u64,
     pub unset_steps: BTreeMap<Symbol, f64>,
     pub reversals: Vec<Reversals>,
-    /// Number of numeric values in each bot's rule, in bot order; 0 without a rule.
+    /// Number of numeric values in each bot's rule, in bot order; 0 for a bot without a rule.
     pub rule_numbers: Vec<usize>,
     pub stale_longer: Vec<StaleLonger>,
 }
@@ -91,7 +91,7 @@ pub struct StaleLonger {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VerdictBasis {
-    pub(super) apart: u64,
+    pub(super) non_overlapping: u64,
     pub(super) is_decided: bool,
 }
 
@@ -106,7 +106,7 @@ pub(super) struct Facts<'a> {
     pub(super) scale: MoneyScale,
     pub(super) settled: &'a [&'a IntentRow],
     pub(super) refused_since_last: BTreeMap<&'static str, u64>,
-    /// Time of the last decision (`None` without a decision), and time range of the run.
+    /// Time of the last trade decision (`None` if there was no trade), and time range of the run.
     pub(super) last_open: (Option<Millis>, &'a Range<Millis>),
     pub(super) background: Background,
     pub(super) basis: VerdictBasis,
@@ -126,16 +126,16 @@ impl FindingKind {
         )
     }
 
-    pub(crate) fn with(self, severity: Severity, text: impl Into<String>) -> Finding {
+    pub(crate) fn with_severity(self, severity: Severity, text: impl Into<String>) -> Finding {
         Finding { kind: self, severity, text: text.into() }
     }
 
     pub(crate) fn serious(self, text: impl Into<String>) -> Finding {
-        self.with(Severity::Serious, text)
+        self.with_severity(Severity::Serious, text)
     }
 
     pub(crate) fn warning(self, text: impl Into<String>) -> Finding {
-        self.with(Severity::Warning, text)
+        self.with_severity(Severity::Warning, text)
     }
 }
 
@@ -144,7 +144,7 @@ impl Finding {
         self.severity == Severity::Serious && self.kind.is_headline()
     }
 
-    /// Renders the findings below a heading; empty without findings.
+    /// Renders the findings below a heading; returns an empty string if there are no findings.
     pub(crate) fn render_all(findings: &[Self]) -> String {
         let lines = findings.iter().map(|one| format!(" {:<8} {}\n", one.severity.as_str(), one.text));
         let lines = lines.collect::<Vec<_>>().concat();
@@ -170,7 +170,7 @@ impl Finding {
             lost: summary.lost,
             longest_losing_streak: summary.longest_losing_streak,
             profit_factor: metrics.profit_factor.of_returns,
-            apart: facts.basis.apart,
+            non_overlapping: facts.basis.non_overlapping,
         };
         let found = [
             staked.and_then(|staked| staked.finding(&bots)),
@@ -188,7 +188,7 @@ impl Finding {
             facts.variants_unknown.map(choice::variants_unknown),
             venue::gaps(background.missing_candles, summary.cancelled + no_price, summary.trades + no_price),
             venue::bid_ask_bounce(&background.reversals),
-            choice::many_numbers(&background.rule_numbers, facts.settled, facts.bots),
+            choice::many_parameters(&background.rule_numbers, facts.settled, facts.bots),
             venue::stale_longer_candles(&background.stale_longer),
             venue::draw_share(summary.draw, summary.trades),
             venue::no_price_step(facts.settled, facts.bots, &background.unset_steps),

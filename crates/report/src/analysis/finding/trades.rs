@@ -1,44 +1,44 @@
-//! Findings about trades: too few, too good, streaks, a single profitable hour, effects of stakes.
+//! Findings about trades: too few trades, implausible results, streaks, a single profitable hour, stake sizes.
 
 use super::{Finding, FindingKind, Severity, VerdictBasis};
-use crate::analysis::{Cell, SensitivityPoint, apart};
+use crate::analysis::{Cell, SensitivityPoint, select_disjoint};
 use candlewick_backtest::metric::{Expectancy, WinRates};
 use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_sdk::{MoneyScale, Outcome, group_thousands};
 use candlewick_statistics::{WinRate, clopper_pearson_interval, runs_test};
 use std::collections::BTreeMap;
 
-/// Confidence interval half-width above which the finding is serious: below about 95 trades.
-const SERIOUS_WIDTH: f64 = 0.10;
-/// Confidence interval half-width above which a finding is reported: below about 380 trades.
-const NOTABLE_WIDTH: f64 = 0.05;
+/// Half-width of the confidence interval above which the finding is serious (fewer than about 95 trades).
+const SERIOUS_HALF_WIDTH: f64 = 0.10;
+/// Half-width of the confidence interval above which a finding is reported (fewer than about 380 trades).
+const REPORTED_HALF_WIDTH: f64 = 0.05;
 
 pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<Finding> {
     let kind = FindingKind::TooFewTrades;
     let Some(uncertainty) = rates.map(WinRates::uncertainty) else {
-        return Some(kind.serious("No trade was won or lost: there is nothing to judge."));
+        return Some(kind.serious("No trade was won or lost, so there is no result to judge."));
     };
     let severity = match uncertainty {
-        wide if wide > SERIOUS_WIDTH => Severity::Serious,
-        wide if wide > NOTABLE_WIDTH => Severity::Warning,
+        wide if wide > SERIOUS_HALF_WIDTH => Severity::Serious,
+        wide if wide > REPORTED_HALF_WIDTH => Severity::Warning,
         _ => return None,
     };
     let points = uncertainty * 100.0;
     let text = format!(
-        "Too few trades: with {decided} won or lost, the win rate is uncertain by +-{points:.1} points."
+        "Too few trades: {decided} were won or lost, so the win rate is uncertain by +-{points:.1} points."
     );
-    Some(kind.with(severity, text))
+    Some(kind.with_severity(severity, text))
 }
 
-/// Highest credible win rate; at a payout of 80 % it earns 35 % of each stake.
+/// Highest credible win rate. At a payout of 80 %, this win rate earns 35 % of each stake.
 const CREDIBLE_WIN_RATE: f64 = 0.75;
-/// Two-sided confidence level: a credible win rate is flagged less than once in 1,000 times.
+/// Two-sided confidence level. A credible win rate is reported as too good in fewer than 1 of 1,000 cases.
 const CONFIDENCE: f64 = 0.998;
-/// Highest credible profit factor; at a payout of 80 % it takes a win rate of 83 %.
+/// Highest credible profit factor. At a payout of 80 %, this factor requires a win rate of 83 %.
 const CREDIBLE_PROFIT_FACTOR: f64 = 4.0;
-/// Minimum trades to judge the factor: at a true 60 %, 42 of 50 win once in 3,000 times.
+/// Minimum trades to judge the profit factor. At a true win rate of 60 %, 42 of 50 trades win in 1 of 3,000 cases.
 const MIN_GROUPS_FOR_FACTOR: u64 = 50;
-/// At a true 60 %, this many trades without two losses in a row occur once in a million times.
+/// Minimum reported trades without two losses in a row; at a true win rate of 60 %, 1 case in a million.
 const MIN_GROUPS_WITHOUT_STREAK: u64 = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,19 +46,19 @@ pub(crate) struct DecidedTrades {
     pub(crate) won: u64,
     pub(crate) lost: u64,
     pub(crate) longest_losing_streak: u64,
-    /// Total wins divided by total losses at a stake of 1; `None` without a loss.
+    /// Total wins divided by total losses at a stake of 1; `None` if no trade was lost.
     pub(crate) profit_factor: Option<f64>,
     /// Maximum number of non-overlapping trades.
-    pub(crate) apart: u64,
+    pub(crate) non_overlapping: u64,
 }
 
 pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
-    let DecidedTrades { won, lost, longest_losing_streak, profit_factor, apart } = *trades;
+    let DecidedTrades { won, lost, longest_losing_streak, profit_factor, non_overlapping } = *trades;
     let decided = won + lost;
     if decided == 0 {
         return None;
     }
-    let groups = apart.min(decided);
+    let groups = non_overlapping.min(decided);
     let rate = won as f64 / decided as f64;
     let mut why = Vec::new();
     if win_rate_lower_bound(rate, groups).is_some_and(|lower| lower > CREDIBLE_WIN_RATE) {
@@ -79,26 +79,26 @@ pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
     })
 }
 
-/// Returns the lower bound of the win rate, counting only non-overlapping trades as independent.
+/// Returns the lower confidence bound of the win rate. Only non-overlapping trades count as independent.
 fn win_rate_lower_bound(rate: f64, groups: u64) -> Option<f64> {
     let won = (rate * groups as f64).round() as u64;
     let counted = WinRate::new(won, groups - won.min(groups)).ok()?;
     clopper_pearson_interval(counted, CONFIDENCE).ok().map(|interval| interval.lower)
 }
 
-/// Source: Cameron and Miller, *A Practitioner's Guide to Cluster-Robust Inference*, 2015 (20 to 50).
-const FEW_CLUSTERS: u64 = 30;
-/// With fewer trades, `too_few_trades` applies instead.
-const FEWEST_TRADES: u64 = 95;
+/// Minimum number of clusters; Cameron and Miller, *A Practitioner's Guide to Cluster-Robust Inference*, say 20 to 50.
+const MIN_CLUSTERS: u64 = 30;
+/// Minimum number of trades if there is no verdict yet. `too_few_trades` covers fewer trades.
+const MIN_TRADES: u64 = 95;
 
 pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding> {
-    let VerdictBasis { apart, is_decided } = basis;
-    let is_few = (is_decided || decided >= FEWEST_TRADES) && (1..FEW_CLUSTERS).contains(&apart);
+    let VerdictBasis { non_overlapping, is_decided } = basis;
+    let is_few = (is_decided || decided >= MIN_TRADES) && (1..MIN_CLUSTERS).contains(&non_overlapping);
     let what = if is_decided { "The verdict rests" } else { "These results rest" };
     is_few.then(|| {
         FindingKind::FewClusters.warning(format!(
-            "{what} on {decided} trades, but only {apart} did not overlap. Overlapping trades share their luck. Wait for \
-             at least {FEW_CLUSTERS} that do not overlap."
+            "{what} on {decided} trades, but only {non_overlapping} of the trades did not overlap. Overlapping trades \
+             share their luck. Wait for at least {MIN_CLUSTERS} non-overlapping trades."
         ))
     })
 }
@@ -114,61 +114,61 @@ pub(super) fn regimes(settled: &[&IntentRow], bots: &[BotSettings]) -> Option<Fi
         }
     }
     let outcomes = |rows: Vec<&IntentRow>| -> Vec<bool> {
-        apart(rows).iter().map(|row| row.outcome == Some(Outcome::Won)).collect()
+        select_disjoint(rows).iter().map(|row| row.outcome == Some(Outcome::Won)).collect()
     };
     let outcomes: Vec<Vec<bool>> = symbols.into_values().map(outcomes).collect();
-    judge(outcomes.iter().map(|outcomes| &outcomes[..]))
+    runs_finding(outcomes.iter().map(|outcomes| &outcomes[..]))
 }
 
-fn judge<'a>(sequences: impl Iterator<Item = &'a [bool]>) -> Option<Finding> {
+fn runs_finding<'a>(sequences: impl Iterator<Item = &'a [bool]>) -> Option<Finding> {
     let test = runs_test(sequences).filter(|test| test.p_value <= ALPHA)?;
     let (what, why) = if (test.runs as f64) < test.expected {
         ("come in streaks", "The win rate may change over time")
     } else {
-        ("alternate", "A win may predict a loss, and a loss a win")
+        ("alternate", "A win may predict a loss, and a loss may predict a win")
     };
     Some(FindingKind::Regimes.warning(format!(
-        "Wins and losses {what}: {} runs, about {:.0} expected in random order (p-value {:.4}, trades that do not overlap). \
-         {why}. The verdict's error rate assumes that a result does not predict the next.",
+        "Wins and losses {what}: {} runs of equal results instead of about {:.0} in random order (p-value {:.4}, \
+         non-overlapping trades). {why}. The verdict's error rate assumes that no result predicts the next result.",
         test.runs, test.expected, test.p_value
     )))
 }
 
-const FEWEST_HOURS: usize = 3;
+const MIN_HOURS: usize = 3;
 
 pub(super) fn one_hour_only(hours: &[Cell]) -> Option<Finding> {
     let total: f64 = hours.iter().map(|cell| cell.total_return).sum();
     let best = hours.iter().max_by(|one, two| one.total_return.total_cmp(&two.total_return))?;
     let rest = total - best.total_return;
-    let is_alone = hours.len() >= FEWEST_HOURS && total > 0.0 && rest <= 0.0;
+    let is_alone = hours.len() >= MIN_HOURS && total > 0.0 && rest <= 0.0;
     is_alone.then(|| {
         let Cell { label, trades, .. } = best;
         FindingKind::OneHourOnly.warning(format!(
-            "One hour made all of the profit: {trades} trades from {label} UTC returned {:+.1} stakes, the other {} hours {rest:+.1}.",
+            "One hour made all of the profit: {trades} trades from {label} UTC returned {:+.1} stakes, the other {} hours returned {rest:+.1}.",
             best.total_return,
             hours.len() - 1
         ))
     })
 }
 
-/// Typical latency. A profit that disappears at this latency is not attainable.
-const USUAL_LATENCY_MS: f64 = 1_000.0;
+/// Typical latency in milliseconds. A profit that disappears at this latency is not attainable.
+const TYPICAL_LATENCY_MS: f64 = 1_000.0;
 
-/// `latencies` must be in ascending order. It is empty if the run was not repeated.
+/// Reports a profit that latency removes. `latencies` must be ascending, or empty if the run was not repeated.
 pub(super) fn latency_finding(latencies: &[SensitivityPoint]) -> Option<Finding> {
     let known = |point: &SensitivityPoint| Some((point.value?, point.return_per_unit?));
     let (_, at_once) = latencies.first().and_then(known).filter(|(at, gain)| *at == 0.0 && *gain > 0.0)?;
     let (dead_at, left) = latencies.iter().filter_map(known).find(|(_, gain)| *gain <= 0.0)?;
-    let severity = if dead_at <= USUAL_LATENCY_MS { Severity::Serious } else { Severity::Warning };
+    let severity = if dead_at <= TYPICAL_LATENCY_MS { Severity::Serious } else { Severity::Warning };
     let text = format!(
-        "Latency removes the profit: {:+.2} % of the stake per trade without latency, {:+.2} % at {dead_at:.0} ms.",
+        "Latency removes the profit: a trade returns {:+.2} % of its stake without latency and {:+.2} % at {dead_at:.0} ms.",
         at_once * 100.0,
         left * 100.0
     );
-    Some(FindingKind::DiesOfLatency.with(severity, text))
+    Some(FindingKind::DiesOfLatency.with_severity(severity, text))
 }
 
-/// With 30 trades, the 95 % error of the mean is a third of the stake (1.96 * 0.9 / sqrt(30)).
+/// Minimum won or lost trades. With 30, the 95 % error of the mean is a third of the stake (1.96 * 0.9 / sqrt(30)).
 const MIN_DECIDED: u64 = 30;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -177,7 +177,7 @@ pub(crate) struct StakedResult {
     pub(crate) return_per_unit: f64,
     pub(crate) profit: f64,
     pub(crate) decimals: u32,
-    /// Whether all stakes are equal. Money and units then differ only by rounding.
+    /// Whether all stakes are equal. If so, results in money and in units differ only by rounding.
     pub(crate) has_equal_stakes: bool,
 }
 
@@ -211,7 +211,7 @@ impl StakedResult {
         } else if self.return_per_unit > 0.0 && self.profit < 0.0 {
             Some(FindingKind::StakesLoseMoney.serious(format!(
                 "Losing trades had larger stakes: the account lost {}, although the mean return of a trade is {percent:+.2} % of \
-                 its stake. The verdict weights all trades equally and does not cover this staking.",
+                 its stake. The verdict weights all trades equally and does not cover stake sizes.",
                 profit.trim_start_matches('-')
             )))
         } else {
@@ -257,9 +257,10 @@ mod tests {
         assert_eq!(too_few_trades(None, 0).map(|finding| finding.severity), Some(Severity::Serious));
     }
 
-    fn found_too_good(won: u64, lost: u64, streak: u64, apart: u64) -> Option<String> {
+    fn found_too_good(won: u64, lost: u64, streak: u64, non_overlapping: u64) -> Option<String> {
         let profit_factor = (lost > 0).then(|| 0.8 * won as f64 / lost as f64);
-        let trades = DecidedTrades { won, lost, longest_losing_streak: streak, profit_factor, apart };
+        let longest_losing_streak = streak;
+        let trades = DecidedTrades { won, lost, longest_losing_streak, profit_factor, non_overlapping };
         too_good(&trades).map(|finding| finding.text)
     }
 
@@ -307,7 +308,7 @@ mod tests {
 
     #[test]
     fn reports_few_trades_that_do_not_overlap() {
-        for (apart, is_decided, decided, expected) in [
+        for (non_overlapping, is_decided, decided, expected) in [
             (29, true, 40, true),
             (30, true, 40, false),
             (3, false, 95, true),
@@ -315,15 +316,15 @@ mod tests {
             (30, false, 400, false),
             (0, true, 0, false),
         ] {
-            let found = few_clusters(VerdictBasis { apart, is_decided }, decided);
-            assert_eq!(found.is_some(), expected, "{apart} {is_decided} {decided}");
+            let found = few_clusters(VerdictBasis { non_overlapping, is_decided }, decided);
+            assert_eq!(found.is_some(), expected, "{non_overlapping} {is_decided} {decided}");
         }
     }
 
     #[test]
     fn reports_alternating_outcomes() {
         let turns: Vec<bool> = (0..400).map(|place| place % 2 == 0).collect();
-        let found = judge([&turns[..]].into_iter()).unwrap();
+        let found = runs_finding([&turns[..]].into_iter()).unwrap();
         assert!(found.text.contains("alternate: 400 runs"), "{}", found.text);
     }
 

@@ -9,10 +9,10 @@ use candlewick_simulator::SimulationSettings;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Payout difference, in points, that is serious: about half a point of break-even.
-const SERIOUS_PAYOUT: f64 = 2.0;
+/// Payout difference in percentage points above which a finding is serious: about half a point of break-even.
+const SERIOUS_PAYOUT_POINTS: f64 = 2.0;
 
-/// Returns the median assumed payout of the trades in percent; the default payout without trades.
+/// Returns the median assumed payout of the trades in percent, or the default payout if there are no trades.
 pub fn assumed_payout_percent(
     simulation: &SimulationSettings,
     bots: &[BotSettings],
@@ -27,60 +27,59 @@ pub fn assumed_payout_percent(
 pub(super) fn assumed_payout(assumed_percent: Option<f64>, seen_percent: Option<f64>) -> Option<Finding> {
     let (assumed, seen) = (assumed_percent?, seen_percent?);
     let above = assumed - seen;
-    let severity = if above > SERIOUS_PAYOUT { Severity::Serious } else { Severity::Warning };
+    let severity = if above > SERIOUS_PAYOUT_POINTS { Severity::Serious } else { Severity::Warning };
     let text = format!(
-        "A payout of {assumed:.1} % is assumed, but the venue paid {seen:.1} % (median): live results will be lower."
+        "The assumed payout is {assumed:.1} %, but the venue paid {seen:.1} % (median). Live results will be lower."
     );
     // Payouts have four decimals.
-    (above > 1e-4).then(|| FindingKind::AssumedPayout.with(severity, text))
+    (above > 1e-4).then(|| FindingKind::AssumedPayout.with_severity(severity, text))
 }
 
-/// Lowest plausible payout; 0.8 was probably meant as a fraction. Known venues pay 60 to 92 %.
-const MIN_PAYOUT: f64 = 20.0;
-/// Highest plausible payout. Above it, a win pays more than a loss costs, so a coin toss is profitable.
-const MAX_PAYOUT: f64 = 100.0;
+/// Lowest plausible payout in percent. Known venues pay 60 to 92 %; a payout of 0.8 is probably a fraction.
+const MIN_PAYOUT_PERCENT: f64 = 20.0;
+/// Highest plausible payout in percent. Above 100 %, a coin toss is profitable.
+const MAX_PAYOUT_PERCENT: f64 = 100.0;
 
 pub(crate) fn unusual_payout(assumed_percent: Option<f64>) -> Option<Finding> {
-    let assumed = assumed_percent.filter(|assumed| !(MIN_PAYOUT..=MAX_PAYOUT).contains(assumed))?;
-    let why = if assumed > MAX_PAYOUT {
-        "a coin toss would be profitable, and venues pay 60 to 92 %"
+    let assumed = assumed_percent.filter(|one| !(MIN_PAYOUT_PERCENT..=MAX_PAYOUT_PERCENT).contains(one))?;
+    let why = if assumed > MAX_PAYOUT_PERCENT {
+        "a coin toss would be profitable, but venues pay only 60 to 92 %"
     } else {
-        "venues pay 60 to 92 %, and payout_percent is in percent (80, not 0.8)"
+        "venues pay 60 to 92 %, and payout_percent must be in percent (80, not 0.8)"
     };
-    Some(FindingKind::UnusualPayout.serious(format!("A payout of {assumed:.1} % is assumed: {why}.")))
+    Some(FindingKind::UnusualPayout.serious(format!("A payout of {assumed:.1} % is implausible: {why}.")))
 }
 
-/// Share of affected trades above which an edge is not credible.
-const SERIOUS_GAPS: f64 = 0.01;
+const SERIOUS_GAP_SHARE: f64 = 0.01;
 
-/// Reports `missing` candles, and `touched` of `asked` trades that had no price.
-pub(super) fn gaps(missing: u64, touched: u64, asked: u64) -> Option<Finding> {
-    if missing == 0 && touched == 0 {
+/// Reports missing candles, and trades without a price (`unpriced` of all `attempted` ones).
+pub(super) fn gaps(missing: u64, unpriced: u64, attempted: u64) -> Option<Finding> {
+    if missing == 0 && unpriced == 0 {
         return None;
     }
-    let share = touched as f64 / asked.max(1) as f64;
+    let share = unpriced as f64 / attempted.max(1) as f64;
     let severity = match share {
         0.0 => Severity::Info,
-        few if few <= SERIOUS_GAPS => Severity::Warning,
+        few if few <= SERIOUS_GAP_SHARE => Severity::Warning,
         _ => Severity::Serious,
     };
-    let trades = format!("{touched} of {asked} trades ({:.1} %)", share * 100.0);
+    let trades = format!("{unpriced} of {attempted} trades ({:.1} %)", share * 100.0);
     let text = if missing == 0 {
         format!(
-            "{trades} had no price: they would have opened or closed outside market hours or after the last candle. No candle \
-             of market hours is missing."
+            "{trades} had no price, because the open or close would have been outside market hours or after the last \
+             candle. No candle is missing during market hours."
         )
     } else {
         let candles = counted(missing, "candle is", "candles are");
-        format!("The data has gaps: {candles} missing in market hours, and {trades} had no price.")
+        format!("The data has gaps: {candles} missing during market hours, and {trades} had no price.")
     };
-    Some(FindingKind::Gaps.with(severity, text))
+    Some(FindingKind::Gaps.with_severity(severity, text))
 }
 
-/// Minimum share of reversals: betting against the last move breaks even at a payout of 85 %.
-const MIN_SHARE: f64 = 0.54;
-/// Minimum standard errors above one half; a random walk exceeds it in 3.4 of 1,000,000 cases.
-const MIN_ERRORS: f64 = 4.5;
+/// Minimum share of reversals. At a payout of 85 %, trading against the last move breaks even at this share.
+const MIN_REVERSAL_SHARE: f64 = 0.54;
+/// Minimum standard errors above one half. A random walk exceeds this value in 3.4 of 1,000,000 cases.
+const MIN_STANDARD_ERRORS: f64 = 4.5;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reversals {
@@ -90,7 +89,7 @@ pub struct Reversals {
 }
 
 impl Reversals {
-    /// Counts reversals, skipping gaps. On a random walk the count is binomial with probability 1/2.
+    /// Counts reversals of consecutive moves, skipping gaps. For a random walk, the count is binomial with p = 1/2.
     pub fn from_candles(candles: &CandleSeries) -> Self {
         let interval = candles.interval().length();
         let (mut reversed, mut moves, mut last) = (0, 0, None);
@@ -114,18 +113,18 @@ impl Reversals {
         self.reversed as f64 / self.moves.max(1) as f64
     }
 
-    fn is_clear(&self) -> bool {
+    fn is_significant(&self) -> bool {
         let errors = (self.share() - 0.5) * 2.0 * (self.moves as f64).sqrt();
-        self.share() >= MIN_SHARE && errors >= MIN_ERRORS
+        self.share() >= MIN_REVERSAL_SHARE && errors >= MIN_STANDARD_ERRORS
     }
 }
 
 pub(super) fn bid_ask_bounce(reversals: &[Reversals]) -> Option<Finding> {
-    let clear = reversals.iter().filter(|one| one.is_clear());
+    let clear = reversals.iter().filter(|one| one.is_significant());
     let most = clear.max_by(|one, other| one.share().total_cmp(&other.share()))?;
     Some(FindingKind::BidAskBounce.warning(format!(
-        "One-candle moves of {} reverse in {:.1} % of {} cases, like last prices that bounce between bid and ask. The spread \
-         may explain all profit from trading against the last move. Test on bid or mid prices.",
+        "Consecutive candles of {} move in opposite directions in {:.1} % of {} cases. Last prices that bounce between \
+         bid and ask do the same, so the spread may explain all profit. Test on bid or mid prices.",
         most.series,
         most.share() * 100.0,
         most.moves
@@ -134,13 +133,13 @@ pub(super) fn bid_ask_bounce(reversals: &[Reversals]) -> Option<Finding> {
 
 pub(super) fn data_revised(revised: u64) -> Option<Finding> {
     let text = format!(
-        "{revised} values of these candles were revised later. The run uses the first values, as a live bot would. \
-         `candlewick data check` lists them."
+        "{revised} values of these candles were revised later. The run uses the original values, as a live bot would. \
+         Run `candlewick data check` to list the revisions."
     );
     (revised > 0).then(|| FindingKind::DataRevised.warning(text))
 }
 
-const NOTED_DRAWS: f64 = 0.01;
+const MIN_HIDDEN_DRAW_SHARE: f64 = 0.01;
 
 pub(super) fn no_price_step(
     settled: &[&IntentRow],
@@ -157,62 +156,61 @@ pub(super) fn no_price_step(
     let is_decided = |row: &&&IntentRow| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost));
     let missed = settled.iter().filter(is_decided).filter(is_unrounded).count();
     let all = settled.len().max(1) as f64;
-    (missed as f64 / all > NOTED_DRAWS).then(|| {
+    (missed as f64 / all > MIN_HIDDEN_DRAW_SHARE).then(|| {
         let percent = |count: usize| count as f64 / all * 100.0;
         FindingKind::NoPriceStep.warning(format!(
-            "{:.1} % of the trades drew, {:.1} % would have at the tick size of the candles. Without [simulation.ticks], prices \
-             inside a candle are not rounded, and such trades are won or lost by less than a tick.",
+            "{:.1} % of the trades drew, but {:.1} % would have drawn if all prices were rounded to the candles' tick \
+             size. Set this size in [simulation.ticks]; without it, some trades are won or lost by less than a tick.",
             percent(drawn),
             percent(drawn + missed)
         ))
     })
 }
 
-/// Returns the price as a rounded number of steps. `step` is 1 or 1/n for an integer n.
+/// Returns the price in ticks, rounded. `step` is the tick size: 1 or 1/n for an integer n.
 fn count_steps(price: f64, step: f64) -> f64 {
     (price * (1.0 / step).round()).round()
 }
 
-/// Share of stale candles above which the result does not reflect the rule.
-const SERIOUS_STALE: f64 = 0.01;
+const SERIOUS_STALE_SHARE: f64 = 0.01;
 
 pub(super) fn stale_longer_candles(stale: &[StaleLonger]) -> Option<Finding> {
     let share = |one: &StaleLonger| one.staleness.stale as f64 / one.staleness.candles.max(1) as f64;
     let worst = stale.iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
-    let severity = if share(worst) > SERIOUS_STALE { Severity::Serious } else { Severity::Info };
+    let severity = if share(worst) > SERIOUS_STALE_SHARE { Severity::Serious } else { Severity::Info };
     let mut text = String::new();
     for one in stale {
         let StaleLonger { bot, interval, staleness } = one;
         let _ = write!(
             text,
-            "{bot} used a stale {interval} candle on {:.1} % of its candles, up to {} after its close. ",
+            "{bot} used a stale {interval} candle on {:.1} % of the bot's candles, up to {} after the close. ",
             share(one) * 100.0,
             span(staleness.oldest)
         );
     }
     text.push_str(
-        "Newer ones were not built, because too many shorter candles are missing (minimum: data.longer_share_percent).",
+        "Newer candles were not built, because too many shorter candles are missing (see data.longer_share_percent).",
     );
-    Some(FindingKind::StaleLongerCandles.with(severity, text))
+    Some(FindingKind::StaleLongerCandles.with_severity(severity, text))
 }
 
-const SERIOUS_DRAWS: f64 = 0.20;
-const NOTABLE_DRAWS: f64 = 0.05;
+const SERIOUS_DRAW_SHARE: f64 = 0.20;
+const MIN_DRAW_SHARE: f64 = 0.05;
 
 pub(super) fn draw_share(drawn: u64, trades: u64) -> Option<Finding> {
     let share = drawn as f64 / trades.max(1) as f64;
     let severity = match share {
-        large if large > SERIOUS_DRAWS => Severity::Serious,
-        large if large > NOTABLE_DRAWS => Severity::Warning,
+        large if large > SERIOUS_DRAW_SHARE => Severity::Serious,
+        large if large > MIN_DRAW_SHARE => Severity::Warning,
         _ => return None,
     };
-    let step = " A tick size in [simulation.ticks] that is coarser than the venue's causes such draws.";
+    let step = " A tick size in [simulation.ticks] that is too coarse causes many draws.";
     let step = if severity == Severity::Serious { step } else { "" };
     let text = format!(
-        "{:.1} % of the trades drew. They would lose at a venue that counts draws as losses (test with draw = \"loss\").{step}",
+        "{:.1} % of the trades drew. Some venues count draws as losses; set draw = \"loss\" to test this case.{step}",
         share * 100.0
     );
-    Some(FindingKind::DrawShare.with(severity, text))
+    Some(FindingKind::DrawShare.with_severity(severity, text))
 }
 
 #[cfg(test)]
@@ -247,7 +245,7 @@ mod tests {
 
     #[test]
     fn rates_gaps_by_the_share_of_affected_trades() {
-        for (missing, touched, asked, expected) in [
+        for (missing, unpriced, attempted, expected) in [
             (0, 0, 500, None),
             (12, 0, 500, Some(Severity::Info)),
             (12, 5, 500, Some(Severity::Warning)),
@@ -255,8 +253,8 @@ mod tests {
             (0, 1, 1, Some(Severity::Serious)),
             (3, 0, 0, Some(Severity::Info)),
         ] {
-            let found = gaps(missing, touched, asked).map(|finding| finding.severity);
-            assert_eq!(found, expected, "{missing} {touched} {asked}");
+            let found = gaps(missing, unpriced, attempted).map(|finding| finding.severity);
+            assert_eq!(found, expected, "{missing} {unpriced} {attempted}");
         }
         let text = |missing| gaps(missing, 1, 703).unwrap().text;
         assert!(text(0).starts_with("1 of 703 trades (0.1 %)"), "{}", text(0));

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-const MAX_PAIRED: usize = 4;
+const MAX_PAIRED_PARAMETERS: usize = 4;
 
 pub fn write_sweep_page(
     rows: &[TrialRow],
@@ -47,7 +47,7 @@ pub fn write_sweep_page(
             "<h2>All sets</h2><p>Drag along an axis to filter by its values; click the axis to reset.</p>"
         )?;
         draw_lines(&counting, space, objective, &shade, &mut writer)?;
-        let paired = space.axes().len().min(MAX_PAIRED);
+        let paired = space.axes().len().min(MAX_PAIRED_PARAMETERS);
         if paired > 1 {
             writeln!(
                 writer,
@@ -82,12 +82,12 @@ fn write_luck(luck: &Luck, mut writer: impl Write) -> io::Result<()> {
     writeln!(
         writer,
         "</table><p class=\"small\">Based on returns per unit of stake in {} equal time slices; the longest trade spans up \
-         to {}. A probability is unknown if there are too few candles.</p>",
+         to {} slices. A probability is unknown if there are too few candles.</p>",
         luck.parts, luck.purged_parts
     )
 }
 
-fn rulers(rows: &[&TrialRow], space: &Space) -> Vec<Ruler> {
+fn build_rulers(rows: &[&TrialRow], space: &Space) -> Vec<Ruler> {
     let axes = space.axes().iter().enumerate();
     axes.map(|(place, axis)| Ruler::from_axis(axis, rows.iter().map(|row| &row.candidate[place]))).collect()
 }
@@ -123,17 +123,18 @@ fn draw_heat_map(
     shade: &Shade,
     writer: &mut impl Write,
 ) -> io::Result<()> {
-    let rulers = rulers(rows, space);
+    let rulers = build_rulers(rows, space);
     let (x, y) = (&rulers[across], &rulers[up]);
     let mut cells: BTreeMap<(usize, usize), Cell> = BTreeMap::new();
     for row in rows {
         let Some(score) = row.score else { continue };
-        let cell = cells.entry((x.cell(&row.candidate[across]), y.cell(&row.candidate[up]))).or_default();
+        let place = (x.cell_index(&row.candidate[across]), y.cell_index(&row.candidate[up]));
+        let cell = cells.entry(place).or_default();
         cell.best = if cell.count == 0 { score } else { cell.best.max(score) };
         cell.sum += score;
         cell.count += 1;
     }
-    let (wide, high) = (MAP_SIDE / x.cells() as f64, MAP_SIDE / y.cells() as f64);
+    let (wide, high) = (MAP_SIDE / x.cell_count() as f64, MAP_SIDE / y.cell_count() as f64);
     let (width, height) = (MAP_LEFT + MAP_SIDE + 10.0, MAP_SIDE + MAP_BELOW + 10.0);
     write!(writer, "<svg class=\"map\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" role=\"img\">")?;
     for ((column, line), cell) in &cells {
@@ -171,7 +172,7 @@ fn draw_labels(x: &Ruler, y: &Ruler, writer: &mut impl Write) -> io::Result<()> 
     )
 }
 
-/// Maximum number of lines. If there are more sets, the best and an even sample of the rest are drawn.
+/// Maximum number of lines. If there are more sets, the page draws the best sets and an even sample of the rest.
 const MAX_LINES: usize = 1_500;
 const BEST_LINES: usize = 100;
 const AXIS_TOP: f64 = 30.0;
@@ -186,14 +187,14 @@ fn draw_lines(
     shade: &Shade,
     writer: &mut impl Write,
 ) -> io::Result<()> {
-    let rulers = rulers(rows, space);
+    let rulers = build_rulers(rows, space);
     let width = AXIS_LEFT * 2.0 + AXIS_GAP * rulers.len() as f64;
     let height = AXIS_TOP + AXIS_HEIGHT + 20.0;
     write!(
         writer,
         "<div class=\"wide\"><svg id=\"lines\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" role=\"img\">"
     )?;
-    let shown = chosen(rows);
+    let shown = sample(rows);
     if shown.len() < rows.len() {
         write!(
             writer,
@@ -207,8 +208,8 @@ fn draw_lines(
         let Some(score) = row.score else { continue };
         let of_set = rulers.iter().zip(row.candidate.iter()).map(|(ruler, setting)| ruler.at(setting));
         let places: Vec<f64> = of_set.chain([shade.at(score)]).collect();
-        let points: Vec<String> =
-            places.iter().enumerate().map(|(axis, at)| format!("{:.1},{:.1}", x(axis), y(*at))).collect();
+        let point = |(axis, at): (usize, &f64)| format!("{:.1},{:.1}", axis_x(axis), axis_y(*at));
+        let points: Vec<String> = places.iter().enumerate().map(point).collect();
         let places: Vec<String> = places.iter().map(|at| format!("{at:.4}")).collect();
         write!(
             writer,
@@ -223,7 +224,7 @@ fn draw_lines(
     let of_scores = [0.0, 0.5, 1.0].map(|at| (at, short(low + at * (high - low)))).to_vec();
     let named = rulers.iter().map(|ruler| (ruler.name.clone(), ruler.labels(20)));
     for (axis, (name, labels)) in named.chain([(objective.to_string(), of_scores)]).enumerate() {
-        let (left, bottom) = (x(axis), AXIS_TOP + AXIS_HEIGHT);
+        let (left, bottom) = (axis_x(axis), AXIS_TOP + AXIS_HEIGHT);
         write!(writer, "<text class=\"name middle\" x=\"{left}\" y=\"14\">{name}</text>")?;
         write!(
             writer,
@@ -234,7 +235,7 @@ fn draw_lines(
                 writer,
                 "<text class=\"end\" x=\"{}\" y=\"{:.1}\">{label}</text>",
                 left - 6.0,
-                y(at) + 4.0
+                axis_y(at) + 4.0
             )?;
         }
         write!(
@@ -248,15 +249,15 @@ fn draw_lines(
     writeln!(writer, "</svg></div>")
 }
 
-fn x(axis: usize) -> f64 {
+fn axis_x(axis: usize) -> f64 {
     AXIS_LEFT + AXIS_GAP * axis as f64
 }
 
-fn y(at: f64) -> f64 {
+fn axis_y(at: f64) -> f64 {
     AXIS_TOP + AXIS_HEIGHT * (1.0 - at)
 }
 
-fn chosen<'a>(rows: &[&'a TrialRow]) -> Vec<&'a TrialRow> {
+fn sample<'a>(rows: &[&'a TrialRow]) -> Vec<&'a TrialRow> {
     if rows.len() <= MAX_LINES {
         return rows.to_vec();
     }
@@ -342,7 +343,7 @@ mod tests {
     #[test]
     fn draws_the_best_and_a_selection_of_many_sets() {
         let rows: Vec<TrialRow> = (0..5_000).map(|trial| row(trial, 1, 1, None)).collect();
-        let shown: Vec<u64> = chosen(&rows.iter().collect::<Vec<_>>()).iter().map(|row| row.trial).collect();
+        let shown: Vec<u64> = sample(&rows.iter().collect::<Vec<_>>()).iter().map(|row| row.trial).collect();
         assert!(shown.len() <= MAX_LINES && shown.len() > MAX_LINES / 2, "{}", shown.len());
         assert!(shown[..100].iter().copied().eq(0..100) && shown.iter().any(|trial| *trial > 4_900));
     }

@@ -5,9 +5,9 @@ use crate::markup::escaped;
 use candlewick_search::sweep::{Axis, Objective, Setting};
 use std::io::{self, Write};
 
-/// Maximum number of values that get one position each. Longer lists are binned.
-const MAX_PLACES: usize = 40;
-const PARTS: usize = 20;
+/// Maximum number of listed values with a position of their own. Longer lists of numbers are binned.
+const MAX_POSITIONS: usize = 40;
+const BINS: usize = 20;
 
 pub(super) struct Ruler {
     pub(super) name: String,
@@ -27,22 +27,22 @@ pub(super) struct Shade {
 impl Ruler {
     pub(super) fn from_axis<'a>(axis: &Axis, occurring: impl Iterator<Item = &'a Setting>) -> Self {
         let name = escaped(axis.name());
-        if let Some(list) = axis.listed().filter(|list| list.len() <= MAX_PLACES || !axis.is_number()) {
+        if let Some(list) = axis.listed().filter(|list| list.len() <= MAX_POSITIONS || !axis.is_number()) {
             return Self { name, places: Positions::Listed(list.to_vec()) };
         }
         let (low, high) = ends(occurring.filter_map(Setting::to_number)).unwrap_or((0.0, 1.0));
         Self { name, places: Positions::Between(low, high) }
     }
 
-    pub(super) fn cells(&self) -> usize {
+    pub(super) fn cell_count(&self) -> usize {
         match &self.places {
             Positions::Listed(list) => list.len(),
-            Positions::Between(..) => PARTS,
+            Positions::Between(..) => BINS,
         }
     }
 
-    pub(super) fn cell(&self, setting: &Setting) -> usize {
-        ((self.at(setting) * self.cells() as f64) as usize).min(self.cells() - 1)
+    pub(super) fn cell_index(&self, setting: &Setting) -> usize {
+        ((self.at(setting) * self.cell_count() as f64) as usize).min(self.cell_count() - 1)
     }
 
     pub(super) fn at(&self, setting: &Setting) -> f64 {
@@ -51,14 +51,14 @@ impl Ruler {
                 let place = list.iter().position(|one| one == setting).unwrap_or_default();
                 (place as f64 + 0.5) / list.len() as f64
             }
-            Positions::Between(low, high) => part(setting.to_number().unwrap_or_default(), *low, *high),
+            Positions::Between(low, high) => fraction(setting.to_number().unwrap_or_default(), *low, *high),
         }
     }
 
-    pub(super) fn labels(&self, most: usize) -> Vec<(f64, String)> {
+    pub(super) fn labels(&self, max_count: usize) -> Vec<(f64, String)> {
         match &self.places {
             Positions::Listed(list) => {
-                let every = list.len().div_ceil(most).max(1);
+                let every = list.len().div_ceil(max_count).max(1);
                 let shown = list.iter().enumerate().step_by(every);
                 let at = |place: usize| (place as f64 + 0.5) / list.len() as f64;
                 shown.map(|(place, setting)| (at(place), label(setting))).collect()
@@ -80,7 +80,7 @@ impl Shade {
     }
 
     pub(super) fn at(&self, score: f64) -> f64 {
-        part(score, self.low, self.high)
+        fraction(score, self.low, self.high)
     }
 
     /// Returns a color from dark blue through green to yellow. Higher scores are brighter, even in gray.
@@ -136,7 +136,7 @@ fn ends(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-fn part(number: f64, low: f64, high: f64) -> f64 {
+fn fraction(number: f64, low: f64, high: f64) -> f64 {
     if high > low { ((number - low) / (high - low)).clamp(0.0, 1.0) } else { 0.5 }
 }
 
