@@ -12,8 +12,7 @@ use candlewick_sdk::{Millis, Outcome};
 use candlewick_statistics::{EdgeTest, Verdict};
 use serde::Serialize;
 
-const NO_JOINT_VERDICT: &str =
-    "no joint verdict, because the bots changed since alpha was divided among them; see the verdict of each bot";
+const NO_JOINT_VERDICT: &str = "no joint verdict, because the bots changed since alpha was divided among them; see the verdict of each bot";
 
 #[derive(Debug, Serialize)]
 pub struct EdgeLine {

@@ -274,7 +274,8 @@ impl Coordinator {
     pub(super) fn find_missing_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let patience = Millis::from_seconds(self.settings.missing_trade_s.into());
         for intent in self.trades.record_list(listing, self.doubts.resolver.lag.allowance(), patience) {
-            let Some(text) = self.trades.find(intent).and_then(|trade| describe_missing(intent, trade)) else {
+            let Some(text) = self.trades.find(intent).and_then(|trade| describe_missing(intent, trade))
+            else {
                 continue;
             };
             self.halt_or_alarm(text, step);
@@ -311,8 +312,9 @@ impl Coordinator {
             ));
         }
         let profit = profit_by_rule(outcome, stake, row.payout);
-        let profit = profit
-            .ok_or_else(|| format!("the payout of trade {id} is unknown, so the profit of a win cannot be computed"))?;
+        let profit = profit.ok_or_else(|| {
+            format!("the payout of trade {id} is unknown, so the profit of a win cannot be computed")
+        })?;
         let settling = BookedResult {
             intent,
             bot: row.approved.bot(),

@@ -70,11 +70,8 @@ impl Coordinator {
     }
 
     pub(super) fn on_user(&mut self, answer: Result<Reply<Identity>, BrokerError>, step: &mut Step<'_>) {
-        let pace = if self.venue.restrictions.is_empty() {
-            ACCOUNT_POLL_INTERVAL
-        } else {
-            RESTRICTED_POLL_INTERVAL
-        };
+        let pace =
+            if self.venue.restrictions.is_empty() { ACCOUNT_POLL_INTERVAL } else { RESTRICTED_POLL_INTERVAL };
         let restrictions = match answer {
             Ok(reply) => reply.value.restrictions,
             Err(error) => {
@@ -152,7 +149,8 @@ impl Coordinator {
         let user = &self.venue.restrictions;
         let user = (!user.is_empty()).then(|| format!("the account is {}", user.join(", ")));
         let is_below_zero = self.audits.wallet.state == WalletState::BelowZero;
-        let wallet = is_below_zero.then(|| format!("the balance of the {} wallet is below zero", self.session.account));
+        let wallet = is_below_zero
+            .then(|| format!("the balance of the {} wallet is below zero", self.session.account));
         let late: Vec<_> = self.market.late_series().map(|(_, late)| late).collect();
         let missing = self.missing_trades();
         silence(|api| self.is_silent(api, now))

@@ -166,7 +166,9 @@ impl<'a> SnapshotReader<'a> {
                 Ok(previous)
             }
             (Piece::SnapshotPart(_), None) => Err("the entry is only a part of a snapshot".to_owned()),
-            (Piece::Snapshot(_), Some(_)) => Err("the snapshot continues an entry that is not a part".to_owned()),
+            (Piece::Snapshot(_), Some(_)) => {
+                Err("the snapshot continues an entry that is not a part".to_owned())
+            }
         }
     }
 

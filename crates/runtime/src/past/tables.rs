@@ -79,9 +79,9 @@ impl TablesToCheck {
 
     pub(super) fn finish(self) -> Result<TablesCheck> {
         match self.tables {
-            Some(tables) => {
-                Err(RuntimeError::WrongRow { row: format!("row {} of the table projection", tables.up_to.seq) })
-            }
+            Some(tables) => Err(RuntimeError::WrongRow {
+                row: format!("row {} of the table projection", tables.up_to.seq),
+            }),
             None => Ok(self.found),
         }
     }
