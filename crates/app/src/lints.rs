@@ -31,7 +31,7 @@ pub enum Stage {
 pub struct LintInput<'a> {
     loaded: &'a Loaded,
     registry: &'a Registry,
-    /// `None` if the command has no candles.
+    /// Candles of the command; `None` if the command reads no candles.
     candles: Option<&'a [CandleSeries]>,
     now: Millis,
 }
@@ -79,14 +79,14 @@ pub struct LintFinding {
     pub text: String,
 }
 
-/// A lint's name, stages in addition to [`Stage::Check`] (`config check`), and check function.
+/// Lint: its name, its stages besides [`Stage::Check`] (`config check`) and its check function.
 struct Lint(&'static str, &'static [Stage], fn(&LintInput<'_>) -> Vec<String>);
 
 pub const UNAFFORDABLE_STAKE: &str = "unaffordable_stake";
 pub const OUTGROWN_STAKE: &str = "outgrown_stake";
 
-const RUNS: &[Stage] = &[Stage::Start, Stage::Backtest];
-const STRATEGIES: &[Stage] = &[Stage::Start, Stage::Backtest, Stage::Search];
+const RUN_STAGES: &[Stage] = &[Stage::Start, Stage::Backtest];
+const STRATEGY_STAGES: &[Stage] = &[Stage::Start, Stage::Backtest, Stage::Search];
 
 const LINTS: [Lint; 28] = [
     Lint("losing_level", &[Stage::Doctor], |input| {
@@ -99,7 +99,7 @@ const LINTS: [Lint; 28] = [
     Lint(UNAFFORDABLE_STAKE, &[Stage::Backtest], |input| {
         check_first_stakes(&input.session()).unwrap_or_default()
     }),
-    Lint(OUTGROWN_STAKE, RUNS, |input| {
+    Lint(OUTGROWN_STAKE, RUN_STAGES, |input| {
         outgrown_stakes(&input.session(), &assumed_payouts(input.loaded)).unwrap_or_default()
     }),
     Lint("small_percentage", &[Stage::Doctor], limits::small_percentages),
@@ -114,13 +114,13 @@ const LINTS: [Lint; 28] = [
     }),
     Lint("gate_payout", &[], limits::gate_payouts),
     Lint("split_hours", &[Stage::Start], split_hours),
-    Lint("disjoint_hours", RUNS, disjoint_hours),
+    Lint("disjoint_hours", RUN_STAGES, disjoint_hours),
     Lint("idle_blackout", &[], |input| idle_blackouts(input.loaded, input.now)),
-    Lint("doubtful_condition", STRATEGIES, setup::lint_conditions),
+    Lint("doubtful_condition", STRATEGY_STAGES, setup::lint_conditions),
     Lint("volatility_share", &[], setup::volatility_shares),
-    Lint("flat_volume", STRATEGIES, setup::flat_volumes),
-    Lint("long_warm_up", RUNS, setup::long_warm_ups),
-    Lint("doubtful_time_zone", STRATEGIES, setup::doubtful_time_zones),
+    Lint("flat_volume", STRATEGY_STAGES, setup::flat_volumes),
+    Lint("long_warm_up", RUN_STAGES, setup::long_warm_ups),
+    Lint("doubtful_time_zone", STRATEGY_STAGES, setup::doubtful_time_zones),
     Lint("doubtful_expiry", &[], setup::doubtful_expiries),
     Lint("doubtful_symbol", &[], setup::doubtful_symbols),
     Lint("untraded_symbol", &[], setup::untraded_symbols),
@@ -143,7 +143,7 @@ pub fn texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {
     run(input, stage).into_iter().map(|finding| finding.text).collect()
 }
 
-/// Start of 2026. Hours are checked over this full year to cover DST changes in every time zone.
+/// Start of 2026. Checking hours over a full year covers the DST changes of every time zone.
 const YEAR_START: Millis = Millis::new(1_767_225_600_000);
 const YEAR_DAYS: i64 = 365;
 
@@ -153,7 +153,7 @@ struct OpenHours {
     window: Window,
 }
 
-/// Hours in one setting. Trading requires at least one of them to be open.
+/// Trading hours of one setting. Trading requires at least one open window.
 type AlternativeHours = Vec<OpenHours>;
 
 fn split_hours(input: &LintInput<'_>) -> Vec<String> {
@@ -168,14 +168,14 @@ fn split_hours(input: &LintInput<'_>) -> Vec<String> {
     for group in of_all.into_iter().chain(of_bots) {
         for own in group.iter().flatten() {
             let note = format!(
-                "{}: {} contains the start of the day ({} {}), when daily limits reset; set risk.day_start outside these hours",
+                "{}: daily limits reset within the hours {} (at {} {}); set risk.day_start outside these hours",
                 own.place,
                 own.describe(),
                 risk.day_start,
                 risk.day_timezone
             );
             let is_whole_day = own.hours.from == own.hours.to;
-            if !is_whole_day && is_split(&own.window, day, &group) && !notes.contains(&note) {
+            if !is_whole_day && contains_day_start(&own.window, day, &group) && !notes.contains(&note) {
                 notes.push(note);
             }
         }
@@ -196,7 +196,7 @@ fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
             format!("{} ({})", choice[0].place, hours.join(", "))
         };
         let places: Vec<String> = all.iter().map(describe).collect();
-        Some(format!("it can never trade its own signals: {} do not overlap", places.join(" and ")))
+        Some(format!("the bot can never trade its own signals, because {} do not overlap", places.join(" and ")))
     })
 }
 
@@ -221,7 +221,7 @@ fn is_open(all: &[AlternativeHours], at: Millis) -> bool {
     all.iter().all(|choice| choice.iter().any(|own| own.window.contains(at)))
 }
 
-fn is_split(window: &Window, day: DayStart, group: &[AlternativeHours]) -> bool {
+fn contains_day_start(window: &Window, day: DayStart, group: &[AlternativeHours]) -> bool {
     window_starts(window).any(|start| {
         let (_, end) = day.day_of(start);
         let is_inside = |at: Millis| window.contains(at) && is_open(group, at);
@@ -253,7 +253,7 @@ fn risk_hours(risk: &RiskSettings) -> AlternativeHours {
     risk.hours.iter().filter_map(|hours| OpenHours::new("risk.hours", hours.clone())).collect()
 }
 
-/// Returns the hours of the run and of each filter of a combined bot. Trading requires all to be open.
+/// Returns the trading hours of the run and of each filter of a combined bot, all required to be open.
 fn bot_hours(bot: &BotSettings, risk: &RiskSettings) -> Vec<AlternativeHours> {
     let filters = bot.params.get("filters").and_then(|filters| filters.as_array());
     let filters = filters.into_iter().flatten().filter_map(|filter| {

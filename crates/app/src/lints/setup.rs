@@ -15,7 +15,7 @@ use candlewick_sdk::{CloseType, Millis, Symbol};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum candles per expiry. A longer expiry suggests a wrong unit.
+/// Maximum plausible expiry, in candles. A longer expiry suggests a wrong unit.
 const MAX_EXPIRY_CANDLES: i64 = 60;
 /// True range that a short candle rarely reaches, as a fraction of the price.
 const MAX_TRUE_RANGE: f64 = 0.05;
@@ -57,7 +57,7 @@ pub(super) fn flat_volumes(input: &LintInput<'_>) -> Vec<String> {
         let is_read = is_flat && uses_volume(input.registry, (&bot.strategy, &bot.params)).ok()?;
         is_read.then(|| {
             format!(
-                "the volume is {first} on all candles of {}@{}, so conditions on it have no effect; use candles with volumes",
+                "all candles of {}@{} have the volume {first}, so volume conditions have no effect; use candles with volumes",
                 bot.symbol, bot.interval
             )
         })
@@ -130,7 +130,7 @@ fn doubtful_expiry(bot: &BotSettings, expiry: CloseType) -> Option<String> {
         let minutes = minutes.filter(|_| length < Millis::MINUTE.get());
         let hint = minutes.map_or_else(String::new, |minutes| format!("; did you mean {minutes}?"));
         return Some(format!(
-            "an expiry of {expiry} ({} s) is shorter than its candles of {}, so backtests need finer candles{hint}",
+            "an expiry of {expiry} ({} s) is shorter than the bot's candles of {}, so backtests need finer candles{hint}",
             length / 1_000,
             bot.interval
         ));
@@ -153,7 +153,7 @@ pub(super) fn doubtful_symbols(input: &LintInput<'_>) -> Vec<String> {
         let is_crypto = bot_asset_type(bot) == AssetType::Crypto.as_str();
         (is_crypto && is_currency_pair(bot.symbol)).then(|| {
             format!(
-                "asset_type = \"crypto\" for the currency pair {}; venues list these as \"forex\" and have no candles of other types",
+                "asset_type is \"crypto\" for the currency pair {}, but venues only have candles of currency pairs as \"forex\"",
                 bot.symbol
             )
         })
@@ -164,14 +164,14 @@ pub(super) fn doubtful_symbols(input: &LintInput<'_>) -> Vec<String> {
 pub(crate) fn unusual_spelling(symbol: Symbol) -> Option<String> {
     let usual = usual_spelling(symbol.as_str());
     (usual != symbol.as_str() && !usual.is_empty())
-        .then(|| format!("symbol {symbol}: requests use this exact name, but most venues spell it {usual}"))
+        .then(|| format!("requests use the exact symbol {symbol}, but most venues write {usual}"))
 }
 
 pub(super) fn untraded_symbols(input: &LintInput<'_>) -> Vec<String> {
     let traded = TradedSymbols::new(input.bots());
     let describe = |(name, key): (String, String)| {
         format!(
-            "{key}: only other clients of `candlewick sandbox` use this; {}",
+            "{key}: only other clients of `candlewick sandbox` use this setting; {}",
             traded.describe_unknown(&name)
         )
     };
@@ -184,11 +184,11 @@ pub(crate) fn idle_blackouts(loaded: &Loaded, now: Millis) -> Vec<String> {
     let mut found = Vec::new();
     match spans.iter().map(|span| span.to).max() {
         None if !file.is_empty() => {
-            found.push(format!("risk.blackouts: {file} has no span, so it blocks no trade"));
+            found.push(format!("risk.blackouts: {file} contains no time span, so no trade is blocked"));
         }
         Some(last) if last <= now => {
             let last: String = StartTime(last).into();
-            found.push(format!("risk.blackouts: every span of {file} is over, the last one ended {last}"));
+            found.push(format!("risk.blackouts: all time spans of {file} are in the past; the last span ended at {last}"));
         }
         _ => {}
     }
@@ -202,7 +202,7 @@ pub(crate) fn idle_blackouts(loaded: &Loaded, now: Millis) -> Vec<String> {
     let describe = |(name, count): (&str, usize)| format!("{name} ({})", counted(count, "span", "spans"));
     let names = counts.into_iter().map(describe).collect::<Vec<_>>().join(", ");
     if !names.is_empty() {
-        found.push(format!("risk.blackouts: no bot trades a pair of {names}, so these spans block nothing"));
+        found.push(format!("risk.blackouts: no bot trades a pair with {names}, so these time spans block no trade"));
     }
     found
 }
@@ -215,7 +215,7 @@ pub(super) fn silent_bots(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         (bot.strategy == "none").then(|| {
             format!(
-                "strategy \"none\" never signals and no signal source is enabled, so it only trades on `candlewick signal {}`; set \
+                "strategy \"none\" never signals and no signal source is enabled, so the bot only trades on `candlewick signal {}`; set \
                  signals.list, signals.listen or signals.stdin",
                 bot.name
             )

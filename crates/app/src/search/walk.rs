@@ -75,7 +75,7 @@ pub enum HoldOutOutcome {
 pub type WalkWatcher<'a> = dyn FnMut(WalkProgress) -> ControlFlow<()> + Send + 'a;
 
 impl<'a> WalkRun<'a> {
-    /// Divides the candles and opens the folder. Fails if the hold-out must not be opened.
+    /// Divides the candles and opens the result folder. Fails if the hold-out must stay closed.
     pub fn prepare(
         terms: &'a SearchTerms,
         asked: &'a LayoutTerms,
@@ -149,7 +149,7 @@ impl<'a> WalkRun<'a> {
             (None, Some(HoldOutRange { lock, hypothesis, range, candles, .. })) => {
                 Some(HoldOutOutcome::Locked {
                     range: range.clone(),
-                    openings: lock.openings(hypothesis, candles, range)?,
+                    openings: lock.count_openings(hypothesis, candles, range)?,
                 })
             }
             (_, None) => None,
@@ -252,14 +252,14 @@ fn identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout)
     Ok(identity)
 }
 
-/// Defaults: five windows, with a training as long as three tests.
-const WINDOWS: i64 = 5;
-const TESTS_OF_TRAINING: i64 = 3;
+/// Default number of windows. By default, a training period is as long as three tests.
+const DEFAULT_WINDOWS: i64 = 5;
+const DEFAULT_TESTS_PER_TRAINING: i64 = 3;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LayoutTerms {
     pub anchored: bool,
-    /// Length of a training period (if anchored, of the first one). Default: three tests.
+    /// Length of a training period, or of the first one if `anchored`. Default: three tests.
     pub train: Option<Millis>,
     /// Length of a test. Default: a third of `train`, or an eighth of the candles if both are `None`.
     pub test: Option<Millis>,
@@ -278,7 +278,7 @@ pub struct Layout {
 }
 
 impl LayoutTerms {
-    /// Divides a span of candles. `step` is the longest candle interval, and `purge` the longest trade.
+    /// Divides a span of candles into windows. `step` is the longest interval, `purge` the longest trade.
     pub fn divide(&self, span: &Range<Millis>, step: Millis, purge: Millis) -> Result<Layout> {
         for (flag, length) in
             [("--train", self.train), ("--test", self.test), ("--embargo", Some(self.embargo))]
@@ -298,11 +298,11 @@ impl LayoutTerms {
         let part = |of: i64, parts: i64| Millis::new((of / parts).max(0)).floor_to(step);
         let (train, test) = match (self.train, self.test) {
             (Some(train), Some(test)) => (train, test),
-            (Some(train), None) => (train, part(train.get(), TESTS_OF_TRAINING).max(step)),
-            (None, Some(test)) => (test * TESTS_OF_TRAINING, test),
+            (Some(train), None) => (train, part(train.get(), DEFAULT_TESTS_PER_TRAINING).max(step)),
+            (None, Some(test)) => (test * DEFAULT_TESTS_PER_TRAINING, test),
             (None, None) => {
-                let test = part(room, TESTS_OF_TRAINING + WINDOWS).max(step);
-                (test * TESTS_OF_TRAINING, test)
+                let test = part(room, DEFAULT_TESTS_PER_TRAINING + DEFAULT_WINDOWS).max(step);
+                (test * DEFAULT_TESTS_PER_TRAINING, test)
             }
         };
         let scheme = if self.anchored { Scheme::Anchored } else { Scheme::Rolling };
@@ -318,7 +318,7 @@ pub enum WalkShard {
 }
 
 impl WalkRun<'_> {
-    /// Cuts trials into at least `shards` shards, equally many per window (one if the search learns).
+    /// Divides each window into equally many shards: one if the search learns, else enough for `shards`.
     pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan> {
         let search = &self.prepared.sweep.search;
         let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
@@ -340,7 +340,7 @@ impl WalkRun<'_> {
         watcher: &mut WalkWatcher<'_>,
     ) -> Result<WalkShard> {
         let (place, shard) = self.locate_shard(plan, number)?;
-        // Until merged, shards count as a walk-forward run.
+        // Shards count as a walk-forward run until they are merged.
         self.begin()?;
         let window = &self.windows[place];
         let identity = window_identity(&self.identity, window);
@@ -379,7 +379,7 @@ impl WalkRun<'_> {
         Ok(notices)
     }
 
-    /// Returns the trials that a shard must have. A learning search may have no new sets after the first.
+    /// Returns the trials that a shard must have. A learning search may find no new set after the first trial.
     fn expected_trials(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
         if self.prepared.sweep.search.search.learns() { 0..1 } else { shard.trials(plan.sets) }
     }
@@ -388,8 +388,8 @@ impl WalkRun<'_> {
     fn locate_shard(&self, plan: &SearchPlan, number: u64) -> Result<(usize, Shard)> {
         let windows = self.windows.len() as u64;
         if windows == 0 || !plan.shards.is_multiple_of(windows) {
-            let problem = format!("the plan has {} shards for {windows} windows", plan.shards);
-            return Err(AppError::invalid(problem).help("create it again with walk-forward plan"));
+            let problem = format!("the {} shards of the plan cannot be divided among {windows} windows", plan.shards);
+            return Err(AppError::invalid(problem).help("create the plan again with `candlewick walk-forward plan`"));
         }
         // Checks the shard number against the plan, not the window.
         Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;

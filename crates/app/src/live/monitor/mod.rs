@@ -18,7 +18,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-pub(super) struct Watch {
+pub(super) struct Monitoring {
     health: Arc<Health>,
     #[cfg(feature = "metrics")]
     listener: Option<tokio::net::TcpListener>,
@@ -33,7 +33,7 @@ pub(super) struct Sources {
     pub(super) waiting: WaitingRequests,
 }
 
-impl Watch {
+impl Monitoring {
     #[cfg_attr(
         not(feature = "metrics"),
         allow(clippy::unused_async, reason = "listening is asynchronous with metrics")
@@ -58,7 +58,7 @@ impl Watch {
         #[cfg(feature = "metrics")]
         let figures = self.serve(loaded, sources);
         #[cfg(not(feature = "metrics"))]
-        let figures = no_figures(loaded, sources);
+        let figures = without_metrics(loaded, sources);
         tracing::debug!("{} monitoring tasks are running", self.tasks.len());
         let observers = [Some(Arc::clone(&self.health) as Arc<dyn Observer>), figures];
         observers.into_iter().flatten().fold(runner, Runner::with_observer)
@@ -75,7 +75,7 @@ impl Watch {
 }
 
 #[cfg(not(feature = "metrics"))]
-fn no_figures(_loaded: &Loaded, sources: Sources) -> Option<Arc<dyn Observer>> {
+fn without_metrics(_loaded: &Loaded, sources: Sources) -> Option<Arc<dyn Observer>> {
     let Sources { clock, orders, feed, requests_per_second, waiting } = sources;
     drop((clock, orders, feed, requests_per_second, waiting));
     None
