@@ -148,7 +148,7 @@ fn help_for_search(error: &SearchError) -> Option<String> {
             Some(suggest(name, known.iter().map(String::as_str)))
         }
         SearchError::OtherSweep { .. } => Some(
-            "choose another folder with --out; this folder holds results of another program, other arguments or other candles"
+            "choose another folder with --out; this folder has results of another program or other arguments or candles"
                 .to_owned(),
         ),
         _ => None,
@@ -163,7 +163,7 @@ fn help_for_records(error: &RecordsError) -> Option<String> {
         }
         RecordsError::NoRun => Some("start a run with `candlewick live`".to_owned()),
         RecordsError::UnreadableEntry { .. } => Some(
-            "verify the journal's hash chain with `candlewick doctor`, and its decisions with `candlewick parity`"
+            "verify the journal's hash chain with `candlewick doctor`, its decisions with `candlewick parity`"
                 .to_owned(),
         ),
         RecordsError::UnknownTrade { .. } => Some("list all trades with `candlewick trades`".to_owned()),
@@ -180,8 +180,8 @@ fn help_for_records(error: &RecordsError) -> Option<String> {
 fn help_for_journal(error: &JournalError) -> Option<String> {
     match error {
         JournalError::BrokenChain { .. } => Some(
-            "do not trust figures after this entry. Restore a copy from `candlewick journal backup`, or name another journal with \
-             --journal once no trade is open. `candlewick journal verify` checks the whole journal"
+            "do not trust figures after this entry. Restore a copy from `candlewick journal backup`, or name another \
+             journal with --journal once no trade is open. `candlewick journal verify` checks the whole journal"
                 .to_owned(),
         ),
         JournalError::NotWritable { path, .. } => Some(format!(
@@ -192,12 +192,12 @@ fn help_for_journal(error: &JournalError) -> Option<String> {
             "stop the run that `candlewick status` shows, or name another journal with --journal".to_owned(),
         ),
         JournalError::FileGone { .. } => Some(
-            "restore the file or a backup before the next start. If neither exists, look up open trades at the venue"
+            "restore the file or a backup before the next start. Otherwise, look up open trades at the venue"
                 .to_owned(),
         ),
         JournalError::NotFound { .. } => Some(match journals_in(Path::new(".")).as_slice() {
-            [] => "create a journal with `candlewick live --sandbox --journal run.db`, and name it with --journal run.db. \
-                   Sandbox runs without --journal are not recorded"
+            [] => "create a journal with `candlewick live --sandbox --journal run.db`, and name it with \
+                   --journal run.db. Sandbox runs without --journal are not recorded"
                 .to_owned(),
             journals => format!("in this folder: {}", journals.join(", ")),
         }),
@@ -212,7 +212,7 @@ fn help_for_runtime(error: &RuntimeError) -> Option<String> {
         }
         RuntimeError::Venue { source, .. } => Some(help_for_venue(source).to_owned()),
         RuntimeError::UnreadableEntry { .. } => {
-            Some("verify the journal with `candlewick doctor`, or name another journal with --journal".to_owned())
+            Some("verify the journal with `candlewick doctor`, or name another with --journal".to_owned())
         }
         RuntimeError::WrongSnapshot { .. } => Some(
             "the other entries are intact. Disable snapshots with runtime.snapshot_every = 0"

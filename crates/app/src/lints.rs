@@ -168,7 +168,7 @@ fn split_hours(input: &LintInput<'_>) -> Vec<String> {
     for group in of_all.into_iter().chain(of_bots) {
         for own in group.iter().flatten() {
             let note = format!(
-                "{}: daily limits reset within the hours {} (at {} {}); set risk.day_start outside these hours",
+                "{}: daily limits reset within the hours {} (at {} {}); move risk.day_start to other hours",
                 own.place,
                 own.describe(),
                 risk.day_start,
@@ -196,7 +196,8 @@ fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
             format!("{} ({})", choice[0].place, hours.join(", "))
         };
         let places: Vec<String> = all.iter().map(describe).collect();
-        Some(format!("the bot can never trade its own signals, because {} do not overlap", places.join(" and ")))
+        let places = places.join(" and ");
+        Some(format!("the bot can never trade its own signals, because {places} do not overlap"))
     })
 }
 

@@ -123,7 +123,7 @@ impl MonteCarloTerms {
         let own = json!({ "resampling": resampling, "paths": paths, "block": block, "seed": seed });
         let identity = basis.identity(own)?;
         BlockBootstrap::new(self.seed, BlockLength::Mean(block))
-            .map_err(|error| AppError::invalid(format!("--block: {error}")).help("use a number of at least 1"))?;
+            .map_err(|error| AppError::invalid(format!("--block: {error}")).help("use at least 1"))?;
         Ok(PreparedMonteCarlo { terms: self, basis, trades, observed, block, identity })
     }
 }

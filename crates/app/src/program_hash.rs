@@ -64,8 +64,8 @@ pub fn set_code_file(file: PathBuf) {
 
 /// Returns the hash of the executable's bytes that are mapped at run time.
 ///
-/// The hash changes with any compiled-in code, even if the version stays the same. A hash of
-/// Candlewick's sources would miss strategies from other crates. Excludes debug sections, which are most of the file.
+/// The hash changes with any compiled-in code, even if the version does not. A hash of Candlewick's
+/// sources would miss strategies of other crates. Excludes debug sections, most of the file.
 pub fn program_hash() -> Result<String> {
     let file = CODE.get().map_or_else(executable, File::open);
     file.and_then(hash_file).map_err(unreadable)

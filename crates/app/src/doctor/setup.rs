@@ -17,10 +17,10 @@ use std::path::PathBuf;
 use tokio::net::TcpListener;
 
 const CONFIG_HINT: &str =
-    "fix the configuration; `candlewick config check` lists all problems, and `config show` explains each value";
+    "fix the configuration; `candlewick config check` lists all problems, and `config show` explains values";
 
-const EXAMPLE_BOTS_NOTE: &str = "no --config given: `backtest`, `sandbox` and `live --sandbox` use example bots; `live` and \
-                        `paper` need --config";
+const EXAMPLE_BOTS: &str = "no --config given: `backtest`, `sandbox` and `live --sandbox` use example bots; \
+                        `live` and `paper` need --config";
 
 /// Loads and checks the configuration. Requires only one of the two real-money confirmations.
 pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Option<Loaded>, Finding) {
@@ -45,7 +45,7 @@ pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Op
 
 fn describe_configuration(files: &[PathBuf], loaded: &Loaded, registry: &Registry) -> Finding {
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-    let from = if names.is_empty() { EXAMPLE_BOTS_NOTE.to_owned() } else { names.join(", ") };
+    let from = if names.is_empty() { EXAMPLE_BOTS.to_owned() } else { names.join(", ") };
     let bots = loaded.config.bots.len();
     let text = format!("{from}; {bots} bot{}", if bots == 1 { "" } else { "s" });
     let mut notices = ladder_figures(loaded);
@@ -77,7 +77,7 @@ pub(super) fn check_credentials(loaded: &Loaded) -> Vec<Finding> {
     if !problems.is_empty() {
         let fail = |problem: &crate::configuration::Problem| {
             Check::Credentials
-                .fail(problem.to_string(), "set the credential in the environment, or in a file with mode 600")
+                .fail(problem.to_string(), "set the secret in the environment, or in a file with mode 600")
         };
         return problems.iter().map(fail).collect();
     }
@@ -166,7 +166,7 @@ async fn check_webhook(loaded: &Loaded, address: SocketAddr) -> Finding {
     let proxy = if signals.behind_proxy { ", as reported by the proxy" } else { "" };
     let limit = signals.requests_per_minute;
     let webhook = format!(
-        "the webhook http://{address}/signal accepts {limit} requests per minute {senders}{proxy}, with a secret"
+        "webhook http://{address}/signal accepts {limit} requests per minute {senders}{proxy}, with a secret"
     );
     match TcpListener::bind(address).await {
         Ok(_) => Check::Signals.ok(webhook),
@@ -195,7 +195,8 @@ pub(super) fn check_time_zones(risk: &RiskSettings, now: Millis) -> Finding {
         describe_zone(&risk.day_timezone, now)
     )];
     for hours in &risk.hours {
-        parts.push(format!("trades open from {} to {} {}", hours.from, hours.to, describe_zone(&hours.timezone, now)));
+        let zone = describe_zone(&hours.timezone, now);
+        parts.push(format!("trades open from {} to {} {zone}", hours.from, hours.to));
     }
     if risk.hours.is_empty() {
         parts.push("trades open at all hours (risk.hours is empty)".to_owned());
@@ -280,6 +281,6 @@ mod tests {
         let hours = Hours { days: Vec::new(), from, to, timezone };
         let risk = RiskSettings { hours: vec![hours], ..RiskSettings::default() };
         let finding = check_time_zones(&risk, Millis::new(1_783_252_800_000));
-        assert!(finding.text.contains("trades open from 09:00 to 17:00 Europe/London (now 13:00"), "{finding}");
+        assert!(finding.text.contains("open from 09:00 to 17:00 Europe/London (now 13:00"), "{finding}");
     }
 }

@@ -126,9 +126,9 @@ pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -
     let ClockSamples { common, answers, undated, .. } = samples;
     let Some(common) = common else {
         return match undated {
-            0 => Check::ClockSkew.warn("the skew was not measured: the venue did not answer", "fix the connection"),
+            0 => Check::ClockSkew.warn("skew not measured: the venue did not answer", "fix the connection"),
             _ => Check::ClockSkew.warn(
-                format!("the skew is unknown: {undated} answers from the venue have no Date header"),
+                format!("skew unknown: {undated} answers from the venue have no Date header"),
                 "synchronise this machine's clock with NTP",
             ),
         };
@@ -167,7 +167,7 @@ fn judge_user(identity: &Identity, url: &str) -> Finding {
         Check::TradingApi.ok(accepted)
     } else {
         let text = format!("{accepted}, but the account is {}", identity.restrictions.join(", "));
-        Check::TradingApi.fail(text, "ask the venue to lift the restriction, or use the token of another account")
+        Check::TradingApi.fail(text, "ask the venue to lift the restriction, or use another account's token")
     }
 }
 
@@ -186,7 +186,8 @@ fn judge_balances(balances: &Balances, config: &Config) -> Finding {
         let types = types.into_iter().collect::<Vec<_>>().join(", ");
         let listed = if types.is_empty() { String::new() } else { format!("; the venue listed: {types}") };
         let text = format!("the account has no {name} wallet{listed}");
-        return Check::Wallets.fail(text, format!("open a {name} wallet at the venue, or change account.mode"));
+        let remedy = format!("open a {name} wallet at the venue, or change account.mode");
+        return Check::Wallets.fail(text, remedy);
     };
     let text = format!("the {name} wallet holds {}{}", balance.normalize(), describe_bonus(balances));
     if balance < config.risk.min_stake.max(Decimal::new(1, config.account.money_scale.decimals())) {
@@ -208,11 +209,11 @@ fn describe_bonus(balances: &Balances) -> String {
     })
 }
 
-const MAX_NAMED_TRADES: usize = 3;
+const MAX_NAMED: usize = 3;
 
 pub(super) async fn check_open_trades(asked: &Probe, loaded: &Loaded) -> Finding {
     let Ok(listing) = tokio::time::timeout(REQUEST_TIMEOUT, asked.venue.trades()).await else {
-        let text = format!("unknown: the venue did not list the trades within {} s", REQUEST_TIMEOUT.as_secs());
+        let text = format!("unknown: the venue did not list trades within {} s", REQUEST_TIMEOUT.as_secs());
         return Check::OpenTrades.warn(text, "check for open trades at the venue");
     };
     if let (true, Some(error)) = (listing.trades.is_empty(), &listing.ended_early) {
@@ -260,8 +261,8 @@ fn judge_trades(listing: &TradeListing, account: Account, known: Option<&BTreeSe
         Some(symbol) => format!("{} ({symbol})", trade.id),
         None => trade.id.clone(),
     };
-    let mut names: Vec<String> = strange.iter().take(MAX_NAMED_TRADES).map(name).collect();
-    names.extend((strange.len() > MAX_NAMED_TRADES).then(|| format!("and {} more", strange.len() - MAX_NAMED_TRADES)));
+    let mut names: Vec<String> = strange.iter().take(MAX_NAMED).map(name).collect();
+    names.extend((strange.len() > MAX_NAMED).then(|| format!("and {} more", strange.len() - MAX_NAMED)));
     Check::OpenTrades.warn(
         format!("{trades}, {} of them not in the journal: {}", strange.len(), names.join(", ")),
         "check for other programs or manual trades on this account: bot limits do not count such trades",

@@ -112,7 +112,7 @@ impl Fetcher {
             return Ok(());
         }
         let folder = self.catalog.folder().display();
-        let problem = format!("the candles of {series} in the catalog {folder} are from {}", others.join(", "));
+        let problem = format!("candles of {series} in the catalog {folder} are from {}", others.join(", "));
         let help = "choose another folder with --catalog, or add this venue's candles anyway with --mix";
         Err(AppError::invalid(problem).help(help))
     }

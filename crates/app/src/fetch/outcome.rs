@@ -160,8 +160,8 @@ pub fn text(all: &[FetchStats], finished: FetchEnd) -> String {
             let _ = write!(text, "\nrevised: {series} at {time}: {}", describe_changes(first, later));
         }
         if one.revised.len() > MAX_SHOWN_REVISIONS {
-            let _ =
-                write!(text, "\nrevised: {} more candles of {}", one.revised.len() - MAX_SHOWN_REVISIONS, one.target.series);
+            let (hidden, series) = (one.revised.len() - MAX_SHOWN_REVISIONS, one.target.series);
+            let _ = write!(text, "\nrevised: {hidden} more candles of {series}");
         }
         if let Some(why) = one.describe_no_candles() {
             let _ = write!(text, "\n{why}");
@@ -224,7 +224,7 @@ async fn describe_not_found(target: &Target, fetching: &Fetcher) -> String {
     let symbol = series.symbol;
     if has_prices(symbol, fetching).await && series.interval != Interval::SECOND {
         return format!(
-            "the venue has prices of {symbol}: try another --asset-type (now {asset_type}; crypto, forex or otc)"
+            "the venue has prices of {symbol}: check --asset-type (now {asset_type}; crypto, forex or otc)"
         );
     }
     let mut known = Vec::new();

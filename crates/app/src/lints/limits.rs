@@ -23,8 +23,8 @@ pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         let is_ladder = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
         build_strategy(bot, input.registry).filter(|_| is_ladder)?.gate()?;
-        let text = "the ladder with entry = \"next_candle\" keeps staking money while the gate is closed; use entry = \
-                    \"next_signal\" to wait for the gate";
+        let text = "the ladder with entry = \"next_candle\" keeps staking money while the gate is closed; use \
+                    entry = \"next_signal\" to wait for the gate";
         Some(text.to_owned())
     })
 }
@@ -49,7 +49,7 @@ pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
             }
             (LadderEntry::NextCandle, IfRefused::Reset) => "is dropped and the ladder restarts",
         };
-        Some(format!("the ladder of {levels} levels may be interrupted by {causes}; the next level then {pending}"))
+        Some(format!("{causes} may interrupt the ladder of {levels} levels; the next level then {pending}"))
     })
 }
 
@@ -162,7 +162,7 @@ pub(super) fn payouts_above_stake(input: &LintInput<'_>) -> Vec<String> {
             format!("; did you mean {profit}, the profit without the stake?")
         };
         format!(
-            "{key}: {percent} % breaks even at a win rate of {rate:.2} %, but few venues pay above 100 %{hint}"
+            "{key}: {percent} % breaks even at a win rate of {rate:.2} %, but few venues pay over 100 %{hint}"
         )
     };
     high.map(describe).collect()
@@ -175,8 +175,8 @@ pub(super) fn payouts_below_minimum(input: &LintInput<'_>) -> Vec<String> {
         let pays = simulation.payout_of(bot.symbol).to_percent();
         (pays < least).then(|| {
             format!(
-                "{} pays {pays} % in [simulation], less than the minimum of {least} % ({key}); backtests and the sandbox only \
-                 open trades of the smallest stake, to probe the payout",
+                "{} pays {pays} % in [simulation], less than the minimum of {least} % ({key}); backtests and the \
+                 sandbox only open trades of the smallest stake, to probe the payout",
                 bot.symbol
             )
         })
@@ -198,8 +198,8 @@ pub(super) fn unequal_minimum_payouts(input: &LintInput<'_>) -> Option<String> {
     let higher: Vec<String> = higher.map(|(symbol, own)| format!("{symbol} ({own} %)")).collect();
     (!higher.is_empty()).then(|| {
         format!(
-            "risk.best_payout_of: if {} pays best but less than the minimum payout, {lowest} ({least} %) is rejected too; use the same \
-             minimum payout for all these symbols",
+            "risk.best_payout_of: if {} pays best but less than the minimum payout, {lowest} ({least} %) is rejected \
+             too; use the same minimum payout for all these symbols",
             higher.join(" or ")
         )
     })
@@ -211,8 +211,8 @@ pub(super) fn gate_payouts(input: &LintInput<'_>) -> Vec<String> {
         let pays = input.loaded.config.simulation.payout_of(bot.symbol).to_percent();
         (asked > pays).then(|| {
             format!(
-                "the gate assumes a payout of {asked} % (break-even win rate {:.2} %), but {} pays {pays} % in [simulation] (break-even \
-                 {:.2} %), so trades may lose money while the gate is open; did you mean payout = {pays}?",
+                "the gate assumes a payout of {asked} % (break-even win rate {:.2} %), but {} pays {pays} % in [simulation] \
+                 (break-even {:.2} %), so trades may lose money while the gate is open; did you mean payout = {pays}?",
                 break_even(asked),
                 bot.symbol,
                 break_even(pays)

@@ -57,7 +57,7 @@ pub(super) fn flat_volumes(input: &LintInput<'_>) -> Vec<String> {
         let is_read = is_flat && uses_volume(input.registry, (&bot.strategy, &bot.params)).ok()?;
         is_read.then(|| {
             format!(
-                "all candles of {}@{} have the volume {first}, so volume conditions have no effect; use candles with volumes",
+                "all candles of {}@{} have the volume {first}, so volume conditions have no effect",
                 bot.symbol, bot.interval
             )
         })
@@ -130,7 +130,7 @@ fn doubtful_expiry(bot: &BotSettings, expiry: CloseType) -> Option<String> {
         let minutes = minutes.filter(|_| length < Millis::MINUTE.get());
         let hint = minutes.map_or_else(String::new, |minutes| format!("; did you mean {minutes}?"));
         return Some(format!(
-            "an expiry of {expiry} ({} s) is shorter than the bot's candles of {}, so backtests need finer candles{hint}",
+            "an expiry of {expiry} ({} s) is shorter than a {} candle, so backtests need finer candles{hint}",
             length / 1_000,
             bot.interval
         ));
@@ -153,7 +153,7 @@ pub(super) fn doubtful_symbols(input: &LintInput<'_>) -> Vec<String> {
         let is_crypto = bot_asset_type(bot) == AssetType::Crypto.as_str();
         (is_crypto && is_currency_pair(bot.symbol)).then(|| {
             format!(
-                "asset_type is \"crypto\" for the currency pair {}, but venues only have candles of currency pairs as \"forex\"",
+                "asset_type is \"crypto\" for currency pair {}, but venues list currency pairs as \"forex\"",
                 bot.symbol
             )
         })
@@ -188,7 +188,7 @@ pub(crate) fn idle_blackouts(loaded: &Loaded, now: Millis) -> Vec<String> {
         }
         Some(last) if last <= now => {
             let last: String = StartTime(last).into();
-            found.push(format!("risk.blackouts: all time spans of {file} are in the past; the last span ended at {last}"));
+            found.push(format!("risk.blackouts: all time spans of {file} are in the past (until {last})"));
         }
         _ => {}
     }
@@ -202,7 +202,7 @@ pub(crate) fn idle_blackouts(loaded: &Loaded, now: Millis) -> Vec<String> {
     let describe = |(name, count): (&str, usize)| format!("{name} ({})", counted(count, "span", "spans"));
     let names = counts.into_iter().map(describe).collect::<Vec<_>>().join(", ");
     if !names.is_empty() {
-        found.push(format!("risk.blackouts: no bot trades a pair with {names}, so these time spans block no trade"));
+        found.push(format!("risk.blackouts: no bot trades a pair with {names}, so the spans block no trade"));
     }
     found
 }
@@ -215,8 +215,8 @@ pub(super) fn silent_bots(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         (bot.strategy == "none").then(|| {
             format!(
-                "strategy \"none\" never signals and no signal source is enabled, so the bot only trades on `candlewick signal {}`; set \
-                 signals.list, signals.listen or signals.stdin",
+                "strategy \"none\" never signals and no signal source is enabled, so the bot only trades on `candlewick signal {}`; \
+                 set signals.list, signals.listen or signals.stdin",
                 bot.name
             )
         })

@@ -88,8 +88,7 @@ fn reports_doubtful_payouts_with_their_break_even() {
         |percent: u32, risk: &str| format!("[simulation]\npayout_percent = {percent}\n[risk]\n{risk}\n");
     let probing = ("probing_stake", "one trade at the minimum stake of 1.00");
     // 100 / 2.85 = 35.09.
-    let high =
-        ("payout_above_stake", "win rate of 35.09 %, but few venues pay above 100 %; did you mean 85,");
+    let high = ("payout_above_stake", "win rate of 35.09 %, but few venues pay over 100 %; did you mean 85,");
     check_sections(&pays(100, ""), &[]);
     check_sections(&pays(185, ""), &[high]);
     check_sections(&pays(110, ""), &[("payout_above_stake", "payout of EURUSD: 110 %")]);
@@ -104,7 +103,7 @@ fn reports_doubtful_payouts_with_their_break_even() {
     let choice = |least: &str| pays(80, &format!("best_payout_of = [\"EURUSD\", \"GBPUSD\"]\n{least}"));
     let unequal = |part| [probing, ("unequal_minimum_payouts", part)];
     let least = "min_payout_percent_by_symbol = { EURUSD = 75, GBPUSD = 91 }";
-    check_sections(&choice(least), &unequal("if GBPUSD (91 %) pays best but less than the minimum payout, EURUSD"));
+    check_sections(&choice(least), &unequal("(91 %) pays best but less than the minimum payout, EURUSD"));
     let least = "min_payout_percent_by_symbol = { GBPUSD = 91 }";
     check_sections(&choice(least), &unequal("EURUSD (0 %) is rejected too"));
     let equal = "min_payout_percent_by_symbol = { EURUSD = 80, BTCUSDT = 90 }\nmin_payout_percent = 80";
@@ -162,7 +161,7 @@ fn reports_causes_of_interrupted_ladders() {
         ("[risk.bots.a]\nmax_loss_streak = 3\n", ""),
         ("[risk]\nmax_trades_per_day = 10\n", "risk.max_trades_per_day = 10"),
         // A ladder costs 1 + 2 + 4 = 7. Two ladders exceed 12, but not the default of 100.
-        ("[risk]\ndaily_loss_limit = 12\n", "(12.00) (once the bots have lost more than 5.00 in a day, since a"),
+        ("[risk]\ndaily_loss_limit = 12\n", "(12.00) (once the bots have lost more than 5.00 in a day"),
         ("[risk]\ndaily_loss_limit = 100\n", ""),
         (
             "[account]\ninitial_balance = 5000\n[risk.bots.a]\ndaily_loss_limit_percent = 0.3\n",
@@ -219,7 +218,7 @@ fn reports_hours_split_by_a_day_with_limits() {
         check_sections(&format!("[risk]\nhours = [{{ {hours} }}]\n"), if is_split { &expected } else { &[] });
     }
     let own = "filters = [{ hours = [\"22:00\", \"02:00\"] }]";
-    let found = [("split_hours", "the filter of bot \"a\": daily limits reset within the hours 22:00 to 02:00 UTC")];
+    let found = [("split_hours", "the filter of bot \"a\": daily limits reset within the hours 22:00")];
     check_combination("[risk]\ndaily_loss_limit = 10\n", own, &found);
     // [risk] allows no hours after midnight.
     let evening = "[risk]\ndaily_loss_limit = 10\nhours = [{ from = \"20:00\", to = \"00:00\" }]\n";
@@ -290,11 +289,11 @@ fn reports_symbols_expiries_blackouts_and_signal_sources() {
         assert!(config.contains(from), "{from}");
         check(&config.replace(from, to), expected);
     };
-    bot("01:00", "00:02", &[("doubtful_expiry", "00:02 (2 s) is shorter than the bot's candles of 1m")]);
+    bot("01:00", "00:02", &[("doubtful_expiry", "00:02 (2 s) is shorter than a 1m candle")]);
     bot("01:00", "00:02", &[("doubtful_expiry", "did you mean 02:00?")]);
     bot("01:00", "02:00:00", &[("doubtful_expiry", "(120 min) spans 120 candles of 1m")]);
     bot("01:00", "1:00:00", &[]);
-    let forex = ("doubtful_symbol", "candles of currency pairs as \"forex\"");
+    let forex = ("doubtful_symbol", "venues list currency pairs as \"forex\"");
     bot("EURUSD", "GBP/USD", &[("doubtful_symbol", "most venues write GBPUSD"), forex]);
     let crypto = |symbol: &str| format!("{symbol}\"\nasset_type = \"crypto");
     bot("EURUSD", &crypto("EURUSD"), &[forex]);
@@ -309,7 +308,7 @@ fn reports_symbols_expiries_blackouts_and_signal_sources() {
         ("[simulation.payout_percent_by_symbol]\nUSDJPY = 87\n", ("untraded_symbol", "no bot trades USDJPY")),
         ("[sandbox]\ndata = [\"EURUSDT_1m.csv\", \"EURUSD@5m=gold.csv\"]\n", ("missing_candles", "\"5m\"?")),
         ("[risk]\nblackouts = \"FOLDER/empty.csv\"\n", ("idle_blackout", "empty.csv contains no time span")),
-        ("[risk]\nblackouts = \"FOLDER/over.csv\"\n", ("idle_blackout", "the last span ended at 2025-01-06T00")),
+        ("[risk]\nblackouts = \"FOLDER/over.csv\"\n", ("idle_blackout", "in the past (until 2025-01-06T00")),
         ("[risk]\nblackouts = \"FOLDER/yen.csv\"\n", ("idle_blackout", "a pair with JPY (1 span)")),
     ] {
         check_sections(sections, &[expected]);

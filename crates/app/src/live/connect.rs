@@ -23,8 +23,8 @@ pub fn check_venue(loaded: &Loaded) -> Result<()> {
         return Ok(());
     }
     Err(AppError::invalid("no venue is configured: broker.base_url and the token are not set").help(
-        "add --sandbox for the embedded venue. For a remote venue, set [broker] base_url and CANDLEWICK_BROKER__API_TOKEN, as in \
-         config/demo.toml. `candlewick paper` needs no token",
+        "add --sandbox for the embedded venue. For a remote venue, set [broker] base_url and \
+         CANDLEWICK_BROKER__API_TOKEN, as in config/demo.toml. `candlewick paper` needs no token",
     ))
 }
 
@@ -123,12 +123,13 @@ const RETRY_DELAYS_S: [u64; 6] = [1, 2, 5, 10, 20, 30];
 pub async fn wait_for_venue(connection: &Connection, bots: &[BotSettings], announce: &dyn Fn(&str)) {
     let mut announced = None;
     for attempt in 0.. {
-        let Err((api, error)) = probe_venue(connection, bots).await else { break };
+        let Err((api, error)) = probe_api(connection, bots).await else { break };
         if !error.is_temporary() {
             break;
         }
         let pause = RETRY_DELAYS_S[RETRY_DELAYS_S.len().min(attempt + 1) - 1];
-        let text = format!("waiting for {api} of the venue (next attempt within {} s): {error}", RETRY_DELAYS_S[5]);
+        let longest = RETRY_DELAYS_S[5];
+        let text = format!("waiting for {api} of the venue (next attempt within {longest} s): {error}");
         if announced.as_ref() != Some(&text) {
             announce(&format!("{text}; press Ctrl-C to quit\n"));
             announced = Some(text);
@@ -140,7 +141,7 @@ pub async fn wait_for_venue(connection: &Connection, bots: &[BotSettings], annou
     }
 }
 
-async fn probe_venue(connection: &Connection, bots: &[BotSettings]) -> Result<(), (&'static str, BrokerError)> {
+async fn probe_api(connection: &Connection, bots: &[BotSettings]) -> Result<(), (&'static str, BrokerError)> {
     let Connection { broker, market, clock, .. } = connection;
     broker.identity().await.map_err(|error| ("the trading token API", error))?;
     let Some(bot) = bots.first() else { return Ok(()) };

@@ -223,7 +223,7 @@ fn build_timeline(
         SandboxSpeed::Named(NamedSpeed::Max) => {
             let problem = "--speed max needs a bot in the same process, since the clock waits for the bot";
             return Err(
-                AppError::invalid(problem).help("use `live --sandbox --speed max`, or pass a factor to --speed")
+                AppError::invalid(problem).help("use `live --sandbox --speed max`, or give --speed a factor")
             );
         }
     };

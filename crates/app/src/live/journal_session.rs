@@ -124,7 +124,7 @@ impl JournalSession {
         match stored {
             Some(stored) if stored != own => {
                 let problem =
-                    format!("the journal {} contains {stored} trades, but this run makes {own} trades", held.url);
+                    format!("{} contains {stored} trades, but this run makes {own} trades", held.url);
                 Err(AppError::invalid(problem).help("name another journal with --journal"))
             }
             Some(_) | None => Ok(()),
@@ -144,7 +144,7 @@ impl JournalSession {
             Self::Store(held) => {
                 let HeldJournal { store, mut reader, .. } = *held;
                 let mut bar = None;
-                let watch = &mut |reading: FullReading<'_>| show_reading_progress(reading, &mut bar, progress);
+                let watch = &mut |reading: FullReading<'_>| show_progress(reading, &mut bar, progress);
                 let remember = Some(runtime.remember_s).filter(|seconds| *seconds > 0);
                 let remember = remember.map(|seconds| Millis::from_seconds(seconds.into()));
                 let every = runtime.snapshot_every.into();
@@ -256,7 +256,7 @@ impl ControlChannel {
 
 const MIN_NOTICE_ENTRIES: u64 = 100_000;
 
-fn show_reading_progress(reading: FullReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>, progress: &dyn Progress) {
+fn show_progress(reading: FullReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>, progress: &dyn Progress) {
     if bar.is_none()
         && let Some(notice) = reading_notice(reading)
     {
@@ -296,7 +296,7 @@ pub(super) async fn restore_evicted_intents(
             finished.forgotten = 0;
         }
         Err(error) => tracing::warn!(
-            "the figures of this run lack {} early trades and rejections, since the journal cannot be reread: {}",
+            "the figures of this run lack {} early trades and rejections, as the journal is unreadable: {}",
             finished.forgotten,
             error.text()
         ),
@@ -330,7 +330,7 @@ mod tests {
     fn announces_long_or_unusual_reading() {
         let of = |why, total| reading_notice(FullReading { why, done: 0, total });
         assert_eq!(of(None, MIN_NOTICE_ENTRIES - 1), None);
-        assert!(of(None, MIN_NOTICE_ENTRIES).is_some_and(|notice| notice.contains("reading all 100000 entries")));
+        assert!(of(None, MIN_NOTICE_ENTRIES).is_some_and(|notice| notice.contains("all 100000 entries")));
         assert_eq!(
             of(Some("it is read: other settings"), 3).as_deref(),
             Some("it is read: other settings; it has 3 entries")

@@ -283,7 +283,7 @@ fn check_funds(account: &Account) -> Result<()> {
     if account.balance > Decimal::ZERO {
         return Ok(());
     }
-    let problem = format!("the {} wallet holds {:.2}, so no trade can be opened", account.kind, account.balance);
+    let problem = format!("the {} wallet holds {:.2}, so no trade can open", account.kind, account.balance);
     Err(AppError::invalid(problem).help("fund the wallet at the venue"))
 }
 

@@ -124,7 +124,9 @@ pub fn record_look(
         Look { kind: LookKind::Sandbox, run: None, candles, is_truncated: false, span, end: LookEnd::Whole };
     ledger.note(&notes, &look).map_err(|error| {
         let place = ledger.path().display();
-        let problem = format!("cannot record this look at past candles in {place}; set [variants] ledger to another file, or to \"\" to disable it");
+        let problem = format!(
+            "cannot record this look at candles in {place}; set [variants] ledger to another file or \"\""
+        );
         AppError::invalid(problem).with_source(error)
     })?;
     Ok(())

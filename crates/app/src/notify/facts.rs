@@ -98,7 +98,8 @@ impl AlertBuilder {
     pub(super) fn check_funds(&mut self, at: Millis, funds: Funds) -> Option<Alert> {
         let sum = self.scale.to_f64(funds.free) + self.scale.to_f64(funds.open_stakes);
         let was_low = std::mem::replace(&mut self.is_low, sum < self.balance_below);
-        let text = || format!("free balance and open stakes add up to {sum:.2}, less than {:.2}", self.balance_below);
+        let limit = self.balance_below;
+        let text = || format!("free balance and open stakes add up to {sum:.2}, less than {limit:.2}");
         (self.is_low && !was_low).then(|| alert(at, Kind::Balance, &text()))
     }
 
@@ -110,7 +111,7 @@ impl AlertBuilder {
             doubt.is_reported = true;
             let (seconds, order) = ((now - doubt.since).get() / 1_000, describe_order(&doubt.order));
             let text =
-                format!("trade #{intent} ({order}) has an unknown status for {seconds} s and blocks its symbol");
+                format!("trade #{intent} ({order}): unknown status for {seconds} s, the symbol is blocked");
             with_order(alert(now, Kind::DoubtfulOrder, &text), &doubt.order)
         });
         alerts.collect()
@@ -122,8 +123,8 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
     let plain = |kind, text: String| Some(alert(at, kind, &text));
     match event {
         RunEvent::SecondTrade { intent, venue_id, stake } => {
-            let second = format!("{venue_id}, stake {stake:.2}");
-            let text = format!("trade #{intent} was ordered once, but the venue has a second trade, {second}");
+            let trade = format!("{venue_id}, stake {stake:.2}");
+            let text = format!("trade #{intent} was ordered once, but the venue has a second trade: {trade}");
             plain(Kind::SecondTrade, text)
         }
         RunEvent::Halted { reason } => {
@@ -142,9 +143,9 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
         RunEvent::VenueHeard { api } => plain(Kind::VenueHeard, format!("{} answers again", api.label())),
         RunEvent::SeriesLate { symbol, interval, since, is_unanswered } => {
             let seconds = (at - since).get() / 1_000;
-            let why = if is_unanswered { "requests fail" } else { "the price API answers without new candles" };
+            let why = if is_unanswered { "requests fail" } else { "the price API sends no new candle" };
             let text =
-                format!("{symbol} {interval} has had no candle for {seconds} s: {why}; no trade opens on this symbol");
+                format!("{symbol} {interval} has had no candle for {seconds} s: {why}; no trade opens on it");
             Some(series_alert(at, Kind::SeriesLate, symbol, &text))
         }
         RunEvent::SeriesRecovered { symbol, interval, .. } => {
@@ -310,7 +311,7 @@ mod tests {
             (silent, "venue_silent critical -", "the price API has not answered for 200 s;"),
             (RunEvent::VenueHeard { api: VenueApi::Trading }, "venue_heard notice -", "the trading API"),
             (late_series(true), "series_late critical -", "EURUSD 1m has had no candle for 180 s: requests"),
-            (late_series(false), "series_late critical -", "for 180 s: the price API answers without new"),
+            (late_series(false), "series_late critical -", "for 180 s: the price API sends no new candle"),
             (RunEvent::Alarm { text: "it differs".to_owned() }, "alarm critical -", "it differs"),
             (verdict(Edge::NoLongerHeld), "verdict warning btc", "after 900 trades: the edge is no longer"),
             (verdict(Edge::Shown), "verdict notice btc", "after 900 trades: an edge is shown"),
@@ -356,7 +357,7 @@ mod tests {
         facts.note_doubt(at(50), order(8));
         let alerts = facts.alerts_for_lasting_doubts(at(60));
         assert_eq!(alerts.len(), 1);
-        assert!(alerts[0].text.starts_with("trade #7 (BUY BTCUSDT for 10.00) has an unknown status for 3660 s"));
+        assert!(alerts[0].text.starts_with("trade #7 (BUY BTCUSDT for 10.00): unknown status for 3660 s"));
         let end = RunEvent::Resolved { intent: IntentId::new(7), how: "not_opened" };
         assert!(facts.alert_for(at(62), end).is_some());
     }

@@ -220,12 +220,12 @@ impl HoldOutLock {
     fn already_opened(&self, last: &Opening, count: usize) -> AppError {
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let problem = format!(
-            "the hold-out was already opened {times} for this hypothesis, last on {} by another run, and no longer \
-             tests choices made since then",
+            "the hold-out was already opened {times} for this hypothesis, last on {} by another run, and \
+             no longer tests choices made since then",
             last.opened_at
         );
         AppError::new(ErrorKind::HoldOutOpenedBefore, problem).help(format!(
-            "test on later candles, or open the hold-out again with --again (the result reports it); {} lists the openings",
+            "test on later candles, or pass --again, which the result will report; {} lists all openings",
             self.0.display()
         ))
     }

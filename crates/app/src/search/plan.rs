@@ -186,7 +186,7 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
     let value: Value = serde_json::from_slice(&text).map_err(|error| no_plan(error.to_string()))?;
     let format = value.get("format").and_then(Value::as_u64);
     if format != Some(PLAN_FORMAT) {
-        let help = format!("create the plan again with `candlewick {typed} plan`; this program reads format {PLAN_FORMAT}");
+        let help = format!("create the plan again with {typed} plan: this program reads format {PLAN_FORMAT}");
         let why = format.map_or("the format is missing".to_owned(), |other| format!("the format is {other}"));
         return Err(no_plan(why).help(help));
     }
@@ -225,7 +225,7 @@ pub(super) fn allow_shard(shard: &Path, problem: String, others: OtherProgram) -
         return Ok(problem);
     }
     Err(AppError::invalid(format!("{}: {problem}", shard.display())).help(
-        "run the shard again with the program version that made the plan, or pass --allow-other-program; the report will mention it",
+        "run the shard again with the program of the plan, or pass --allow-other-program, which the report mentions",
     ))
 }
 
@@ -246,13 +246,12 @@ pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> R
             "the candles of {name} differ from the plan: the plan has {}; this machine has {found}",
             text(planned)
         );
-        return Err(
-            AppError::data(problem).help("set the location of the candles with --data or --catalog")
-        );
+        return Err(AppError::data(problem).help("set the location of the candles with --data or --catalog"));
     }
     let more = here.iter().find(|one| plan.iter().all(|planned| planned.series != one.series));
     let Some(more) = more else { return Ok(()) };
-    let problem = format!("the candles of {} are not in the plan, but would set the prices of its trades", more.series);
+    let series = &more.series;
+    let problem = format!("the candles of {series} are not in the plan, but would set prices of its trades");
     Err(AppError::data(problem).help("name only files of the plan's series with --data"))
 }
 

@@ -305,7 +305,7 @@ fn idle_close_types((entry, space): (&StrategyEntry, &Space), bots: &[BotSetting
     };
     let mut tried = bots.iter().flat_map(|bot| boundary_bots(bot, space));
     tried.all(|(_, bot)| is_idle(&bot)).then(|| {
-        "--param close_type has no effect: the strategy sets the duration of each trade, so rows that differ only in close_type are equal"
+        "--param close_type has no effect: the strategy sets the duration of each trade, so rows with other close types are equal"
             .to_owned()
     })
 }

@@ -165,7 +165,8 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         let (path, place) = (folder.download(&name)?, folder.shown().join(&name));
         let (shown, command) = (place.display(), self.command.as_str());
         let lacks = |why: String| {
-            let help = format!("run `candlewick {command} run --shard {number}`, or copy {shown} from another machine");
+            let command = format!("candlewick {command} run --shard {number}");
+            let help = format!("run `{command}`, or copy {shown} from another machine");
             AppError::invalid(format!("{shown}: {why}")).help(help)
         };
         let text = fs::read_to_string(&path)
@@ -175,7 +176,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         planned["shard"] = json!([number, self.shards]);
         let program = found["program"].take();
         if program != planned["program"].take() {
-            let problem = format!("shard {number} was not run by the program that made the plan");
+            let problem = format!("shard {number} was not run by the program of the plan");
             notice = Some(allow_shard(&place, problem, others)?);
         }
         if found != planned {

@@ -68,7 +68,8 @@ impl SearchPlan {
         let (path, place) = (folder.download(&name)?, folder.shown().join(&name));
         let (shown, command) = (place.display(), self.command.as_str());
         let lacks = |problem: String| {
-            let help = format!("run `candlewick {command} run --shard {number}`, or copy {name} from another machine");
+            let command = format!("candlewick {command} run --shard {number}");
+            let help = format!("run `{command}`, or copy {name} from another machine");
             AppError::invalid(problem).help(help)
         };
         if !path.exists() {
@@ -80,7 +81,7 @@ impl SearchPlan {
             && program != identity["program"]
         {
             let hash: String = program.as_str().unwrap_or_default().chars().take(12).collect();
-            let problem = format!("shard {number} was not run by the program that made the plan, but by {hash}");
+            let problem = format!("shard {number} was not run by the program of the plan, but by {hash}");
             notice = Some(allow_shard(&place, problem, others)?);
             identity["program"] = program;
         }
@@ -119,7 +120,7 @@ impl SearchPlan {
         let (most, shards) = (search.batch.min(search.trials), self.shards);
         if shards > most {
             let problem = format!("{shards} shards are too many: the search runs only {most} sets per round");
-            let help = format!("use 1 to {most} shards, or a larger --batch, with which the search learns less often");
+            let help = format!("use 1 to {most} shards, or a larger --batch, which learns less often");
             return Err(AppError::invalid(problem).help(help));
         }
         self.rounds = NonZeroU64::new(search.rounds());

@@ -110,7 +110,7 @@ pub(super) fn count_walk(
         let trades = Some(join_hashes(&tests.collect::<Vec<_>>()));
         Note { tried: own.clone(), p_value: None, sharpe_of_a_day: None, trades }
     };
-    let mut notes = build_window_notes(walk.windows, prepared, registry);
+    let mut notes = set_notes(walk.windows, prepared, registry);
     notes.push(note_of(&walk.windows.iter().collect::<Vec<_>>()));
     let counted = note(&ledger, &notes, &look(LookKind::WalkForward, walk.walked));
     let Some(opened) = walk.opened else { return Some(counted) };
@@ -127,7 +127,7 @@ struct TriedSet<'a> {
     trades: Option<String>,
 }
 
-fn build_window_notes(windows: &[WindowResult], prepared: &PreparedSearch<'_>, registry: &Registry) -> Vec<Note> {
+fn set_notes(windows: &[WindowResult], prepared: &PreparedSearch<'_>, registry: &Registry) -> Vec<Note> {
     let mut sets: BTreeMap<String, (Note, Vec<String>)> = BTreeMap::new();
     for (number, step) in windows.iter().enumerate() {
         let rows = step.rows.iter().filter_map(|row| {

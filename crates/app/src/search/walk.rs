@@ -379,7 +379,7 @@ impl WalkRun<'_> {
         Ok(notices)
     }
 
-    /// Returns the trials that a shard must have. A learning search may find no new set after the first trial.
+    /// Returns the trials that a shard must have. A learning search may find no new set after its first.
     fn expected_trials(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
         if self.prepared.sweep.search.search.learns() { 0..1 } else { shard.trials(plan.sets) }
     }
@@ -388,8 +388,8 @@ impl WalkRun<'_> {
     fn locate_shard(&self, plan: &SearchPlan, number: u64) -> Result<(usize, Shard)> {
         let windows = self.windows.len() as u64;
         if windows == 0 || !plan.shards.is_multiple_of(windows) {
-            let problem = format!("the {} shards of the plan cannot be divided among {windows} windows", plan.shards);
-            return Err(AppError::invalid(problem).help("create the plan again with `candlewick walk-forward plan`"));
+            let problem = format!("the plan's {} shards do not divide into {windows} windows", plan.shards);
+            return Err(AppError::invalid(problem).help("create the plan again with walk-forward plan"));
         }
         // Checks the shard number against the plan, not the window.
         Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;

@@ -141,8 +141,7 @@ pub(super) fn send_heartbeats(
     candlewick_api::prepare_tls();
     let client =
         reqwest::Client::builder().timeout(HEARTBEAT_TIMEOUT.min(every)).redirect(Policy::none()).build();
-    let client =
-        client.map_err(|error| AppError::system("cannot create the heartbeat client", error))?;
+    let client = client.map_err(|error| AppError::system("cannot create the heartbeat client", error))?;
     Ok(Some(async move {
         let mut pace = tokio::time::interval(every);
         pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

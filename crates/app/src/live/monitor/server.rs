@@ -21,8 +21,8 @@ use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-const TEXT_CONTENT_TYPE: &str = "text/plain; charset=utf-8";
-const METRICS_CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+const PLAIN_TEXT: &str = "text/plain; charset=utf-8";
+const METRICS_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(super) async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpListener>> {
     let Some(address) = address else { return Ok(None) };
@@ -43,16 +43,16 @@ pub(super) async fn serve(listener: TcpListener, monitor: Arc<Monitor>) {
 async fn answer_request(request: &Request<Incoming>, monitor: &Monitor) -> Answer {
     if !is_allowed_host(request.headers(), &monitor.allowed_hosts) {
         let text = "unknown host name: use an IP address, or add the name to metrics.allowed_hosts\n";
-        return respond(StatusCode::FORBIDDEN, TEXT_CONTENT_TYPE, text);
+        return respond(StatusCode::FORBIDDEN, PLAIN_TEXT, text);
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return respond(StatusCode::METHOD_NOT_ALLOWED, TEXT_CONTENT_TYPE, "use GET\n");
+        return respond(StatusCode::METHOD_NOT_ALLOWED, PLAIN_TEXT, "use GET\n");
     }
     match request.uri().path() {
-        "/metrics" => respond(StatusCode::OK, METRICS_CONTENT_TYPE, monitor.text().await),
+        "/metrics" => respond(StatusCode::OK, METRICS_TEXT, monitor.text().await),
         "/healthz" => health(&monitor.health.problems()),
         "/readyz" => health(&monitor.health.readiness_problems()),
-        _ => respond(StatusCode::NOT_FOUND, TEXT_CONTENT_TYPE, "use /metrics, /healthz or /readyz\n"),
+        _ => respond(StatusCode::NOT_FOUND, PLAIN_TEXT, "use /metrics, /healthz or /readyz\n"),
     }
 }
 
@@ -69,8 +69,8 @@ fn is_allowed_host(headers: &HeaderMap, allowed: &[String]) -> bool {
 
 fn health(troubles: &[String]) -> Answer {
     match troubles {
-        [] => respond(StatusCode::OK, TEXT_CONTENT_TYPE, "ok\n"),
-        _ => respond(StatusCode::SERVICE_UNAVAILABLE, TEXT_CONTENT_TYPE, format!("{}\n", troubles.join("\n"))),
+        [] => respond(StatusCode::OK, PLAIN_TEXT, "ok\n"),
+        _ => respond(StatusCode::SERVICE_UNAVAILABLE, PLAIN_TEXT, format!("{}\n", troubles.join("\n"))),
     }
 }
 
