@@ -107,7 +107,6 @@ pub(crate) fn assumed_payouts(loaded: &Loaded) -> Vec<TradeRecord> {
     bots.iter().map(|bot| TradeRecord::assumed(simulation.payout_of(bot.symbol))).collect()
 }
 
-/// Checks the settings of the venue client without creating the client.
 fn client_problem(loaded: &Loaded) -> Option<Problem> {
     broker_problem(loaded, HttpBroker::check)
 }

@@ -54,19 +54,19 @@ impl<'a> LintInput<'a> {
         session_settings(self.loaded)
     }
 
-    fn each_bot<F: IntoIterator<Item = String>>(&self, check: impl Fn(&BotSettings) -> F) -> Vec<String> {
+    fn check_bots<F: IntoIterator<Item = String>>(&self, check: impl Fn(&BotSettings) -> F) -> Vec<String> {
         let check = |bot: &'a BotSettings| {
             check(bot).into_iter().map(move |text| format!("bot \"{}\": {text}", bot.name))
         };
         self.bots().iter().flat_map(check).collect()
     }
 
-    fn each_bot_with_candles(
+    fn check_bots_with_candles(
         &self,
         check: impl Fn(&BotSettings, &[Candle]) -> Option<String>,
     ) -> Vec<String> {
         let candles = self.candles.unwrap_or_default();
-        self.each_bot(|bot| {
+        self.check_bots(|bot| {
             let own = candles.iter().find(|series| series.series() == bot.series())?;
             check(bot, own.candles())
         })
@@ -113,7 +113,7 @@ const LINTS: [Lint; 28] = [
         limits::unequal_minimum_payouts(input).into_iter().collect()
     }),
     Lint("gate_payout", &[], limits::gate_payouts),
-    Lint("split_hours", &[Stage::Start], split_hours),
+    Lint("split_hours", &[Stage::Start], hours_across_day_start),
     Lint("disjoint_hours", RUN_STAGES, disjoint_hours),
     Lint("idle_blackout", &[], |input| idle_blackouts(input.loaded, input.now)),
     Lint("doubtful_condition", STRATEGY_STAGES, setup::lint_conditions),
@@ -156,7 +156,7 @@ struct OpenHours {
 /// Trading hours of one setting. Trading requires at least one open window.
 type AlternativeHours = Vec<OpenHours>;
 
-fn split_hours(input: &LintInput<'_>) -> Vec<String> {
+fn hours_across_day_start(input: &LintInput<'_>) -> Vec<String> {
     let risk = &input.loaded.config.risk;
     let Ok(day) = DayStart::new(&risk.day_start, &risk.day_timezone, "risk") else { return Vec::new() };
     let has_any = has_day_limit(risk) || risk.bots.values().any(has_own_day_limit);
@@ -184,7 +184,7 @@ fn split_hours(input: &LintInput<'_>) -> Vec<String> {
 }
 
 fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let all = bot_hours(bot, &input.loaded.config.risk);
         // Any overlap begins at the start of a window.
         let mut starts = all.iter().flatten().flat_map(|own| window_starts(&own.window));
@@ -196,8 +196,7 @@ fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
             format!("{} ({})", choice[0].place, hours.join(", "))
         };
         let places: Vec<String> = all.iter().map(describe).collect();
-        let places = places.join(" and ");
-        Some(format!("the bot can never trade its own signals, because {places} do not overlap"))
+        Some(format!("the bot can never trade its own signals: {} do not overlap", places.join(" and ")))
     })
 }
 

@@ -1,6 +1,6 @@
 //! Download of the missing parts of a candle series, window by window.
 
-use super::outcome::{FetchStats, give_up};
+use super::outcome::{FetchStats, end_task};
 use super::{Fetcher, Target};
 use crate::error::{AppError, Result};
 use candlewick_broker::{Download, DownloadSettings};
@@ -81,7 +81,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) ->
     record_closed_hours(&job.target, asked, fetching).await?;
     match outcome {
         Ok(()) => Ok(()),
-        Err(error) => give_up(error, fetched, fetching).await,
+        Err(error) => end_task(error, fetched, fetching).await,
     }
 }
 

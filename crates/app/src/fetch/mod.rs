@@ -17,7 +17,7 @@ use candlewick_broker::{BrokerError, MarketData, PriceRecorder};
 use candlewick_engine::BotSettings;
 use candlewick_history::{Catalog, expected_asset_type};
 use candlewick_sdk::{Interval, Series, Symbol};
-use outcome::give_up;
+use outcome::end_task;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval};
@@ -216,7 +216,7 @@ async fn record(series: Series, fetching: &Fetcher, fetched: &mut FetchStats) ->
     batch.store(fetching, fetched).await?;
     match outcome {
         Ok(()) => Ok(()),
-        Err(error) => give_up(error, fetched, fetching).await,
+        Err(error) => end_task(error, fetched, fetching).await,
     }
 }
 

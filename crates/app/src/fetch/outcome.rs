@@ -182,7 +182,7 @@ fn describe_changes(first: &Candle, later: &Candle) -> String {
 }
 
 /// Ends a task after a venue error. An error that affects every task stops all tasks, reported once.
-pub(super) async fn give_up(error: BrokerError, fetched: &FetchStats, fetching: &Fetcher) -> Result<()> {
+pub(super) async fn end_task(error: BrokerError, fetched: &FetchStats, fetching: &Fetcher) -> Result<()> {
     let is_of_series = matches!(
         error,
         BrokerError::NotFound { .. } | BrokerError::Rejected { .. } | BrokerError::Malformed { .. }

@@ -20,7 +20,7 @@ const MIN_BOT_PERCENT: f64 = 0.1;
 const MIN_RETURN_PERCENT: f64 = 120.0;
 
 pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let is_ladder = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
         build_strategy(bot, input.registry).filter(|_| is_ladder)?.gate()?;
         let text = "the ladder with entry = \"next_candle\" keeps staking money while the gate is closed; use \
@@ -32,7 +32,7 @@ pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {
 pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
     let risk = &input.loaded.config.risk;
     let costs = check_stakes(&session_settings(input.loaded)).unwrap_or_default();
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let StakeSettings::Martingale { levels, entry, if_refused, .. } = bot.stake else { return None };
         if levels < 2 {
             return None;
@@ -49,7 +49,7 @@ pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
             }
             (LadderEntry::NextCandle, IfRefused::Reset) => "is dropped and the ladder restarts",
         };
-        Some(format!("{causes} may interrupt the ladder of {levels} levels; the next level then {pending}"))
+        Some(format!("the ladder of {levels} levels may be interrupted by {causes}; the next level then {pending}"))
     })
 }
 
@@ -78,8 +78,8 @@ fn interrupting_limits(
     let unset = [0, RiskSettings::default().max_trades_per_day];
     let trades = trades.into_iter().filter(|(_, most)| !unset.contains(most));
     let day = day.map(|LadderInDay { limit, cost, room, is_own }| {
-        let losers = if *is_own { "the bot has" } else { "the bots have" };
-        format!("{limit} (once {losers} lost more than {room} in a day, since a full ladder costs {cost})")
+        let subject = if *is_own { "the bot has" } else { "the bots have" };
+        format!("{limit} (once {subject} lost more than {room} in a day, since a full ladder costs {cost})")
     });
     let hours = (!risk.hours.is_empty()).then(|| "risk.hours".to_owned());
     losses.chain(trades.map(|(key, most)| format!("{key} = {most}"))).chain(day).chain(hours).collect()
@@ -170,7 +170,7 @@ pub(super) fn payouts_above_stake(input: &LintInput<'_>) -> Vec<String> {
 
 pub(super) fn payouts_below_minimum(input: &LintInput<'_>) -> Vec<String> {
     let Config { risk, simulation, .. } = &input.loaded.config;
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let (least, key) = minimum_payout(risk, bot.symbol.as_str());
         let pays = simulation.payout_of(bot.symbol).to_percent();
         (pays < least).then(|| {
@@ -206,7 +206,7 @@ pub(super) fn unequal_minimum_payouts(input: &LintInput<'_>) -> Option<String> {
 }
 
 pub(super) fn gate_payouts(input: &LintInput<'_>) -> Vec<String> {
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let asked = bot.params.get("gate")?.get("payout")?.as_f64()?;
         let pays = input.loaded.config.simulation.payout_of(bot.symbol).to_percent();
         (asked > pays).then(|| {

@@ -22,14 +22,14 @@ const MAX_TRUE_RANGE: f64 = 0.05;
 const MAX_SHORT_INTERVAL: Millis = Millis::HOUR;
 
 pub(super) fn lint_conditions(input: &LintInput<'_>) -> Vec<String> {
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let strategy = (bot.strategy.as_str(), &bot.params);
         candlewick_rules::lint_conditions(input.registry, strategy, bot.interval).unwrap_or_default()
     })
 }
 
 pub(super) fn volatility_shares(input: &LintInput<'_>) -> Vec<String> {
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let filters = bot.params.get("filters").and_then(Value::as_array);
         let check = |(index, filter): (usize, &Value)| {
             let bounds = filter.get("volatility")?;
@@ -51,7 +51,7 @@ pub(super) fn volatility_shares(input: &LintInput<'_>) -> Vec<String> {
 }
 
 pub(super) fn flat_volumes(input: &LintInput<'_>) -> Vec<String> {
-    input.each_bot_with_candles(|bot, candles| {
+    input.check_bots_with_candles(|bot, candles| {
         let first = candles.first()?.volume();
         let is_flat = candles.iter().all(|candle| candle.volume().total_cmp(&first).is_eq());
         let is_read = is_flat && uses_volume(input.registry, (&bot.strategy, &bot.params)).ok()?;
@@ -67,9 +67,9 @@ pub(super) fn flat_volumes(input: &LintInput<'_>) -> Vec<String> {
 pub(super) fn long_warm_ups(input: &LintInput<'_>) -> Vec<String> {
     let warm_up = |bot: &BotSettings| WarmUp::from_bot(bot, input.registry);
     if input.candles.is_none() {
-        return input.each_bot(|bot| warm_up(bot)?.describe_long());
+        return input.check_bots(|bot| warm_up(bot)?.describe_long());
     }
-    input.each_bot_with_candles(|bot, candles| warm_up(bot)?.describe_share(candles.len(), ""))
+    input.check_bots_with_candles(|bot, candles| warm_up(bot)?.describe_share(candles.len(), ""))
 }
 
 pub(super) fn doubtful_time_zones(input: &LintInput<'_>) -> Vec<String> {
@@ -115,7 +115,7 @@ fn collect_zones(params: &Value, zones: &mut Vec<String>) {
 }
 
 pub(super) fn doubtful_expiries(input: &LintInput<'_>) -> Vec<String> {
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let entry = input.registry.find(&bot.strategy);
         let own = entry.map(|entry| declared_durations(bot, entry)).filter(|own| !own.is_empty());
         let own = own.unwrap_or_else(|| vec![bot.close_type]);
@@ -149,7 +149,7 @@ fn doubtful_expiry(bot: &BotSettings, expiry: CloseType) -> Option<String> {
 pub(super) fn doubtful_symbols(input: &LintInput<'_>) -> Vec<String> {
     let symbols: BTreeSet<Symbol> = input.bots().iter().map(|bot| bot.symbol).collect();
     let mut found: Vec<String> = symbols.into_iter().filter_map(unusual_spelling).collect();
-    found.extend(input.each_bot(|bot| {
+    found.extend(input.check_bots(|bot| {
         let is_crypto = bot_asset_type(bot) == AssetType::Crypto.as_str();
         (is_crypto && is_currency_pair(bot.symbol)).then(|| {
             format!(
@@ -212,7 +212,7 @@ pub(super) fn silent_bots(input: &LintInput<'_>) -> Vec<String> {
     if signals.list.is_some() || signals.listen.is_some() || signals.stdin {
         return Vec::new();
     }
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         (bot.strategy == "none").then(|| {
             format!(
                 "strategy \"none\" never signals and no signal source is enabled, so the bot only trades on `candlewick signal {}`; \

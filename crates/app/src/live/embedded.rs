@@ -1,4 +1,4 @@
-//! Sandbox venue_clock, either embedded in the bots' process or standalone.
+//! Sandbox venues, either embedded in the bots' process or standalone.
 
 use super::Connection;
 use super::journal_session::exchange_observer;

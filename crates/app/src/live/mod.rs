@@ -212,7 +212,7 @@ async fn run_watched(
     };
     let told = (&settings, trading, start_balance);
     let (published, observer) = EventPublication::begin(feed, told, Arc::clone(&venue_clock));
-    let runner = watch.measure(runner.with_observer(observer), loaded, sources);
+    let runner = watch.attach_observers(runner.with_observer(observer), loaded, sources);
     let inputs = inputs.open(loaded, &venue_clock, &sender.downgrade()).await;
     drop(hold);
     let finished = Box::pin(runner.run(stop, orders)).await;

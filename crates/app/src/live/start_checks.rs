@@ -124,9 +124,8 @@ pub fn record_look(
         Look { kind: LookKind::Sandbox, run: None, candles, is_truncated: false, span, end: LookEnd::Whole };
     ledger.note(&notes, &look).map_err(|error| {
         let place = ledger.path().display();
-        let problem = format!(
-            "cannot record this look at candles in {place}; set [variants] ledger to another file or \"\""
-        );
+        let problem =
+            format!("cannot record this look at candles in {place}; set another [variants] ledger, or \"\"");
         AppError::invalid(problem).with_source(error)
     })?;
     Ok(())

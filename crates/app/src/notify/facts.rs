@@ -98,8 +98,7 @@ impl AlertBuilder {
     pub(super) fn check_funds(&mut self, at: Millis, funds: Funds) -> Option<Alert> {
         let sum = self.scale.to_f64(funds.free) + self.scale.to_f64(funds.open_stakes);
         let was_low = std::mem::replace(&mut self.is_low, sum < self.balance_below);
-        let limit = self.balance_below;
-        let text = || format!("free balance and open stakes add up to {sum:.2}, less than {limit:.2}");
+        let text = || format!("free balance and open stakes total {sum:.2}, below {:.2}", self.balance_below);
         (self.is_low && !was_low).then(|| alert(at, Kind::Balance, &text()))
     }
 
@@ -112,7 +111,7 @@ impl AlertBuilder {
             let (seconds, order) = ((now - doubt.since).get() / 1_000, describe_order(&doubt.order));
             let text =
                 format!("trade #{intent} ({order}): unknown status for {seconds} s, the symbol is blocked");
-            with_order(alert(now, Kind::DoubtfulOrder, &text), &doubt.order)
+            with_order(alert(now, Kind::Doubt, &text), &doubt.order)
         });
         alerts.collect()
     }
@@ -182,7 +181,7 @@ pub(super) fn alert(at: Millis, kind: Kind, text: &str) -> Alert {
     let severity = match kind {
         Kind::Opened | Kind::Settled => Severity::Info,
         Kind::Rejected
-        | Kind::DoubtfulOrder
+        | Kind::Doubt
         | Kind::Limit
         | Kind::Balance
         | Kind::Deposit

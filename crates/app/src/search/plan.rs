@@ -186,7 +186,7 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
     let value: Value = serde_json::from_slice(&text).map_err(|error| no_plan(error.to_string()))?;
     let format = value.get("format").and_then(Value::as_u64);
     if format != Some(PLAN_FORMAT) {
-        let help = format!("create the plan again with {typed} plan: this program reads format {PLAN_FORMAT}");
+        let help = format!("run {typed} plan again: this program reads format {PLAN_FORMAT}");
         let why = format.map_or("the format is missing".to_owned(), |other| format!("the format is {other}"));
         return Err(no_plan(why).help(help));
     }
@@ -209,7 +209,7 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
         }
         found.allowed.push(problem);
     }
-    let libraries = own.other_libraries(planned);
+    let libraries = own.changed_libraries(planned);
     if !libraries.is_empty() {
         found.noted.push(format!(
             "system libraries differ from those of the planning machine: {}",
@@ -250,8 +250,7 @@ pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> R
     }
     let more = here.iter().find(|one| plan.iter().all(|planned| planned.series != one.series));
     let Some(more) = more else { return Ok(()) };
-    let series = &more.series;
-    let problem = format!("the candles of {series} are not in the plan, but would set prices of its trades");
+    let problem = format!("the candles of {} are not in the plan, but would set trade prices", more.series);
     Err(AppError::data(problem).help("name only files of the plan's series with --data"))
 }
 

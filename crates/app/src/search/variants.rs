@@ -45,11 +45,11 @@ impl<'a> SweepRun<'a> {
     /// Records the planned sets before any of them runs, so that a killed sweep still counts.
     pub fn begin(&self, sets: u64) {
         if let Some(ledger) = self.prepared.ledger() {
-            let _ = ledger.begin(&self.prepared.entry.name, sets, &self.look(LookEnd::Stopped));
+            let _ = ledger.begin(&self.prepared.entry.name, sets, &self.build_look(LookEnd::Stopped));
         }
     }
 
-    fn look(&self, end: LookEnd) -> Look {
+    fn build_look(&self, end: LookEnd) -> Look {
         let span = self.prepared.candles.span();
         Look { end, ..self.prepared.look(self.terms, LookKind::Sweep, &self.run, span) }
     }
@@ -68,7 +68,7 @@ pub fn count_sweep(
     registry: &Registry,
 ) -> Option<io::Result<TriedCount>> {
     let prepared = sweep.prepared;
-    let (ledger, look) = (prepared.ledger()?, sweep.look(end));
+    let (ledger, look) = (prepared.ledger()?, sweep.build_look(end));
     let tried = rows.iter().filter_map(|row| {
         // Trades of a trial on part of the candles are not comparable.
         let trades = |figures: &Figures| (row.share >= 1.0).then(|| figures.trades_hash());

@@ -87,7 +87,7 @@ impl<'a> WalkRun<'a> {
         let course = Course { whole, balance: loaded.initial_balance()? };
         let layout = asked.divide(&course.span(), course.step(), course.purge())?;
         let windows = layout.settings.windows(&layout.walked);
-        let identity = identity(terms, prepared, &layout)?;
+        let identity = build_identity(terms, prepared, &layout)?;
         let hold_out = HoldOutRange::from_layout(terms, prepared, &layout);
         let run = blake3::hash(identity.to_string().as_bytes()).to_hex().to_string();
         if let Some((hold_out, request)) = opening_request(hold_out_use, hold_out.as_ref(), &run)? {
@@ -131,7 +131,7 @@ impl<'a> WalkRun<'a> {
         let count = windows.len() + opens;
         let mut results = Vec::with_capacity(windows.len());
         for (place, window) in windows.iter().enumerate() {
-            let Some(result) = self.step((place, count), window, watcher)? else {
+            let Some(result) = self.run_window((place, count), window, watcher)? else {
                 return Ok(WalkEnd::Stopped);
             };
             results.push(result);
@@ -141,7 +141,7 @@ impl<'a> WalkRun<'a> {
         let hold_out = match (opened, &self.hold_out) {
             (Some(opening), Some(HoldOutRange { range, .. })) => {
                 let window = self.layout.settings.with_test(&self.layout.walked, range.clone());
-                let Some(result) = self.step((windows.len(), count), &window, watcher)? else {
+                let Some(result) = self.run_window((windows.len(), count), &window, watcher)? else {
                     return Ok(WalkEnd::Stopped);
                 };
                 Some(HoldOutOutcome::Opened { opening, result: Box::new(result) })
@@ -160,7 +160,7 @@ impl<'a> WalkRun<'a> {
     pub(super) fn begin(&self) -> Result<()> {
         let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
         let search = &self.prepared.sweep.search;
-        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
+        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
         // In a learning search, each window tries its own sets.
         let windows = if search.search.learns() { self.windows.len() as u64 } else { 1 };
         let (kind, walked) = (LookKind::WalkForward, self.layout.walked.clone());
@@ -174,7 +174,7 @@ impl<'a> WalkRun<'a> {
         hold_out.earlier_looks(&self.run)
     }
 
-    fn step(
+    fn run_window(
         &mut self,
         (place, windows): (usize, usize),
         window: &Window,
@@ -238,7 +238,7 @@ pub(super) fn window_identity(identity: &Value, window: &Window) -> Value {
     identity
 }
 
-fn identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Result<Value> {
+fn build_identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Result<Value> {
     let mut identity = terms.identity(prepared)?;
     let settings = layout.settings;
     identity["walk"] = json!({
@@ -321,7 +321,7 @@ impl WalkRun<'_> {
     /// Divides each window into equally many shards: one if the search learns, else enough for `shards`.
     pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan> {
         let search = &self.prepared.sweep.search;
-        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
+        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
         let windows = self.windows.len() as u64;
         let parts = if search.search.learns() { 1 } else { shards.get().div_ceil(windows.max(1)) };
         let walk = PlannedWalk { layout: self.asked.clone(), windows };
@@ -346,14 +346,14 @@ impl WalkRun<'_> {
         let identity = window_identity(&self.identity, window);
         plan.download_shard(&self.folder, number)?;
         let opened = plan.journal(&self.folder, number, &identity);
-        let (mut journal, known) = opened.map_err(|error| self.failure(error))?;
+        let (mut journal, known) = opened.map_err(|error| self.to_app_error(error))?;
         let resumed = known.len();
         let windows = self.windows.len();
         let mut watch = |now: &SweepProgress<'_>| {
             watcher(WalkProgress { done: now.done, total: now.total, window: place + 1, windows })
         };
         let end = self.walk.search_part((window, shard), (&mut journal, known), &mut watch);
-        let rows = match end.map_err(|error| self.failure(error))? {
+        let rows = match end.map_err(|error| self.to_app_error(error))? {
             SweepEnd::Done(rows) => rows,
             SweepEnd::Stopped(_) => return Ok(WalkShard::Stopped),
         };
@@ -370,7 +370,7 @@ impl WalkRun<'_> {
             let window = &self.windows[place];
             let planned = window_identity(&plan.sweep, window);
             let trials = if self.walk.has_candles(window) { self.expected_trials(plan, shard) } else { 0..0 };
-            let to_error = |error: SearchError| self.failure(error);
+            let to_error = |error: SearchError| self.to_app_error(error);
             let found = plan.gather_shard((&self.folder, &planned), (number, trials), others, &to_error)?;
             gathered[place].extend(found.0);
             notices.extend(found.1);
@@ -392,14 +392,14 @@ impl WalkRun<'_> {
             return Err(AppError::invalid(problem).help("create the plan again with walk-forward plan"));
         }
         // Checks the shard number against the plan, not the window.
-        Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
+        Shard::new(number, plan.shards).map_err(|error| self.to_app_error(error))?;
         let parts = plan.shards / windows;
-        let shard = Shard::new((number - 1) % parts + 1, parts).map_err(|error| self.failure(error))?;
+        let shard = Shard::new((number - 1) % parts + 1, parts).map_err(|error| self.to_app_error(error))?;
         let window = usize::try_from((number - 1) / parts).expect("the window index is in range");
         Ok((window, shard))
     }
 
-    fn failure(&self, error: SearchError) -> AppError {
+    fn to_app_error(&self, error: SearchError) -> AppError {
         locate_search_error(error, &self.prepared.loaded)
     }
 }

@@ -83,16 +83,16 @@ impl RunMetrics {
         described.0.register("build", "The program", Info::new(vec![("version", version)]));
         let bots = bot_metrics(&mut described, &names);
         let series = series_metrics(&mut described, &names);
-        let phases = described.family("phase", "Phase of the run: 1 for the current one");
+        let phases = described.family("phase", "Phase of the run: 1 for the current phase");
         let phases: [Gauge; PHASES.len()] = PHASES.map(|(_, name)| phases.with(&[("phase", name)]));
         phases[0].set(1);
         let buckets = || Histogram::new(LATENCY_BUCKETS_S);
         let answers = Family::<Labels, Histogram>::new_with_constructor(buckets as fn() -> Histogram);
-        let help = "Real time from a request to the answer of the venue or the timeout";
+        let help = "Real time from a request to the venue's answer or the timeout";
         described.0.register("request_duration_seconds", help, answers.clone());
         let answers = LabelledFamily(answers);
         let answers = Question::ALL.map(|question| answers.with(&[("question", question.as_str())]));
-        let (journal, help) = (buckets(), "Real time to make the journal durable");
+        let (journal, help) = (buckets(), "Real time of a durable journal write");
         described.0.register("journal_write_duration_seconds", help, journal.clone());
         let scraped = SampledMetrics::new(&mut described, budget);
         Self {
@@ -106,7 +106,7 @@ impl RunMetrics {
                 "Highest equity (balance and open stakes) since the start or the last resume",
             ),
             drawdown: described.add("drawdown_ratio", "Drawdown of the equity as a fraction of its peak"),
-            alarms: described.add("alarms", "Alarms, which need attention of the operator"),
+            alarms: described.add("alarms", "Alarms that need the operator's attention"),
             warnings: described.add("warnings", "Warnings: problems that the run survives"),
             journal_failures: described
                 .add("journal_write_failures", "Failed attempts to make the journal durable"),
@@ -246,11 +246,11 @@ fn bot_metrics(described: &mut MetricRegistry, names: &Names) -> Vec<BotMetrics>
     let opens = described.family("opens", "Intents by their first known result");
     let resolved = described.family("doubts_resolved", "Resolved orders of unknown status, by resolution");
     let refused = described.family("refusals", "Rejected signals by the first rule that rejected them");
-    let help = "1 for a rule that rejects every signal of the bot for longer than a trade lasts";
+    let help = "1 if the rule has rejected every signal of the bot for longer than a trade lasts";
     let blocked = described.family("blocked", help);
     let settled = described.family("settlements", "Settled trades by the first booked outcome");
     let profit = described.family("profit", "Net profit of trades settled in this run");
-    let edges = described.family("verdict", "Verdict about the edge of the bot: 1 for the current one");
+    let edges = described.family("verdict", "Verdict about the bot's edge: 1 for the current verdict");
     let judged = described.family("verdict_trades", "Number of trades behind the verdict");
     let evidence = described.family("verdict_evidence", "Evidence for and against an edge, starting at 1");
     let thresholds = described.family("verdict_threshold", "Evidence required for a verdict");
@@ -278,7 +278,7 @@ fn bot_metrics(described: &mut MetricRegistry, names: &Names) -> Vec<BotMetrics>
 
 fn series_metrics(described: &mut MetricRegistry, names: &Names) -> Vec<SeriesMetrics> {
     let candles = described.family("candles", "Candles passed to the strategies");
-    let help = "Close of the last candle in venue time";
+    let help = "Close time of the last candle, in venue time";
     let closed = described.family("candle_close_timestamp_seconds", help);
     let help = "Delay of the last candle after its close, in venue time";
     let delay = described.family("candle_delay_seconds", help);
@@ -361,14 +361,14 @@ struct SampledMetrics {
 
 impl SampledMetrics {
     fn new(described: &mut MetricRegistry, requests_per_second: f64) -> Self {
-        let help = "Lead of the venue's clock over ours: lower and upper bound";
+        let help = "Lower and upper bound of the venue clock's lead over this machine's clock";
         let skew = described.family("clock_ahead_seconds", help);
         let help = "Maximum requests per second to the venue; 0 for unlimited";
         let budget: FloatGauge = described.add("requests_per_second_limit", help);
         budget.set(requests_per_second);
-        let help = "Symbols with streamed prices, and symbols polled because their stream is missing";
+        let help = "Number of symbols with streamed prices, and of symbols polled without a stream";
         let streams = described.family("price_streams", help);
-        let of_api = described.family("venue_api_heard", "0 while this API of the venue does not answer");
+        let of_api = described.family("venue_api_heard", "1 if this API of the venue answers, else 0");
         let of_api = VenueApi::ALL.map(|api| {
             let name = match api {
                 VenueApi::Trading => "trading",
@@ -382,12 +382,12 @@ impl SampledMetrics {
             in_doubt: described.add("doubts_open", "Orders of unknown status"),
             skew: ["low", "high"].map(|bound| skew.with(&[("bound", bound)])),
             heard_at: described
-                .add("venue_heard_timestamp_seconds", "Last answer of the venue, in venue time"),
+                .add("venue_heard_timestamp_seconds", "Time of the venue's last answer, in venue time"),
             loop_age: described.add("loop_age_seconds", "Real time since the last turn of the run loop"),
             is_written: described.add("journal_writable", "1 if the last write to the journal succeeded"),
-            is_heard: described.add("venue_heard", "0 while an API of the venue does not answer"),
+            is_heard: described.add("venue_heard", "1 if all APIs of the venue answer, else 0"),
             is_api_reachable: of_api,
-            late_series: described.add("series_late", "Series with candles late by more than two intervals"),
+            late_series: described.add("series_late", "Series that are more than two intervals late"),
             followers: described.add("followers", "Followers of the event stream"),
             missed: described.add("events_missed", "Events dropped because they were not processed in time"),
             waiting: described.family("requests_waiting", "Waiting requests by priority"),
@@ -421,7 +421,7 @@ impl SampledMetrics {
                 self.heard_at.set(heard.get() as f64 / 1_000.0);
             }
         }
-        self.loop_age.set(health.age().as_secs_f64());
+        self.loop_age.set(health.loop_age().as_secs_f64());
         self.is_written.set(i64::from(health.is_written()));
         let is_heard = VenueApi::ALL.map(|api| health.is_reachable(api));
         self.is_heard.set(i64::from(is_heard.iter().all(|is_heard| *is_heard)));

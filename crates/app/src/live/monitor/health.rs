@@ -43,7 +43,7 @@ impl Default for Health {
 }
 
 impl Health {
-    pub(crate) fn age(&self) -> Duration {
+    pub(crate) fn loop_age(&self) -> Duration {
         match self.turned.load(Ordering::Relaxed) {
             // A run may take arbitrarily long to read a journal when it starts.
             NOT_STARTED => Duration::ZERO,
@@ -71,7 +71,7 @@ impl Health {
     }
 
     pub(crate) fn problems(&self) -> Vec<String> {
-        self.problems_at(self.age())
+        self.problems_at(self.loop_age())
     }
 
     fn problems_at(&self, age: Duration) -> Vec<String> {
@@ -167,7 +167,7 @@ pub(super) fn send_heartbeats(
 #[cfg(all(feature = "systemd", target_os = "linux"))]
 const MAX_NOTIFY_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Notifies systemd (`Type=notify`, `WatchdogSec=`). A stalled run sends no watchdog, so systemd restarts it.
+/// Notifies systemd (`Type=notify`, `WatchdogSec=`). A stalled run sends no watchdog and is restarted.
 #[cfg(all(feature = "systemd", target_os = "linux"))]
 pub(super) async fn notify_systemd(health: Arc<Health>) {
     // Uses half of systemd's watchdog interval.
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn slow_start_is_healthy() {
         let health = Health::default();
-        assert_eq!((health.has_begun(), health.age()), (false, Duration::ZERO));
+        assert_eq!((health.has_begun(), health.loop_age()), (false, Duration::ZERO));
         health.on_turn();
         assert!(health.has_begun());
     }

@@ -54,7 +54,7 @@ impl Monitoring {
         })
     }
 
-    pub(super) fn measure(&mut self, runner: Runner, loaded: &Loaded, sources: Sources) -> Runner {
+    pub(super) fn attach_observers(&mut self, runner: Runner, loaded: &Loaded, sources: Sources) -> Runner {
         #[cfg(feature = "metrics")]
         let figures = self.serve(loaded, sources);
         #[cfg(not(feature = "metrics"))]
