@@ -214,10 +214,9 @@ fn help_for_runtime(error: &RuntimeError) -> Option<String> {
         RuntimeError::UnreadableEntry { .. } => {
             Some("verify the journal with `candlewick doctor`, or name another with --journal".to_owned())
         }
-        RuntimeError::WrongSnapshot { .. } => Some(
-            "the other entries are intact. Disable snapshots with runtime.snapshot_every = 0"
-                .to_owned(),
-        ),
+        RuntimeError::WrongSnapshot { .. } => {
+            Some("the other entries are intact. Disable snapshots with runtime.snapshot_every = 0".to_owned())
+        }
         RuntimeError::WrongRow { .. } => Some(
             "the entries are intact. Rebuild the tables with `candlewick journal project --rebuild`".to_owned(),
         ),

@@ -60,7 +60,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) ->
                     // Requests end at the current venue time.
                     let until = |one: &Range<Millis>| one.start..one.end.min(got.seen_at);
                     let stretches: Vec<_> = stretches.iter().map(until).collect();
-                    fetching.expect(count_slots(&stretches, series.interval));
+                    fetching.add_expected(count_slots(&stretches, series.interval));
                 }
                 fetching.advance(count_slots(std::slice::from_ref(&got.window), series.interval));
                 fetched.record(got.requests, got.rejected, got.seen_at);
@@ -168,7 +168,7 @@ impl Batch {
         let source = fetching.source.clone();
         let origin = Origin { source, licence: None, fetched_at: self.seen_at, files: Vec::new() };
         let append = move |catalog: &Catalog| Ok(catalog.append(series, &candles, &origin)?);
-        fetched.count(fetching.with_catalog(append).await?);
+        fetched.add_counts(fetching.with_catalog(append).await?);
         Ok(())
     }
 }

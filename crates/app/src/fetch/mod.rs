@@ -73,7 +73,7 @@ impl Fetcher {
         check_stored(&self.catalog, symbol)
     }
 
-    fn expect(&self, candles: u64) {
+    fn add_expected(&self, candles: u64) {
         self.meter.lock().unwrap_or_else(PoisonError::into_inner).total += candles;
     }
 

@@ -52,7 +52,7 @@ impl FetchStats {
         self.since = self.since.or(Some(seen_at));
     }
 
-    pub(super) fn count(&mut self, appended: AppendCounts) {
+    pub(super) fn add_counts(&mut self, appended: AppendCounts) {
         self.appended.new += appended.new;
         self.appended.same += appended.same;
         self.appended.revised += appended.revised;
@@ -120,10 +120,10 @@ impl FetchStats {
 }
 
 fn values(candle: &Candle) -> Value {
-    fields(candle).into_iter().collect()
+    candle_fields(candle).into_iter().collect()
 }
 
-fn fields(candle: &Candle) -> [(&'static str, f64); 5] {
+fn candle_fields(candle: &Candle) -> [(&'static str, f64); 5] {
     let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
     [("open", open), ("high", high), ("low", low), ("close", close), ("volume", candle.volume())]
 }
@@ -174,7 +174,7 @@ pub fn text(all: &[FetchStats], finished: FetchEnd) -> String {
 }
 
 fn describe_changes(first: &Candle, later: &Candle) -> String {
-    let pairs = fields(first).into_iter().zip(fields(later));
+    let pairs = candle_fields(first).into_iter().zip(candle_fields(later));
     let changed = pairs.filter(|(first, later)| first != later);
     let changes: Vec<String> =
         changed.map(|((name, first), (_, later))| format!("{name} {first} became {later}")).collect();

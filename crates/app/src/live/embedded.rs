@@ -83,9 +83,9 @@ impl Embedded {
         };
         let running = Sandbox::new(settings, foundation)?.bind(std::future::pending()).await?;
         let (observer, exchanges) = exchange_observer();
-        let venue = Arc::new(connect_to(&running, loaded, Arc::clone(&clock))?.with_observer(observer));
+        let venue = Arc::new(open_broker(&running, loaded, Arc::clone(&clock))?.with_observer(observer));
         drop(hold);
-        let runtime = venue_runtime(loaded, speed);
+        let runtime = adapt_runtime(loaded, speed);
         let connection = Connection {
             runtime,
             account: Account::Demo,
@@ -98,7 +98,7 @@ impl Embedded {
     }
 }
 
-fn connect_to(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) -> Result<HttpBroker> {
+fn open_broker(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) -> Result<HttpBroker> {
     let mut broker = loaded.config.broker.client.clone();
     broker.base_url.clone_from(&running.base_url);
     broker.price_url.clone_from(&running.base_url);
@@ -127,7 +127,7 @@ fn stale_after_s(factor: f64) -> u32 {
 }
 
 /// Adapts the runtime settings to an embedded venue. Candles are never late in lock-step mode.
-fn venue_runtime(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
+fn adapt_runtime(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
     runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
@@ -256,6 +256,6 @@ mod tests {
         assert_eq!((limit_polling(60, 1.0), limit_polling(60, 60.0)), (60, 60));
         let loaded = Loaded::read(&[], crate::configuration::Base::Sandbox, Vec::new()).unwrap();
         let speeds = [Speed::Times(1.0), Speed::Times(20_000.0), Speed::Max];
-        assert_eq!(speeds.map(|speed| venue_runtime(&loaded, speed).wallet_every_s), [60, 20_000, 60]);
+        assert_eq!(speeds.map(|speed| adapt_runtime(&loaded, speed).wallet_every_s), [60, 20_000, 60]);
     }
 }

@@ -117,7 +117,7 @@ impl JournalSession {
     }
 
     /// Checks that the journal has the given trading mode, since one journal must not mix modes.
-    pub async fn check_kind(&mut self, trading: TradingMode) -> Result<()> {
+    pub async fn check_trading_mode(&mut self, trading: TradingMode) -> Result<()> {
         let Self::Store(held) = self else { return Ok(()) };
         let Some(header) = RecoveredState::first_header(&mut held.reader).await? else { return Ok(()) };
         let (stored, own) = (header.settings.get("trading").cloned(), serde_json::json!(trading));

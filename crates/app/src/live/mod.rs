@@ -235,7 +235,7 @@ async fn prepare(
     (broker, account, trading): (&dyn Broker, AccountKind, TradingMode),
 ) -> Result<(Monitoring, PendingInputs, Account, Decimal)> {
     let watch = Monitoring::begin(loaded).await?;
-    journal.check_kind(trading).await?;
+    journal.check_trading_mode(trading).await?;
     let inputs = PendingInputs::prepare(loaded).await?;
     let account = connect(broker, account, loaded.config.account.money_scale).await?;
     let first = journal.first_balance().await?;

@@ -112,11 +112,11 @@ pub(super) fn count_walk(
     };
     let mut notes = set_notes(walk.windows, prepared, registry);
     notes.push(note_of(&walk.windows.iter().collect::<Vec<_>>()));
-    let counted = note(&ledger, &notes, &look(LookKind::WalkForward, walk.walked));
+    let counted = record_notes(&ledger, &notes, &look(LookKind::WalkForward, walk.walked));
     let Some(opened) = walk.opened else { return Some(counted) };
     Some(
         counted.and_then(|_| {
-            note(&ledger, &[note_of(&[opened])], &look(LookKind::HoldOut, &opened.window.test))
+            record_notes(&ledger, &[note_of(&[opened])], &look(LookKind::HoldOut, &opened.window.test))
         }),
     )
 }
@@ -160,7 +160,7 @@ fn build_notes(tried: &[TriedSet<'_>], prepared: &PreparedSearch<'_>, registry: 
     notes.collect()
 }
 
-fn note(ledger: &VariantLedger, notes: &[Note], look: &Look) -> io::Result<TriedCount> {
+fn record_notes(ledger: &VariantLedger, notes: &[Note], look: &Look) -> io::Result<TriedCount> {
     build_count((ledger, &ledger.note(notes, look)?), notes, look)
 }
 

@@ -68,7 +68,7 @@ impl Monitoring {
     fn serve(&mut self, loaded: &Loaded, sources: Sources) -> Option<Arc<dyn Observer>> {
         let listener = self.listener.take()?;
         let monitor = Arc::new(server::Monitor::new(loaded, sources, Arc::clone(&self.health)));
-        let figures = monitor.figures();
+        let figures = monitor.observer();
         self.tasks.spawn(server::serve(listener, monitor));
         Some(figures)
     }

@@ -50,8 +50,8 @@ async fn answer_request(request: &Request<Incoming>, monitor: &Monitor) -> Answe
     }
     match request.uri().path() {
         "/metrics" => respond(StatusCode::OK, METRICS_TEXT, monitor.text().await),
-        "/healthz" => health(&monitor.health.problems()),
-        "/readyz" => health(&monitor.health.readiness_problems()),
+        "/healthz" => answer_health(&monitor.health.problems()),
+        "/readyz" => answer_health(&monitor.health.readiness_problems()),
         _ => respond(StatusCode::NOT_FOUND, PLAIN_TEXT, "use /metrics, /healthz or /readyz\n"),
     }
 }
@@ -67,10 +67,10 @@ fn is_allowed_host(headers: &HeaderMap, allowed: &[String]) -> bool {
         || allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
 }
 
-fn health(troubles: &[String]) -> Answer {
-    match troubles {
+fn answer_health(problems: &[String]) -> Answer {
+    match problems {
         [] => respond(StatusCode::OK, PLAIN_TEXT, "ok\n"),
-        _ => respond(StatusCode::SERVICE_UNAVAILABLE, PLAIN_TEXT, format!("{}\n", troubles.join("\n"))),
+        _ => respond(StatusCode::SERVICE_UNAVAILABLE, PLAIN_TEXT, format!("{}\n", problems.join("\n"))),
     }
 }
 
@@ -93,7 +93,7 @@ impl Monitor {
         Self { health, allowed_hosts, figures, sources, state: Mutex::default() }
     }
 
-    pub(super) fn figures(&self) -> Arc<dyn Observer> {
+    pub(super) fn observer(&self) -> Arc<dyn Observer> {
         Arc::clone(&self.figures) as _
     }
 
