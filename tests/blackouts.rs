@@ -89,7 +89,7 @@ fn refuses_blackouts_of_untraded_symbols_and_notes_past_ones() {
     for run in [check(), backtest(), live()] {
         run.fails(3, &["risk.blackouts = \"news.csv\" (bot.toml)", "2026-01-05T01:10:00Z", "BTCUSDT?"]);
     }
-    // For a check it is past. The venue's clock follows its candles, so there it is still to come.
+    // The span is past for a check, but not for a venue whose clock follows its candles.
     let over = "all time spans of news.csv are in the past";
     blackouts("2026-01-05T01:10:00Z,2026-01-05T02:40:00Z,BTCUSDT");
     let (checked, ran) = (check(), live());

@@ -152,7 +152,7 @@ pub(super) async fn check_signals(loaded: &Loaded, report: &mut dyn FnMut(Findin
         report(check_webhook(loaded, address).await);
     }
     if signals.stdin {
-        report(Check::Signals.ok("standard input: one JSON object per line"));
+        report(Check::Signals.ok("standard input accepts one JSON object per line"));
     }
 }
 
@@ -213,7 +213,6 @@ pub(super) fn check_time_zones(risk: &RiskSettings, now: Millis) -> Finding {
     }
 }
 
-/// Formats a zone as `Europe/London (now 14:05, with summer time)`.
 fn describe_zone(name: &str, now: DateTime<Utc>) -> String {
     let Some(zone) = time_zone(name) else { return name.to_owned() };
     let local = now.with_timezone(&zone).format("%H:%M");

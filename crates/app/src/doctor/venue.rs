@@ -139,15 +139,15 @@ pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -
         let text = format!("the times of {answers} answers contradict each other: a clock was changed");
         return Check::ClockSkew.warn(text, "try again; the clocks of the venue's servers may differ");
     }
-    let text = format!("the venue's clock is {} to {} ahead of this machine", seconds(low), seconds(high));
+    let skew = format!("the venue's clock is {} to {} ahead of this machine", seconds(low), seconds(high));
     let limit = format!("risk.max_clock_skew_ms allows {} ms", allowed.get());
     if allowed > Millis::ZERO && common.certain().abs_diff(Millis::ZERO) > allowed {
-        return Check::ClockSkew.fail(format!("{text}; {limit}"), CLOCK_HINT);
+        return Check::ClockSkew.fail(format!("{skew}; {limit}"), CLOCK_HINT);
     }
     if common.certain() != Millis::ZERO {
-        return Check::ClockSkew.warn(format!("{text}; {limit}"), CLOCK_HINT);
+        return Check::ClockSkew.warn(format!("{skew}; {limit}"), CLOCK_HINT);
     }
-    Check::ClockSkew.ok(format!("{text}: within the margin of error; {limit}"))
+    Check::ClockSkew.ok(format!("{skew}, within the margin of error; {limit}"))
 }
 
 pub(super) async fn check_user(asked: &Probe, samples: &mut ClockSamples) -> Finding {
@@ -200,7 +200,6 @@ fn judge_balances(balances: &Balances, config: &Config) -> Finding {
     Check::Wallets.ok(text)
 }
 
-/// Describes the bonus wallet. The ledger ignores bonus money, but the venue may stake it.
 fn describe_bonus(balances: &Balances) -> String {
     let bonus = balances.bonus.map(|bonus| bonus.normalize());
     bonus.map_or(String::new(), |bonus| {
@@ -241,20 +240,20 @@ fn judge_trades(listing: &TradeListing, account: Account, known: Option<&BTreeSe
         trade.progress == Progress::Running && trade.account.is_none_or(|of| of == account)
     };
     let open: Vec<&TradeReport> = listing.trades.iter().filter(is_open).collect();
-    let seen = if listing.is_complete { "" } else { " (incomplete list)" };
-    let trades = match open.len() {
-        0 => return Check::OpenTrades.ok(format!("no trades are open at the venue{seen}")),
-        1 => format!("1 trade is open at the venue{seen}"),
-        count => format!("{count} trades are open at the venue{seen}"),
+    let note = if listing.is_complete { "" } else { " (incomplete list)" };
+    let summary = match open.len() {
+        0 => return Check::OpenTrades.ok(format!("no trades are open at the venue{note}")),
+        1 => format!("1 trade is open at the venue{note}"),
+        count => format!("{count} trades are open at the venue{note}"),
     };
     let Some(known) = known else {
         return Check::OpenTrades
-            .warn(format!("{trades}; the journal cannot be read to identify them"), "fix the journal first");
+            .warn(format!("{summary}; the journal cannot be read to check them"), "fix the journal first");
     };
     let is_strange = |trade: &&&TradeReport| !known.contains(VenueId::truncated(&trade.id).as_str());
     let strange: Vec<&&TradeReport> = open.iter().filter(is_strange).collect();
     if strange.is_empty() {
-        return Check::OpenTrades.ok(format!("{trades}, all of them in the journal"));
+        return Check::OpenTrades.ok(format!("{summary}, all of them in the journal"));
     }
     let name = |trade: &&&TradeReport| match &trade.symbol {
         Some(symbol) => format!("{} ({symbol})", trade.id),
@@ -263,7 +262,7 @@ fn judge_trades(listing: &TradeListing, account: Account, known: Option<&BTreeSe
     let mut names: Vec<String> = strange.iter().take(MAX_NAMED).map(name).collect();
     names.extend((strange.len() > MAX_NAMED).then(|| format!("and {} more", strange.len() - MAX_NAMED)));
     Check::OpenTrades.warn(
-        format!("{trades}, {} of them not in the journal: {}", strange.len(), names.join(", ")),
+        format!("{summary}, {} of them not in the journal: {}", strange.len(), names.join(", ")),
         "check for other programs or manual trades on this account: bot limits do not count such trades",
     )
 }

@@ -1,6 +1,6 @@
 //! Property test: after interrupted downloads, an uninterrupted one completes the series.
 
-use super::{CandleJob, Fetcher, ProgressMeter, Mixing, Target, fetch_candles};
+use super::{CandleJob, Fetcher, Mixing, ProgressMeter, Target, fetch_candles};
 use crate::progress::NoProgress;
 use async_trait::async_trait;
 use candlewick_broker::clock::SystemClock;

@@ -99,7 +99,7 @@ fn reports_doubtful_payouts_with_their_break_even() {
     let below = ("payout_below_minimum", "EURUSD pays 80 % in [simulation], less than the minimum of 82 %");
     check_sections(&pays(80, "min_payout_percent = 82"), &[probing, below]);
     check_sections(&pays(82, "min_payout_percent = 82"), &[probing]);
-    // With GBPUSD at 90 and EURUSD at 80, neither symbol trades.
+    // Neither symbol trades with GBPUSD at 90 and EURUSD at 80.
     let choice = |least: &str| pays(80, &format!("best_payout_of = [\"EURUSD\", \"GBPUSD\"]\n{least}"));
     let unequal = |part| [probing, ("unequal_minimum_payouts", part)];
     let least = "min_payout_percent_by_symbol = { EURUSD = 75, GBPUSD = 91 }";

@@ -276,7 +276,6 @@ fn reading_notice(reading: FullReading<'_>) -> Option<String> {
     }
 }
 
-/// Adds evicted intents to the book of a finished run, if the journal can be read.
 pub(super) async fn restore_evicted_intents(
     finished: Result<Finished, RuntimeError>,
     url: Option<&JournalUrl>,

@@ -1,4 +1,4 @@
-//! Live runs: composition, display and shutdown.
+//! Live runs: assembly, start, display and shutdown.
 
 mod connect;
 mod embedded;
@@ -64,7 +64,6 @@ pub struct Connection {
 type WaitingRequests = Arc<dyn Fn() -> Vec<(&'static str, usize)> + Send + Sync>;
 
 impl Connection {
-    /// Creates a connection to the configured wallet, without a request limit or an end time.
     fn new(
         loaded: &Loaded,
         market: Arc<dyn MarketData>,

@@ -127,7 +127,7 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
             plain(Kind::SecondTrade, text)
         }
         RunEvent::Halted { reason } => {
-            plain(Kind::Halted, format!("no trade opens until `candlewick resume`{}", format_reason(reason)))
+            plain(Kind::Halted, format!("trading stops until `candlewick resume`{}", format_reason(reason)))
         }
         RunEvent::Suspended { reason } => {
             plain(Kind::Suspended, format!("opens are suspended{}", format_reason(reason)))

@@ -234,7 +234,7 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
     let problem = match (search, arguments.trials, arguments.halving) {
         (Search::Grid, Some(_), _) => "a grid tries every set: remove --trials, or choose another --search",
         (search, ..) if !search.learns() && arguments.batch.is_some() => {
-            "only a search that learns has batches: remove --batch, or use --search tpe"
+            "--batch requires a search that learns: remove --batch, or use --search tpe"
         }
         (search, _, Some(_)) if search.learns() => {
             "a search that learns needs every set on all candles: remove --halving, or choose another --search"

@@ -39,7 +39,7 @@ pub struct WalkRun<'a> {
     pub folder: ResultFolder,
     pub(super) identity: Value,
     run: String,
-    /// Trials from other machines, per window. Empty for a local run.
+    /// Trials from other machines for each window; empty for a local run.
     pub(super) gathered: Vec<Vec<Record>>,
     hold_out: Option<HoldOutRange>,
     hold_out_use: HoldOutUse,

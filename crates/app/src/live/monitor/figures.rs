@@ -99,15 +99,15 @@ impl RunMetrics {
             bots,
             series,
             phases,
-            balance: described.add("balance", "Free balance in the currency of the wallet"),
+            balance: described.add("balance", "Free balance in the wallet's currency"),
             open_stakes: described.add("open_stakes", "Stakes of unfinished intents"),
             peak: described.add(
                 "equity_peak",
                 "Highest equity (balance and open stakes) since the start or the last resume",
             ),
-            drawdown: described.add("drawdown_ratio", "Drawdown of the equity as a fraction of its peak"),
+            drawdown: described.add("drawdown_ratio", "Drawdown as a fraction of the peak equity"),
             alarms: described.add("alarms", "Alarms that need the operator's attention"),
-            warnings: described.add("warnings", "Warnings: problems that the run survives"),
+            warnings: described.add("warnings", "Warnings about problems that the run survives"),
             journal_failures: described
                 .add("journal_write_failures", "Failed attempts to make the journal durable"),
             journal,
@@ -243,15 +243,15 @@ impl BotMetrics {
 
 fn bot_metrics(described: &mut MetricRegistry, names: &Names) -> Vec<BotMetrics> {
     let signals = described.family("signals", "Signals that were approved");
-    let opens = described.family("opens", "Intents by their first known result");
+    let opens = described.family("opens", "Intents to trade, by first known result");
     let resolved = described.family("doubts_resolved", "Resolved orders of unknown status, by resolution");
-    let refused = described.family("refusals", "Rejected signals by the first rule that rejected them");
+    let refused = described.family("refusals", "Rejected signals, by the first rejecting rule");
     let help = "1 if the rule has rejected every signal of the bot for longer than a trade lasts";
     let blocked = described.family("blocked", help);
-    let settled = described.family("settlements", "Settled trades by the first booked outcome");
+    let settled = described.family("settlements", "Settled trades, by first booked outcome");
     let profit = described.family("profit", "Net profit of trades settled in this run");
     let edges = described.family("verdict", "Verdict about the bot's edge: 1 for the current verdict");
-    let judged = described.family("verdict_trades", "Number of trades behind the verdict");
+    let judged = described.family("verdict_trades", "Number of trades used for the verdict");
     let evidence = described.family("verdict_evidence", "Evidence for and against an edge, starting at 1");
     let thresholds = described.family("verdict_threshold", "Evidence required for a verdict");
     let of_bot = |name: &String| {
@@ -388,7 +388,7 @@ impl SampledMetrics {
             is_heard: described.add("venue_heard", "1 if all APIs of the venue answer, else 0"),
             is_api_reachable: of_api,
             late_series: described.add("series_late", "Series that are more than two intervals late"),
-            followers: described.add("followers", "Followers of the event stream"),
+            followers: described.add("followers", "Clients that follow the event stream"),
             missed: described.add("events_missed", "Events dropped because they were not processed in time"),
             waiting: described.family("requests_waiting", "Waiting requests by priority"),
             slowest: described.add(

@@ -158,7 +158,7 @@ pub(super) fn send_heartbeats(
             };
             failures = if problem.is_some() { failures + 1 } else { 0 };
             if let Some(problem) = problem {
-                tracing::warn!(failures, %problem, "the heartbeat was not accepted");
+                tracing::warn!(failures, %problem, "the heartbeat failed");
             }
         }
     }))
