@@ -97,9 +97,9 @@ fn refuses_results_of_another_program_unless_allowed() {
     let allowed = |step: &[&'static str]| [step, &["--allow-other-program"]].concat();
     here.run_program(&other, &run).fails(2, &["--allow-other-program"]);
     let ran = here.run_program(&other, &allowed(&run)).json();
-    assert!(ran["notices"][0].as_str().unwrap().contains("did not make the plan"), "{ran}");
+    assert!(ran["notices"][0].as_str().unwrap().contains("another program made the plan"), "{ran}");
     here.run(&merge).fails(2, &["shard 1", "--allow-other-program"]);
-    let by_another = "shard 1 was run by a different program";
+    let by_another = "shard 1 was not run by the program";
     let merged = here.run(&allowed(&merge)).json();
     assert!(merged["notices"].to_string().contains(by_another), "{merged}");
     assert!(here.read("sweep/report.html").contains(by_another));

@@ -148,7 +148,7 @@ fn help_for_search(error: &SearchError) -> Option<String> {
             Some(suggest(name, known.iter().map(String::as_str)))
         }
         SearchError::OtherSweep { .. } => Some(
-            "choose another folder with --out; it holds results of another program, other arguments or other candles"
+            "choose another folder with --out; this folder has results of another program or other arguments or candles"
                 .to_owned(),
         ),
         _ => None,
@@ -159,14 +159,14 @@ fn help_for_records(error: &RecordsError) -> Option<String> {
     match error {
         RecordsError::Journal(error) => help_for_journal(error),
         RecordsError::Compacted { .. } => {
-            Some("name the journal it was compacted from with --journal".to_owned())
+            Some("name the original, uncompacted journal with --journal".to_owned())
         }
-        RecordsError::NoRun => Some("`candlewick live` starts a run".to_owned()),
+        RecordsError::NoRun => Some("start a run with `candlewick live`".to_owned()),
         RecordsError::UnreadableEntry { .. } => Some(
-            "`candlewick doctor` verifies the journal's hash chain, `candlewick parity` its decisions"
+            "verify the journal's hash chain with `candlewick doctor`, its decisions with `candlewick parity`"
                 .to_owned(),
         ),
-        RecordsError::UnknownTrade { .. } => Some("`candlewick trades` lists all trades".to_owned()),
+        RecordsError::UnknownTrade { .. } => Some("list all trades with `candlewick trades`".to_owned()),
         RecordsError::UnknownName { name, known, .. } => {
             Some(suggest(name, known.iter().map(String::as_str)))
         }
@@ -180,24 +180,24 @@ fn help_for_records(error: &RecordsError) -> Option<String> {
 fn help_for_journal(error: &JournalError) -> Option<String> {
     match error {
         JournalError::BrokenChain { .. } => Some(
-            "do not trust later figures: restore a copy from `candlewick journal backup`, or name another journal with \
-             --journal once no trade is open. `candlewick journal verify` checks the whole journal"
+            "do not trust figures after this entry. Restore a copy from `candlewick journal backup`, or name another \
+             journal with --journal once no trade is open. `candlewick journal verify` checks the whole journal"
                 .to_owned(),
         ),
         JournalError::NotWritable { path, .. } => Some(format!(
-            "make the folder {} writable for this user, or set journal.url to a file elsewhere",
+            "make the folder {} writable for this user, or set journal.url to a file in another folder",
             path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).display()
         )),
         JournalError::HeldBy { .. } => Some(
-            "`candlewick status` shows that run; stop it, or name another journal with --journal".to_owned(),
+            "stop the run that `candlewick status` shows, or name another journal with --journal".to_owned(),
         ),
         JournalError::FileGone { .. } => Some(
-            "restore the file or a backup before the next start; without it, look up open trades at the venue"
+            "restore the file or a backup before the next start. Otherwise, look up open trades at the venue"
                 .to_owned(),
         ),
         JournalError::NotFound { .. } => Some(match journals_in(Path::new(".")).as_slice() {
-            [] => "`candlewick live --sandbox --journal run.db` creates one, and --journal run.db names it; without \
-                   --journal, sandbox runs are not recorded"
+            [] => "create a journal with `candlewick live --sandbox --journal run.db`, and name it with \
+                   --journal run.db. Sandbox runs without --journal are not recorded"
                 .to_owned(),
             journals => format!("in this folder: {}", journals.join(", ")),
         }),
@@ -212,14 +212,13 @@ fn help_for_runtime(error: &RuntimeError) -> Option<String> {
         }
         RuntimeError::Venue { source, .. } => Some(help_for_venue(source).to_owned()),
         RuntimeError::UnreadableEntry { .. } => {
-            Some("`candlewick doctor` verifies the journal; name another with --journal".to_owned())
+            Some("verify the journal with `candlewick doctor`, or name another with --journal".to_owned())
         }
-        RuntimeError::WrongSnapshot { .. } => Some(
-            "the other entries are intact; runtime.snapshot_every = 0 disables snapshots"
-                .to_owned(),
-        ),
+        RuntimeError::WrongSnapshot { .. } => {
+            Some("the other entries are intact. Disable snapshots with runtime.snapshot_every = 0".to_owned())
+        }
         RuntimeError::WrongRow { .. } => Some(
-            "the entries are intact; `candlewick journal project --rebuild` rebuilds the tables from them".to_owned(),
+            "the entries are intact. Rebuild the tables with `candlewick journal project --rebuild`".to_owned(),
         ),
         RuntimeError::UnsupportedInterval { .. } => Some(format!(
             "set the bot's interval to one of {}; only backtests resample longer candles",

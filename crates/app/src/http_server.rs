@@ -18,10 +18,10 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 const MAX_CONNECTIONS: usize = 64;
-const HEAD_DEADLINE: Duration = Duration::from_secs(2);
-const DEADLINE: Duration = Duration::from_secs(10);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(2);
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_HEAD_BYTES: usize = 8_192;
-/// Pause after a failed accept, such as when file descriptors run out.
+/// Pause after a connection cannot be accepted, for example because file descriptors ran out.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 pub(crate) type Answer = Response<Full<Bytes>>;
@@ -30,17 +30,17 @@ pub(crate) async fn listen(key: &str, address: SocketAddr) -> Result<TcpListener
     TcpListener::bind(address).await.map_err(|error| {
         let hint = match error.kind() {
             ErrorKind::AddrInUse => {
-                "; another program uses this port, maybe another bot: stop it, or choose another port"
+                "; another program or bot uses this port: stop that program, or choose another port"
             }
-            ErrorKind::AddrNotAvailable => "; not an address of this machine: use 127.0.0.1 with a port",
-            ErrorKind::PermissionDenied => "; ports below 1024 need privileges: use a higher one",
+            ErrorKind::AddrNotAvailable => "; this machine lacks that address: use 127.0.0.1 with a port",
+            ErrorKind::PermissionDenied => "; ports below 1024 need privileges: use a higher port",
             _ => "",
         };
         AppError::system(format!("{key}: cannot listen on {address}{hint}"), error)
     })
 }
 
-/// Serves requests until dropped. Closes excess connections and calls `on_too_many` for each.
+/// Serves requests until the future is dropped. Calls `on_too_many` for each excess connection.
 pub(crate) async fn serve<A: Future<Output = Answer> + Send + 'static>(
     listener: TcpListener,
     answer: impl Fn(Request<Incoming>, IpAddr) -> A + Clone + Send + 'static,
@@ -66,12 +66,12 @@ pub(crate) async fn serve<A: Future<Output = Answer> + Send + 'static>(
                 });
                 let mut http = http1::Builder::new();
                 http.timer(TokioTimer::new())
-                    .header_read_timeout(HEAD_DEADLINE)
+                    .header_read_timeout(HEAD_TIMEOUT)
                     .max_buf_size(MAX_HEAD_BYTES)
                     .keep_alive(false);
                 let connection = http.serve_connection(TokioIo::new(stream), service);
                 connections.spawn(async move {
-                    drop(tokio::time::timeout(DEADLINE, connection).await);
+                    drop(tokio::time::timeout(CONNECTION_TIMEOUT, connection).await);
                     drop(slot);
                 });
             }
@@ -83,9 +83,9 @@ pub(crate) async fn serve<A: Future<Output = Answer> + Send + 'static>(
     }
 }
 
-pub(crate) fn respond(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Answer {
+pub(crate) fn respond(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Answer {
     let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
 }

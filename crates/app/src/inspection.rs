@@ -58,7 +58,7 @@ pub fn short_body_problems(loaded: &Loaded) -> Vec<Problem> {
     let mut problems = Vec::new();
     if account.mode == Mode::Real {
         let problem =
-            "broker.open_body = \"short\" cannot state the account, so it works for demo only; use \"full\"";
+            "broker.open_body = \"short\" omits the account, so it only works in demo mode; use \"full\"";
         problems.push(loaded.problem("account.mode", problem).value("\"real\""));
     }
     for (index, bot) in bots.iter().enumerate() {
@@ -66,8 +66,8 @@ pub fn short_body_problems(loaded: &Loaded) -> Vec<Problem> {
         let is_fixed = matches!(expiry.expiration_type, ExpirationType::Unstated | ExpirationType::TimeFixed);
         if expiry.close_type != default || !is_fixed {
             let problem = format!(
-                "broker.open_body = \"short\" cannot state the duration {} {}; the venue's default is {default} TIME_FIXED \
-                 (broker.short_close_type). Use that duration or \"full\"",
+                "broker.open_body = \"short\" omits the duration {} {}, and the venue then uses {default} \
+                 TIME_FIXED (broker.short_close_type). Use this duration, or \"full\"",
                 expiry.close_type, expiry.expiration_type
             );
             problems.push(loaded.problem(&format!("bots[{index}].close_type"), problem));
@@ -88,7 +88,7 @@ pub fn ladder_figures(loaded: &Loaded) -> Vec<String> {
     ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).collect()
 }
 
-/// Describes the ruin risk of non-ladder stakes. Also counts the bots likely to lose half the balance.
+/// Describes the ruin risk of stakes without a ladder, and counts the bots likely to lose half the balance.
 pub fn describe_stake_ruin(loaded: &Loaded) -> (Vec<String>, usize) {
     let RuinReport { stakes, halved, .. } = estimate_ruin(loaded).unwrap_or_default();
     (stakes, halved)
@@ -107,12 +107,11 @@ pub(crate) fn assumed_payouts(loaded: &Loaded) -> Vec<TradeRecord> {
     bots.iter().map(|bot| TradeRecord::assumed(simulation.payout_of(bot.symbol))).collect()
 }
 
-/// Checks the client's settings without creating a client.
 fn client_problem(loaded: &Loaded) -> Option<Problem> {
     broker_problem(loaded, HttpBroker::check)
 }
 
-/// Checks whether the client can be created on this machine, without sending a request.
+/// Checks whether the venue client can be created on this machine, without sending a request.
 pub fn network_problem(loaded: &Loaded) -> Option<Problem> {
     broker_problem(loaded, |settings, credentials, clock| {
         HttpBroker::new(settings, credentials, clock).map(|_| ())

@@ -1,4 +1,4 @@
-//! Lists the journals in a folder, and warns about their file permissions.
+//! Lists the journals in a folder, and warns about journals that other users can read.
 
 use crate::configuration::Loaded;
 use candlewick_journal::JournalUrl;
@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-const MAX_ENTRIES: usize = 1_000;
-const MAX_NAMED: usize = 5;
+const MAX_FOLDER_ENTRIES: usize = 1_000;
+const MAX_LISTED_JOURNALS: usize = 5;
 
 pub(crate) fn exposed_files_warning(url: &JournalUrl) -> Option<(String, String)> {
     let files: Vec<String> =
@@ -29,9 +29,9 @@ pub fn default_journal_notice(loaded: &Loaded, url: &JournalUrl) -> Option<Strin
     let own = format!("--journal {}", file.display());
     let mut others = journals_in(Path::new("."));
     others.retain(|one| *one != own);
-    let meant = file.display();
+    let default = file.display();
     (!others.is_empty()).then(|| {
-        format!("using the default journal {meant}; other journals in this folder: {}", others.join(", "))
+        format!("using the default journal {default}; other journals in this folder: {}", others.join(", "))
     })
 }
 
@@ -41,14 +41,14 @@ pub(crate) fn journals_in(folder: &Path) -> Vec<String> {
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));
         read.is_ok() && first == *b"SQLite format 3\0"
     };
-    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_ENTRIES);
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_FOLDER_ENTRIES);
     let paths = files.map(|file| file.path());
     let databases = paths.filter(|path| path.extension().is_some_and(|end| end == "db") && is_database(path));
     let mut named: Vec<String> = databases
         .filter_map(|path| Some(format!("--journal {}", visible(path.file_name()?.to_str()?))))
         .collect();
     named.sort_unstable();
-    named.truncate(MAX_NAMED);
+    named.truncate(MAX_LISTED_JOURNALS);
     named
 }
 

@@ -1,6 +1,6 @@
-//! Configuration and composition for any front end: command line, web page or Python module.
+//! Configuration and assembly of runs for any front end: command line, web page or Python module.
 //!
-//! The crate never parses arguments, prints or exits. It reports through [`Progress`] and [`AppError`].
+//! The crate never parses arguments, prints or exits. A front end receives [`Progress`] and [`AppError`].
 
 pub mod backtest;
 pub mod bots;

@@ -31,7 +31,7 @@ pub enum Stage {
 pub struct LintInput<'a> {
     loaded: &'a Loaded,
     registry: &'a Registry,
-    /// `None` if the command has no candles.
+    /// Candles of the command; `None` if the command reads no candles.
     candles: Option<&'a [CandleSeries]>,
     now: Millis,
 }
@@ -54,19 +54,19 @@ impl<'a> LintInput<'a> {
         session_settings(self.loaded)
     }
 
-    fn each_bot<F: IntoIterator<Item = String>>(&self, check: impl Fn(&BotSettings) -> F) -> Vec<String> {
+    fn check_bots<F: IntoIterator<Item = String>>(&self, check: impl Fn(&BotSettings) -> F) -> Vec<String> {
         let check = |bot: &'a BotSettings| {
             check(bot).into_iter().map(move |text| format!("bot \"{}\": {text}", bot.name))
         };
         self.bots().iter().flat_map(check).collect()
     }
 
-    fn each_bot_with_candles(
+    fn check_bots_with_candles(
         &self,
         check: impl Fn(&BotSettings, &[Candle]) -> Option<String>,
     ) -> Vec<String> {
         let candles = self.candles.unwrap_or_default();
-        self.each_bot(|bot| {
+        self.check_bots(|bot| {
             let own = candles.iter().find(|series| series.series() == bot.series())?;
             check(bot, own.candles())
         })
@@ -79,14 +79,14 @@ pub struct LintFinding {
     pub text: String,
 }
 
-/// A lint's name, stages in addition to [`Stage::Check`] (`config check`), and check function.
+/// Lint: its name, its stages besides [`Stage::Check`] (`config check`) and its check function.
 struct Lint(&'static str, &'static [Stage], fn(&LintInput<'_>) -> Vec<String>);
 
 pub const UNAFFORDABLE_STAKE: &str = "unaffordable_stake";
 pub const OUTGROWN_STAKE: &str = "outgrown_stake";
 
-const RUNS: &[Stage] = &[Stage::Start, Stage::Backtest];
-const STRATEGIES: &[Stage] = &[Stage::Start, Stage::Backtest, Stage::Search];
+const RUN_STAGES: &[Stage] = &[Stage::Start, Stage::Backtest];
+const STRATEGY_STAGES: &[Stage] = &[Stage::Start, Stage::Backtest, Stage::Search];
 
 const LINTS: [Lint; 28] = [
     Lint("losing_level", &[Stage::Doctor], |input| {
@@ -99,7 +99,7 @@ const LINTS: [Lint; 28] = [
     Lint(UNAFFORDABLE_STAKE, &[Stage::Backtest], |input| {
         check_first_stakes(&input.session()).unwrap_or_default()
     }),
-    Lint(OUTGROWN_STAKE, RUNS, |input| {
+    Lint(OUTGROWN_STAKE, RUN_STAGES, |input| {
         outgrown_stakes(&input.session(), &assumed_payouts(input.loaded)).unwrap_or_default()
     }),
     Lint("small_percentage", &[Stage::Doctor], limits::small_percentages),
@@ -113,14 +113,14 @@ const LINTS: [Lint; 28] = [
         limits::unequal_minimum_payouts(input).into_iter().collect()
     }),
     Lint("gate_payout", &[], limits::gate_payouts),
-    Lint("split_hours", &[Stage::Start], split_hours),
-    Lint("disjoint_hours", RUNS, disjoint_hours),
+    Lint("split_hours", &[Stage::Start], hours_across_day_start),
+    Lint("disjoint_hours", RUN_STAGES, disjoint_hours),
     Lint("idle_blackout", &[], |input| idle_blackouts(input.loaded, input.now)),
-    Lint("doubtful_condition", STRATEGIES, setup::lint_conditions),
+    Lint("doubtful_condition", STRATEGY_STAGES, setup::lint_conditions),
     Lint("volatility_share", &[], setup::volatility_shares),
-    Lint("flat_volume", STRATEGIES, setup::flat_volumes),
-    Lint("long_warm_up", RUNS, setup::long_warm_ups),
-    Lint("doubtful_time_zone", STRATEGIES, setup::doubtful_time_zones),
+    Lint("flat_volume", STRATEGY_STAGES, setup::flat_volumes),
+    Lint("long_warm_up", RUN_STAGES, setup::long_warm_ups),
+    Lint("doubtful_time_zone", STRATEGY_STAGES, setup::doubtful_time_zones),
     Lint("doubtful_expiry", &[], setup::doubtful_expiries),
     Lint("doubtful_symbol", &[], setup::doubtful_symbols),
     Lint("untraded_symbol", &[], setup::untraded_symbols),
@@ -143,7 +143,7 @@ pub fn texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {
     run(input, stage).into_iter().map(|finding| finding.text).collect()
 }
 
-/// Start of 2026. Hours are checked over this full year to cover DST changes in every time zone.
+/// Start of 2026. Checking hours over a full year covers the DST changes of every time zone.
 const YEAR_START: Millis = Millis::new(1_767_225_600_000);
 const YEAR_DAYS: i64 = 365;
 
@@ -153,10 +153,10 @@ struct OpenHours {
     window: Window,
 }
 
-/// Hours in one setting. Trading requires at least one of them to be open.
+/// Trading hours of one setting. Trading requires at least one open window.
 type AlternativeHours = Vec<OpenHours>;
 
-fn split_hours(input: &LintInput<'_>) -> Vec<String> {
+fn hours_across_day_start(input: &LintInput<'_>) -> Vec<String> {
     let risk = &input.loaded.config.risk;
     let Ok(day) = DayStart::new(&risk.day_start, &risk.day_timezone, "risk") else { return Vec::new() };
     let has_any = has_day_limit(risk) || risk.bots.values().any(has_own_day_limit);
@@ -168,14 +168,14 @@ fn split_hours(input: &LintInput<'_>) -> Vec<String> {
     for group in of_all.into_iter().chain(of_bots) {
         for own in group.iter().flatten() {
             let note = format!(
-                "{}: {} contains the start of the day ({} {}), when daily limits reset; set risk.day_start outside these hours",
+                "{}: daily limits reset within the hours {} (at {} {}); move risk.day_start to other hours",
                 own.place,
                 own.describe(),
                 risk.day_start,
                 risk.day_timezone
             );
             let is_whole_day = own.hours.from == own.hours.to;
-            if !is_whole_day && is_split(&own.window, day, &group) && !notes.contains(&note) {
+            if !is_whole_day && contains_day_start(&own.window, day, &group) && !notes.contains(&note) {
                 notes.push(note);
             }
         }
@@ -184,7 +184,7 @@ fn split_hours(input: &LintInput<'_>) -> Vec<String> {
 }
 
 fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let all = bot_hours(bot, &input.loaded.config.risk);
         // Any overlap begins at the start of a window.
         let mut starts = all.iter().flatten().flat_map(|own| window_starts(&own.window));
@@ -196,7 +196,7 @@ fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
             format!("{} ({})", choice[0].place, hours.join(", "))
         };
         let places: Vec<String> = all.iter().map(describe).collect();
-        Some(format!("it can never trade its own signals: {} do not overlap", places.join(" and ")))
+        Some(format!("the bot can never trade its own signals: {} do not overlap", places.join(" and ")))
     })
 }
 
@@ -221,7 +221,7 @@ fn is_open(all: &[AlternativeHours], at: Millis) -> bool {
     all.iter().all(|choice| choice.iter().any(|own| own.window.contains(at)))
 }
 
-fn is_split(window: &Window, day: DayStart, group: &[AlternativeHours]) -> bool {
+fn contains_day_start(window: &Window, day: DayStart, group: &[AlternativeHours]) -> bool {
     window_starts(window).any(|start| {
         let (_, end) = day.day_of(start);
         let is_inside = |at: Millis| window.contains(at) && is_open(group, at);
@@ -253,7 +253,7 @@ fn risk_hours(risk: &RiskSettings) -> AlternativeHours {
     risk.hours.iter().filter_map(|hours| OpenHours::new("risk.hours", hours.clone())).collect()
 }
 
-/// Returns the hours of the run and of each filter of a combined bot. Trading requires all to be open.
+/// Returns the trading hours of the run and of each filter of a combined bot, all required to be open.
 fn bot_hours(bot: &BotSettings, risk: &RiskSettings) -> Vec<AlternativeHours> {
     let filters = bot.params.get("filters").and_then(|filters| filters.as_array());
     let filters = filters.into_iter().flatten().filter_map(|filter| {

@@ -55,7 +55,7 @@ impl FromStr for Resampling {
 pub struct MonteCarloTerms {
     pub resampling: Resampling,
     pub paths: u64,
-    /// Mean block length. Default: estimated from the data (Politis and White).
+    /// Mean block length; `None` to estimate the length from the data (Politis and White).
     pub block: Option<f64>,
     pub seed: u64,
     pub threads: Option<NonZeroUsize>,
@@ -93,7 +93,7 @@ impl MonteCarloTerms {
         let prepared = &basis.prepared;
         if !prepared.signals.is_empty() {
             let problem =
-                "signals.list names moments of the real candles, which resampled candles do not have";
+                "signals.list refers to times of real candles, but resampled candles have other times";
             return Err(AppError::invalid(problem).help("remove signals.list"));
         }
         let finished = prepared.replay(strategies, None, progress)?.finished;
@@ -123,7 +123,7 @@ impl MonteCarloTerms {
         let own = json!({ "resampling": resampling, "paths": paths, "block": block, "seed": seed });
         let identity = basis.identity(own)?;
         BlockBootstrap::new(self.seed, BlockLength::Mean(block))
-            .map_err(|error| AppError::invalid(format!("--block: {error}")).help("use a number from 1"))?;
+            .map_err(|error| AppError::invalid(format!("--block: {error}")).help("use at least 1"))?;
         Ok(PreparedMonteCarlo { terms: self, basis, trades, observed, block, identity })
     }
 }

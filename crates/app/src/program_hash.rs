@@ -40,7 +40,7 @@ impl Program {
         })
     }
 
-    pub fn other_libraries(&self, other: &Self) -> Vec<&str> {
+    pub fn changed_libraries(&self, other: &Self) -> Vec<&str> {
         let differs =
             |(name, hash): &(&String, &String)| other.libraries.get(*name).is_some_and(|one| one != *hash);
         self.libraries.iter().filter(differs).map(|(name, _)| name.as_str()).collect()
@@ -55,19 +55,19 @@ impl fmt::Display for Program {
     }
 }
 
-static CODE: OnceLock<PathBuf> = OnceLock::new();
+static CODE_FILE: OnceLock<PathBuf> = OnceLock::new();
 
 /// Sets the file to hash if the program is loaded as a library. Later calls have no effect.
 pub fn set_code_file(file: PathBuf) {
-    CODE.get_or_init(|| file);
+    CODE_FILE.get_or_init(|| file);
 }
 
-/// Returns the hash of all bytes of the executable that are mapped at run time.
+/// Returns the hash of the executable's bytes that are mapped at run time.
 ///
-/// The hash changes with any compiled-in code, even if the version does not. Hashing our sources would miss
-/// strategies from other crates. Excludes debug sections, which are most of the file.
+/// The hash changes with any compiled-in code, even if the version does not. A hash of Candlewick's
+/// sources would miss strategies of other crates. Excludes debug sections, which are most of the file.
 pub fn program_hash() -> Result<String> {
-    let file = CODE.get().map_or_else(executable, File::open);
+    let file = CODE_FILE.get().map_or_else(open_executable, File::open);
     file.and_then(hash_file).map_err(unreadable)
 }
 
@@ -80,7 +80,7 @@ fn hash_libraries() -> io::Result<BTreeMap<String, String>> {
         let name = Path::new(&path).file_name().map(|name| name.to_string_lossy().into_owned());
         Ok((name.unwrap_or_default(), hash_file(File::open(&path)?)?[..16].to_owned()))
     };
-    libraries()?.into_iter().map(hash).collect()
+    mapped_libraries()?.into_iter().map(hash).collect()
 }
 
 fn hash_file(mut file: File) -> io::Result<String> {
@@ -106,18 +106,17 @@ fn mapped_ranges(file: &File) -> Option<Vec<Range<u64>>> {
 
 /// Opens the executable that was started, even if it has been replaced since.
 #[cfg(target_os = "linux")]
-fn executable() -> io::Result<File> {
+fn open_executable() -> io::Result<File> {
     File::open("/proc/self/exe")
 }
 
 #[cfg(not(target_os = "linux"))]
-fn executable() -> io::Result<File> {
+fn open_executable() -> io::Result<File> {
     File::open(std::env::current_exe()?)
 }
 
-/// Returns the paths of mapped shared libraries, such as the math library.
 #[cfg(target_os = "linux")]
-fn libraries() -> io::Result<std::collections::BTreeSet<String>> {
+fn mapped_libraries() -> io::Result<std::collections::BTreeSet<String>> {
     let own = std::fs::read_link("/proc/self/exe")?;
     let maps = std::fs::read_to_string("/proc/self/maps")?;
     let code = maps.lines().filter_map(|line| {
@@ -130,7 +129,7 @@ fn libraries() -> io::Result<std::collections::BTreeSet<String>> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn libraries() -> io::Result<Vec<String>> {
+fn mapped_libraries() -> io::Result<Vec<String>> {
     Ok(Vec::new())
 }
 
@@ -181,7 +180,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn records_libraries_and_reports_patched_ones() {
-        let libraries = libraries().unwrap();
+        let libraries = mapped_libraries().unwrap();
         assert!(libraries.iter().any(|path| path.contains("libc")), "{libraries:?}");
         assert!(!libraries.contains(std::env::current_exe().unwrap().to_str().unwrap()));
         let program = Program::running().unwrap();
@@ -190,7 +189,7 @@ mod tests {
         let mut patched = program.clone();
         patched.libraries.insert(name.clone(), "0123456789abcdef".to_owned());
         patched.libraries.insert("libnew.so.1".to_owned(), "0123456789abcdef".to_owned());
-        assert_eq!(program.other_libraries(&program), [""; 0]);
-        assert_eq!(patched.other_libraries(&program), [name]);
+        assert_eq!(program.changed_libraries(&program), [""; 0]);
+        assert_eq!(patched.changed_libraries(&program), [name]);
     }
 }

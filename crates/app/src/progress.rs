@@ -1,10 +1,10 @@
 //! Progress reporting of long operations.
 
 pub trait Progress: Send + Sync {
-    /// Creates a progress bar. It disappears when dropped.
+    /// Creates a progress bar that disappears when dropped.
     fn bar(&self, work: &str) -> Box<dyn ProgressBar>;
 
-    /// Creates an indicator for work of unknown length. It disappears when dropped.
+    /// Creates an indicator, for work of unknown length, that disappears when dropped.
     fn spinner(&self, work: &str) -> Box<dyn Send>;
 }
 

@@ -10,7 +10,7 @@ pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents> {
     Ok(Box::pin(read(reader, false)).await?.0)
 }
 
-/// Like [`read_recent`], but also returns the trades of old intents, in order.
+/// Like [`read_recent`], but also returns the trades of evicted intents, in order.
 pub async fn read_recent_trades(reader: &mut Reader) -> Result<(JournalContents, Vec<OldTrade>)> {
     Box::pin(read(reader, true)).await
 }

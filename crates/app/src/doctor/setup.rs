@@ -17,12 +17,12 @@ use std::path::PathBuf;
 use tokio::net::TcpListener;
 
 const CONFIG_HINT: &str =
-    "fix it; `candlewick config check` lists all problems, `config show` the origin of each value";
+    "fix the configuration; `candlewick config check` lists all problems, and `config show` explains values";
 
-const BUILT_IN: &str = "none given: built-in example bots for `backtest`, `sandbox` and `live --sandbox`; `live` and \
-                        `paper` need --config";
+const EXAMPLE_BOTS: &str = "no --config given: `backtest`, `sandbox` and `live --sandbox` use example bots; \
+                        `live` and `paper` need --config";
 
-/// Loads the configuration. Real money needs only one of its two confirmations, since nothing trades.
+/// Loads and checks the configuration. Requires only one of the two real-money confirmations.
 pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Option<Loaded>, Finding) {
     let loaded = match Loaded::read(files, Base::Sandbox, Vec::new()) {
         Ok(loaded) => loaded,
@@ -35,7 +35,7 @@ pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Op
         problems.extend(network_problem(&loaded));
     }
     let finding = if problems.is_empty() {
-        describe_valid(files, &loaded, registry)
+        describe_configuration(files, &loaded, registry)
     } else {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         Check::Configuration.fail(problems.join("; "), CONFIG_HINT)
@@ -43,9 +43,9 @@ pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Op
     (Some(loaded), finding)
 }
 
-fn describe_valid(files: &[PathBuf], loaded: &Loaded, registry: &Registry) -> Finding {
+fn describe_configuration(files: &[PathBuf], loaded: &Loaded, registry: &Registry) -> Finding {
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-    let from = if names.is_empty() { BUILT_IN.to_owned() } else { names.join(", ") };
+    let from = if names.is_empty() { EXAMPLE_BOTS.to_owned() } else { names.join(", ") };
     let bots = loaded.config.bots.len();
     let text = format!("{from}; {bots} bot{}", if bots == 1 { "" } else { "s" });
     let mut notices = ladder_figures(loaded);
@@ -68,8 +68,8 @@ pub(super) fn check_requests(loaded: &Loaded, registry: &Registry) -> Option<Fin
 }
 
 const CREDENTIALS: [(&str, &str, &str); 2] = [
-    ("api_token", "api-token", "`backtest`, `paper` and `live --sandbox` need none"),
-    ("api_key", "api-key", "`backtest` and `live --sandbox` need none"),
+    ("api_token", "api-token", "`backtest`, `paper` and `live --sandbox` need no token"),
+    ("api_key", "api-key", "`backtest` and `live --sandbox` need no key"),
 ];
 
 pub(super) fn check_credentials(loaded: &Loaded) -> Vec<Finding> {
@@ -77,7 +77,7 @@ pub(super) fn check_credentials(loaded: &Loaded) -> Vec<Finding> {
     if !problems.is_empty() {
         let fail = |problem: &crate::configuration::Problem| {
             Check::Credentials
-                .fail(problem.to_string(), "set it in the environment, or in a file of mode 600")
+                .fail(problem.to_string(), "set the secret in the environment, or in a file with mode 600")
         };
         return problems.iter().map(fail).collect();
     }
@@ -100,18 +100,18 @@ pub(super) async fn check_control(loaded: &Loaded, report: &mut dyn FnMut(Findin
     // Missing paths are reported as configuration problems.
     let Ok(paths) = control_paths(loaded) else { return };
     if paths.halt_file.is_there() {
-        let remedy = "new bots open no trades until `candlewick resume` removes it";
+        let remedy = "bots open no trades until `candlewick resume` removes the halt file";
         report(Check::Control.warn(paths.halt_file.reason(), remedy));
     }
-    report(ask_bot(&paths).await);
+    report(query_bot(&paths).await);
 }
 
-async fn ask_bot(paths: &ControlPaths) -> Finding {
+async fn query_bot(paths: &ControlPaths) -> Finding {
     let socket = paths.socket.display();
     match send_order(&paths.socket, &ControlOrder::Status, None).await {
         Ok(ControlAnswer::Done { state }) => Check::Control.ok(describe(&state)),
         Ok(ControlAnswer::Signal { .. }) => Check::Control
-            .warn(format!("a bot is listening on {socket}, but its answer is unexpected"), "check that bot"),
+            .warn(format!("a bot is listening on {socket}, but sent an unexpected answer"), "check that bot"),
         Ok(
             ControlAnswer::Refused { problem }
             | ControlAnswer::VenueFailed { problem }
@@ -125,7 +125,7 @@ async fn ask_bot(paths: &ControlPaths) -> Finding {
             Check::Control.warn(error.to_string(), format!("create the file {path} to halt a bot"))
         }
         Err(error) => {
-            let remedy = "`halt` may not reach a bot there: set control.socket to a private path";
+            let remedy = "set control.socket to a private path, so that `candlewick halt` can reach a bot";
             Check::Control.warn(error.to_string(), remedy)
         }
     }
@@ -134,29 +134,29 @@ async fn ask_bot(paths: &ControlPaths) -> Finding {
 pub(super) async fn check_signals(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
     let signals = &loaded.config.signals;
     // An unreadable list is reported as a configuration problem.
-    if let Some(words) = describe_list(loaded, None) {
+    if let Some(summary) = describe_list(loaded, None) {
         let zone = &signals.timezone;
-        let is_over = words.contains("; no entry is pending");
+        let is_over = summary.contains("; no entry is pending");
         report(if is_over {
             Check::Signals.warn(
-                format!("list {words}: all entries are in the past"),
-                "add future entries; a backtest, or a sandbox that starts earlier, uses the past ones",
+                format!("list {summary}: all entries are in the past"),
+                "add future entries; only backtests and sandboxes that start earlier use past entries",
             )
         } else {
-            Check::Signals.ok(format!("list {words}; times without a zone are in {zone}"))
+            Check::Signals.ok(format!("list {summary}; times without a zone are in {zone}"))
         });
     }
     if let Some(address) = signals.listen
         && signal_problems(loaded).is_empty()
     {
-        report(webhook(loaded, address).await);
+        report(check_webhook(loaded, address).await);
     }
     if signals.stdin {
-        report(Check::Signals.ok("standard input: one JSON object per line"));
+        report(Check::Signals.ok("standard input accepts one JSON object per line"));
     }
 }
 
-async fn webhook(loaded: &Loaded, address: SocketAddr) -> Finding {
+async fn check_webhook(loaded: &Loaded, address: SocketAddr) -> Finding {
     let signals = &loaded.config.signals;
     let senders = match signals.allowed_addresses.len() {
         0 => "from any address".to_owned(),
@@ -164,13 +164,14 @@ async fn webhook(loaded: &Loaded, address: SocketAddr) -> Finding {
         count => format!("from {count} addresses or networks"),
     };
     let proxy = if signals.behind_proxy { ", as reported by the proxy" } else { "" };
-    let most = signals.requests_per_minute;
-    let what =
-        format!("webhook at http://{address}/signal, {senders}{proxy}, {most} per minute, with a secret");
+    let limit = signals.requests_per_minute;
+    let webhook = format!(
+        "webhook http://{address}/signal accepts {limit} requests per minute {senders}{proxy}, with a secret"
+    );
     match TcpListener::bind(address).await {
-        Ok(_) => Check::Signals.ok(what),
-        Err(_) if is_running(loaded).await => {
-            Check::Signals.ok(format!("{what}; the address is in use by the running bot"))
+        Ok(_) => Check::Signals.ok(webhook),
+        Err(_) if is_bot_running(loaded).await => {
+            Check::Signals.ok(format!("{webhook}; the running bot uses the address"))
         }
         Err(error) => Check::Signals.fail(
             format!("the webhook cannot listen at {address}: {error}"),
@@ -179,7 +180,7 @@ async fn webhook(loaded: &Loaded, address: SocketAddr) -> Finding {
     }
 }
 
-async fn is_running(loaded: &Loaded) -> bool {
+async fn is_bot_running(loaded: &Loaded) -> bool {
     match control_paths(loaded) {
         Ok(paths) => send_order(&paths.socket, &ControlOrder::Status, None).await.is_ok(),
         Err(_) => false,
@@ -189,15 +190,16 @@ async fn is_running(loaded: &Loaded) -> bool {
 pub(super) fn check_time_zones(risk: &RiskSettings, now: Millis) -> Finding {
     let now = DateTime::from_timestamp_millis(now.get()).unwrap_or_default();
     let mut parts = vec![format!(
-        "the day of the limits starts at {} {}",
+        "daily limits reset at {} {}",
         risk.day_start,
-        zone_text(&risk.day_timezone, now)
+        describe_zone(&risk.day_timezone, now)
     )];
     for hours in &risk.hours {
-        parts.push(format!("trades from {} to {} {}", hours.from, hours.to, zone_text(&hours.timezone, now)));
+        let zone = describe_zone(&hours.timezone, now);
+        parts.push(format!("trades open from {} to {} {zone}", hours.from, hours.to));
     }
     if risk.hours.is_empty() {
-        parts.push("trades at all hours (risk.hours)".to_owned());
+        parts.push("trades open at all hours (risk.hours is empty)".to_owned());
     }
     let text = parts.join("; ");
     let zones = std::iter::once(&risk.day_timezone).chain(risk.hours.iter().map(|hours| &hours.timezone));
@@ -211,8 +213,7 @@ pub(super) fn check_time_zones(risk: &RiskSettings, now: Millis) -> Finding {
     }
 }
 
-/// Formats a zone as `Europe/London (now 14:05, with summer time)`.
-fn zone_text(name: &str, now: DateTime<Utc>) -> String {
+fn describe_zone(name: &str, now: DateTime<Utc>) -> String {
     let Some(zone) = time_zone(name) else { return name.to_owned() };
     let local = now.with_timezone(&zone).format("%H:%M");
     let offset = |moment: DateTime<Utc>| zone.offset_from_utc_datetime(&moment.naive_utc()).fix();
@@ -271,7 +272,7 @@ mod tests {
 
     #[test]
     fn reports_times_of_day_with_their_zones() {
-        check_zone("UTC", Mark::Ok, "starts at 00:00 UTC (now 12:00); trades at all hours");
+        check_zone("UTC", Mark::Ok, "reset at 00:00 UTC (now 12:00); trades open at all hours");
         check_zone("America/New_York", Mark::Ok, "(now 07:00, with summer time)");
         check_zone("Asia/Tokyo", Mark::Ok, "(now 21:00)");
         check_zone("Mars/Base", Mark::Fail, "Mars/Base is not a time zone");
@@ -279,6 +280,6 @@ mod tests {
         let hours = Hours { days: Vec::new(), from, to, timezone };
         let risk = RiskSettings { hours: vec![hours], ..RiskSettings::default() };
         let finding = check_time_zones(&risk, Millis::new(1_783_252_800_000));
-        assert!(finding.text.contains("trades from 09:00 to 17:00 Europe/London (now 13:00"), "{finding}");
+        assert!(finding.text.contains("open from 09:00 to 17:00 Europe/London (now 13:00"), "{finding}");
     }
 }

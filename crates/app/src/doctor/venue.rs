@@ -65,22 +65,22 @@ pub(super) async fn ask<T>(
 }
 
 pub fn suggest_fix(error: &BrokerError, api: Api) -> String {
-    let (url, variable) = match api {
+    let (key, variable) = match api {
         Api::Trading => ("broker.base_url", "CANDLEWICK_BROKER__API_TOKEN or broker.api_token_file"),
         Api::Price => ("broker.price_url", "CANDLEWICK_BROKER__API_KEY or broker.api_key_file"),
     };
     match error {
         BrokerError::Credentials { .. } => {
-            format!("check {variable}, or create a new one at the venue")
+            format!("check {variable}, or create a new credential at the venue")
         }
         BrokerError::Unavailable { .. } => {
-            format!("check {url} and the network; `candlewick sandbox` serves a local venue")
+            format!("check {key} and the network; `candlewick sandbox` serves a local venue")
         }
         BrokerError::RateLimited { .. } => "wait, and lower broker.requests_per_second".to_owned(),
         BrokerError::NotFound { .. } | BrokerError::Malformed { .. } | BrokerError::Rejected { .. } => {
-            format!("check {url}, including a path prefix of the venue")
+            format!("check {key}, including the venue's path prefix")
         }
-        BrokerError::LimitReached { .. } => "raise the named limit if intended".to_owned(),
+        BrokerError::LimitReached { .. } => "raise the limit that the error names, if necessary".to_owned(),
         BrokerError::Settings { .. } => "run `candlewick config check`".to_owned(),
     }
 }
@@ -120,34 +120,34 @@ impl ClockSamples {
     }
 }
 
-/// Compares the clock skew with `max_clock_skew_ms`. Above it, no trade opens; 0 disables the limit.
+/// Compares the clock skew with the limit above which no trade opens. A limit of 0 allows any skew.
 pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -> Finding {
     let allowed = Millis::new(i64::from(max_clock_skew_ms));
     let ClockSamples { common, answers, undated, .. } = samples;
     let Some(common) = common else {
         return match undated {
-            0 => Check::ClockSkew.warn("not measured: the venue did not answer", "fix the connection"),
+            0 => Check::ClockSkew.warn("skew not measured: the venue did not answer", "fix the connection"),
             _ => Check::ClockSkew.warn(
-                format!("unknown: {undated} answers of the venue have no Date header"),
-                "synchronise this machine's clock by NTP",
+                format!("skew unknown: {undated} answers from the venue have no Date header"),
+                "synchronise this machine's clock with NTP",
             ),
         };
     };
     let seconds = |span: Millis| format!("{:+.2} s", span.get() as f64 / 1_000.0);
     let Skew { low, high } = *common;
     if low > high {
-        let text = format!("{answers} answers contradict each other: a clock was changed between them");
-        return Check::ClockSkew.warn(text, "try again; the venue's machines may disagree");
+        let text = format!("the times of {answers} answers contradict each other: a clock was changed");
+        return Check::ClockSkew.warn(text, "try again; the clocks of the venue's servers may differ");
     }
-    let text = format!("the venue's clock is {} to {} ahead of ours", seconds(low), seconds(high));
+    let skew = format!("the venue's clock is {} to {} ahead of this machine", seconds(low), seconds(high));
     let limit = format!("risk.max_clock_skew_ms allows {} ms", allowed.get());
     if allowed > Millis::ZERO && common.certain().abs_diff(Millis::ZERO) > allowed {
-        return Check::ClockSkew.fail(format!("{text}; {limit}"), CLOCK_HINT);
+        return Check::ClockSkew.fail(format!("{skew}; {limit}"), CLOCK_HINT);
     }
     if common.certain() != Millis::ZERO {
-        return Check::ClockSkew.warn(format!("{text}; {limit}"), CLOCK_HINT);
+        return Check::ClockSkew.warn(format!("{skew}; {limit}"), CLOCK_HINT);
     }
-    Check::ClockSkew.ok(format!("{text}: within the margin of error; {limit}"))
+    Check::ClockSkew.ok(format!("{skew}, within the margin of error; {limit}"))
 }
 
 pub(super) async fn check_user(asked: &Probe, samples: &mut ClockSamples) -> Finding {
@@ -162,12 +162,12 @@ pub(super) async fn check_user(asked: &Probe, samples: &mut ClockSamples) -> Fin
 }
 
 fn judge_user(identity: &Identity, url: &str) -> Finding {
-    let text = format!("{url} accepts the token of user {}", identity.user);
+    let accepted = format!("{url} accepts the token of user {}", identity.user);
     if identity.restrictions.is_empty() {
-        Check::TradingApi.ok(text)
+        Check::TradingApi.ok(accepted)
     } else {
-        let text = format!("{text}, but the account is {}", identity.restrictions.join(", "));
-        Check::TradingApi.fail(text, "ask the venue, or use the token of another account")
+        let text = format!("{accepted}, but the account is {}", identity.restrictions.join(", "));
+        Check::TradingApi.fail(text, "ask the venue to lift the restriction, or use another account's token")
     }
 }
 
@@ -186,25 +186,24 @@ fn judge_balances(balances: &Balances, config: &Config) -> Finding {
         let types = types.into_iter().collect::<Vec<_>>().join(", ");
         let listed = if types.is_empty() { String::new() } else { format!("; the venue listed: {types}") };
         let text = format!("the account has no {name} wallet{listed}");
-        return Check::Wallets.fail(text, format!("open a {name} wallet at the venue, or set account.mode"));
+        return Check::Wallets.fail(text, format!("open a {name} wallet at the venue or change account.mode"));
     };
     let text = format!("the {name} wallet holds {}{}", balance.normalize(), describe_bonus(balances));
     if balance < config.risk.min_stake.max(Decimal::new(1, config.account.money_scale.decimals())) {
-        let remedy = "fund it at the venue: it does not cover the smallest stake (risk.min_stake)";
+        let remedy = "fund the wallet at the venue: the balance is below the smallest stake (risk.min_stake)";
         return Check::Wallets.warn(text, remedy);
     }
     if counted_balance(balance, config.account.money_scale).is_err() {
         let decimals = balance.normalize().scale();
-        return Check::Wallets.warn(text, format!("set account.money_scale = {decimals}, to avoid rounding"));
+        return Check::Wallets.warn(text, format!("set account.money_scale = {decimals} to avoid rounding"));
     }
     Check::Wallets.ok(text)
 }
 
-/// Describes the bonus wallet. The ledger ignores it, but the venue may take part of a stake from it.
 fn describe_bonus(balances: &Balances) -> String {
     let bonus = balances.bonus.map(|bonus| bonus.normalize());
     bonus.map_or(String::new(), |bonus| {
-        format!("; a BONUS wallet holds {bonus}, not counted: the venue may pay part of a stake from it")
+        format!("; a BONUS wallet holds {bonus}, not counted: the venue may take part of a stake from there")
     })
 }
 
@@ -212,7 +211,7 @@ const MAX_NAMED: usize = 3;
 
 pub(super) async fn check_open_trades(asked: &Probe, loaded: &Loaded) -> Finding {
     let Ok(listing) = tokio::time::timeout(REQUEST_TIMEOUT, asked.venue.trades()).await else {
-        let text = format!("unknown: the venue's list took more than {} s", REQUEST_TIMEOUT.as_secs());
+        let text = format!("unknown: the venue did not list trades within {} s", REQUEST_TIMEOUT.as_secs());
         return Check::OpenTrades.warn(text, "check for open trades at the venue");
     };
     if let (true, Some(error)) = (listing.trades.is_empty(), &listing.ended_early) {
@@ -241,20 +240,20 @@ fn judge_trades(listing: &TradeListing, account: Account, known: Option<&BTreeSe
         trade.progress == Progress::Running && trade.account.is_none_or(|of| of == account)
     };
     let open: Vec<&TradeReport> = listing.trades.iter().filter(is_open).collect();
-    let seen = if listing.is_complete { "" } else { " (incomplete list)" };
-    let trades = match open.len() {
-        0 => return Check::OpenTrades.ok(format!("no trades are open at the venue{seen}")),
-        1 => format!("1 trade is open at the venue{seen}"),
-        count => format!("{count} trades are open at the venue{seen}"),
+    let note = if listing.is_complete { "" } else { " (incomplete list)" };
+    let summary = match open.len() {
+        0 => return Check::OpenTrades.ok(format!("no trades are open at the venue{note}")),
+        1 => format!("1 trade is open at the venue{note}"),
+        count => format!("{count} trades are open at the venue{note}"),
     };
     let Some(known) = known else {
         return Check::OpenTrades
-            .warn(format!("{trades}; the journal cannot be read to identify them"), "fix the journal first");
+            .warn(format!("{summary}; the journal cannot be read to check them"), "fix the journal first");
     };
     let is_strange = |trade: &&&TradeReport| !known.contains(VenueId::truncated(&trade.id).as_str());
     let strange: Vec<&&TradeReport> = open.iter().filter(is_strange).collect();
     if strange.is_empty() {
-        return Check::OpenTrades.ok(format!("{trades}, all of them in the journal"));
+        return Check::OpenTrades.ok(format!("{summary}, all of them in the journal"));
     }
     let name = |trade: &&&TradeReport| match &trade.symbol {
         Some(symbol) => format!("{} ({symbol})", trade.id),
@@ -263,8 +262,8 @@ fn judge_trades(listing: &TradeListing, account: Account, known: Option<&BTreeSe
     let mut names: Vec<String> = strange.iter().take(MAX_NAMED).map(name).collect();
     names.extend((strange.len() > MAX_NAMED).then(|| format!("and {} more", strange.len() - MAX_NAMED)));
     Check::OpenTrades.warn(
-        format!("{trades}, {} of them not in the journal: {}", strange.len(), names.join(", ")),
-        "check for other programs or manual trades on this account: the limits of the bots do not count them",
+        format!("{summary}, {} of them not in the journal: {}", strange.len(), names.join(", ")),
+        "check for other programs or manual trades on this account: bot limits do not count such trades",
     )
 }
 

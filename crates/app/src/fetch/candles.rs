@@ -1,6 +1,6 @@
-//! Download of a candle series: the missing parts of a range, window by window.
+//! Download of the missing parts of a candle series, window by window.
 
-use super::outcome::{FetchStats, give_up};
+use super::outcome::{FetchStats, end_task};
 use super::{Fetcher, Target};
 use crate::error::{AppError, Result};
 use candlewick_broker::{Download, DownloadSettings};
@@ -11,14 +11,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Default number of candles per write. An interruption loses at most this many.
+/// Default number of candles per write to the catalog. An interruption loses at most one batch.
 pub const BATCH: usize = 5_000;
 const DEFAULT_SPAN: Millis = Millis::from_seconds(30 * 86_400);
 
 #[derive(Clone, Debug)]
 pub struct CandleJob {
     pub target: Target,
-    /// Start. Default: the end of the stored series, or 30 days ago if there is none.
+    /// Start of the range. Default: the end of the stored series, or 30 days ago without stored candles.
     pub from: Option<Millis>,
     pub to: Option<Millis>,
     pub again: bool,
@@ -37,7 +37,7 @@ pub async fn fetch_candles(job: CandleJob, fetching: Fetcher) -> (FetchStats, Re
 async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) -> Result<()> {
     let series = job.target.series;
     fetching.check_source(series).await?;
-    let stored = fetching.on_disk(move |catalog| read_stored(catalog, series)).await?;
+    let stored = fetching.with_catalog(move |catalog| read_stored(catalog, series)).await?;
     let stretches = plan_stretches(job, stored.as_ref(), fetching)?;
     let settings = DownloadSettings {
         symbol: series.symbol,
@@ -60,9 +60,9 @@ async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) ->
                     // Requests end at the current venue time.
                     let until = |one: &Range<Millis>| one.start..one.end.min(got.seen_at);
                     let stretches: Vec<_> = stretches.iter().map(until).collect();
-                    fetching.expect(slots(&stretches, series.interval));
+                    fetching.add_expected(count_slots(&stretches, series.interval));
                 }
-                fetching.advance(slots(std::slice::from_ref(&got.window), series.interval));
+                fetching.advance(count_slots(std::slice::from_ref(&got.window), series.interval));
                 fetched.record(got.requests, got.rejected, got.seen_at);
                 match asked.last_mut().filter(|last| last.end == got.window.start) {
                     Some(last) => last.end = got.window.end,
@@ -81,7 +81,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) ->
     record_closed_hours(&job.target, asked, fetching).await?;
     match outcome {
         Ok(()) => Ok(()),
-        Err(error) => give_up(error, fetched, fetching).await,
+        Err(error) => end_task(error, fetched, fetching).await,
     }
 }
 
@@ -108,24 +108,24 @@ fn plan_stretches(
     let usual = || stored.map_or(to - DEFAULT_SPAN, |stored| stored.candles.start());
     let range = job.from.unwrap_or_else(usual)..to;
     if range.is_empty() && (job.from.is_some() || job.to.is_some()) {
-        let problem = format!("{}: --from is not before --to", job.target.series);
+        let problem = format!("{}: --from must be before --to", job.target.series);
         return Err(AppError::invalid(problem).help("--to defaults to now"));
     }
     let extent = match (job.again, job.from) {
-        (true, _) => Extent::All,
-        (false, Some(_)) => Extent::Missing,
-        (false, None) => Extent::After,
+        (true, _) => DownloadExtent::All,
+        (false, Some(_)) => DownloadExtent::Missing,
+        (false, None) => DownloadExtent::After,
     };
     let is_known_empty = |one: &Range<Millis>| {
         stored.is_some_and(|stored| {
-            stored.manifest.is_known_empty(&fetching.source, one) || stored.is_removed(one)
+            stored.manifest.is_known_empty(&fetching.source, one) || stored.is_removed_by_repair(one)
         })
     };
-    Ok(plan(stored.map(|stored| &stored.candles), &range, extent, is_known_empty))
+    Ok(plan_downloads(stored.map(|stored| &stored.candles), &range, extent, is_known_empty))
 }
 
 impl StoredSeries {
-    fn is_removed(&self, stretch: &Range<Millis>) -> bool {
+    fn is_removed_by_repair(&self, stretch: &Range<Millis>) -> bool {
         let length = self.candles.interval().length();
         let times = std::iter::successors(Some(stretch.start), |time| Some(*time + length));
         !self.repaired.is_empty()
@@ -133,7 +133,7 @@ impl StoredSeries {
     }
 }
 
-/// Records closed hours that have no candles, so that later fetches skip them.
+/// Records hours without candles in which the market is closed, so that later fetches skip these hours.
 async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetching: &Fetcher) -> Result<()> {
     let (series, source) = (target.series, fetching.source.clone());
     let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::from_asset_type);
@@ -145,7 +145,7 @@ async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetchin
         let rests: Vec<_> = empty.filter(|gap| session.expected(gap, series.interval) == 0).collect();
         if rests.is_empty() { Ok(()) } else { Ok(catalog.note_empty_hours(series, &source, &rests)?) }
     };
-    fetching.on_disk(note).await
+    fetching.with_catalog(note).await
 }
 
 #[derive(Default)]
@@ -168,43 +168,43 @@ impl Batch {
         let source = fetching.source.clone();
         let origin = Origin { source, licence: None, fetched_at: self.seen_at, files: Vec::new() };
         let append = move |catalog: &Catalog| Ok(catalog.append(series, &candles, &origin)?);
-        fetched.count(fetching.on_disk(append).await?);
+        fetched.add_counts(fetching.with_catalog(append).await?);
         Ok(())
     }
 }
 
-/// Number of newest stored candles to request again, since a venue may revise them.
+/// Number of newest stored candles to request again, since a venue may revise recent candles.
 const RECHECKED_CANDLES: i64 = 100;
-/// Maximum gap between stretches to merge, in candles. Smaller than one request.
+/// Maximum gap between two ranges that are requested together, in candles.
 const MAX_MERGED_GAP: i64 = 500;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum DownloadExtent {
     After,
     Missing,
     All,
 }
 
-pub(super) fn plan(
+pub(super) fn plan_downloads(
     stored: Option<&CandleSeries>,
     range: &Range<Millis>,
-    extent: Extent,
+    extent: DownloadExtent,
     is_known_empty: impl Fn(&Range<Millis>) -> bool,
 ) -> Vec<Range<Millis>> {
-    let Some(stored) = stored.filter(|_| extent != Extent::All) else { return vec![range.clone()] };
+    let Some(stored) = stored.filter(|_| extent != DownloadExtent::All) else { return vec![range.clone()] };
     let tail = (stored.end() - stored.interval().length() * RECHECKED_CANDLES).max(stored.start());
     let mut stretches = Vec::new();
-    if extent == Extent::Missing {
+    if extent == DownloadExtent::Missing {
         stretches.push(range.start..stored.start());
         let missing = gaps(stored).into_iter().map(|gap| gap.start..gap.end);
         stretches.extend(missing.filter(|one| !is_known_empty(one)));
     }
     stretches.push(tail..range.end);
     let clipped = stretches.into_iter().map(|one| one.start.max(range.start)..one.end.min(range.end));
-    merge(clipped.filter(|one| one.start < one.end), stored.interval())
+    merge_ranges(clipped.filter(|one| one.start < one.end), stored.interval())
 }
 
-fn merge(stretches: impl Iterator<Item = Range<Millis>>, interval: Interval) -> Vec<Range<Millis>> {
+fn merge_ranges(stretches: impl Iterator<Item = Range<Millis>>, interval: Interval) -> Vec<Range<Millis>> {
     let near = interval.length() * MAX_MERGED_GAP;
     let mut merged: Vec<Range<Millis>> = Vec::new();
     for one in stretches {
@@ -216,7 +216,7 @@ fn merge(stretches: impl Iterator<Item = Range<Millis>>, interval: Interval) -> 
     merged
 }
 
-pub(super) fn slots(stretches: &[Range<Millis>], interval: Interval) -> u64 {
+pub(super) fn count_slots(stretches: &[Range<Millis>], interval: Interval) -> u64 {
     let slots = |one: &Range<Millis>| (one.end - one.start).get() / interval.length().get();
     stretches.iter().map(|one| u64::try_from(slots(one)).unwrap_or(0)).sum()
 }
@@ -237,26 +237,26 @@ mod tests {
         let (middle, halves) = ([(1_000, 4_000)], [(1_000, 2_000), (3_000, 6_000)]);
         let near = [(0, 1_000), (1_001, 1_400), (1_402, 5_000)];
         for (there, range, extent, expected) in [
-            (&middle[..], (0, 5_000), Extent::All, &[(0, 5_000)][..]),
-            (&middle, (0, 5_000), Extent::Missing, &[(0, 1_000), (3_900, 5_000)]),
-            (&middle, (0, 5_000), Extent::After, &[(3_900, 5_000)]),
-            (&middle, (2_000, 3_000), Extent::Missing, &[]),
-            (&middle, (500, 800), Extent::Missing, &[(500, 800)]),
-            (&middle, (4_500, 5_000), Extent::Missing, &[(4_500, 5_000)]),
-            (&halves, (1_000, 7_000), Extent::Missing, &[(2_000, 3_000), (5_900, 7_000)]),
-            (&[(10, 20)], (0, 30), Extent::Missing, &[(0, 30)]),
-            (&[(10, 20)], (0, 30), Extent::After, &[(10, 30)]),
-            (&[], (0, 5_000), Extent::Missing, &[(0, 5_000)]),
-            (&[], (0, 5_000), Extent::After, &[(0, 5_000)]),
+            (&middle[..], (0, 5_000), DownloadExtent::All, &[(0, 5_000)][..]),
+            (&middle, (0, 5_000), DownloadExtent::Missing, &[(0, 1_000), (3_900, 5_000)]),
+            (&middle, (0, 5_000), DownloadExtent::After, &[(3_900, 5_000)]),
+            (&middle, (2_000, 3_000), DownloadExtent::Missing, &[]),
+            (&middle, (500, 800), DownloadExtent::Missing, &[(500, 800)]),
+            (&middle, (4_500, 5_000), DownloadExtent::Missing, &[(4_500, 5_000)]),
+            (&halves, (1_000, 7_000), DownloadExtent::Missing, &[(2_000, 3_000), (5_900, 7_000)]),
+            (&[(10, 20)], (0, 30), DownloadExtent::Missing, &[(0, 30)]),
+            (&[(10, 20)], (0, 30), DownloadExtent::After, &[(10, 30)]),
+            (&[], (0, 5_000), DownloadExtent::Missing, &[(0, 5_000)]),
+            (&[], (0, 5_000), DownloadExtent::After, &[(0, 5_000)]),
             // Merges nearby stretches.
-            (&near, (0, 6_000), Extent::Missing, &[(1_000, 1_402), (4_900, 6_000)]),
+            (&near, (0, 6_000), DownloadExtent::Missing, &[(1_000, 1_402), (4_900, 6_000)]),
         ] {
             let to_range = |(start, end): Minutes| Millis::MINUTE * start..Millis::MINUTE * end;
             let stored = (!there.is_empty()).then(|| stored(there));
-            let planned = plan(stored.as_ref(), &to_range(range), extent, |_| false);
+            let planned = plan_downloads(stored.as_ref(), &to_range(range), extent, |_| false);
             assert_eq!(planned, expected.iter().copied().map(to_range).collect::<Vec<_>>(), "{there:?}");
             let count = expected.iter().map(|(start, end)| end - start).sum::<i64>();
-            assert_eq!(slots(&planned, Interval::MINUTE), count as u64);
+            assert_eq!(count_slots(&planned, Interval::MINUTE), count as u64);
         }
     }
 }

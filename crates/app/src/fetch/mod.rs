@@ -17,7 +17,7 @@ use candlewick_broker::{BrokerError, MarketData, PriceRecorder};
 use candlewick_engine::BotSettings;
 use candlewick_history::{Catalog, expected_asset_type};
 use candlewick_sdk::{Interval, Series, Symbol};
-use outcome::give_up;
+use outcome::end_task;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::{Instant, MissedTickBehavior, interval};
@@ -31,9 +31,9 @@ pub struct Fetcher {
     pub source: String,
     price_url: String,
     mixing: Mixing,
-    /// Stops all tasks. Each task first stores the candles that it has received.
+    /// Token that stops all tasks. Each task first stores its received candles.
     pub stop: CancellationToken,
-    meter: Arc<Mutex<Meter>>,
+    meter: Arc<Mutex<ProgressMeter>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub enum Mixing {
     Refused,
 }
 
-struct Meter {
+struct ProgressMeter {
     bar: Box<dyn ProgressBar>,
     done: u64,
     total: u64,
@@ -65,7 +65,7 @@ impl Fetcher {
             price_url,
             mixing,
             stop: CancellationToken::new(),
-            meter: Arc::new(Mutex::new(Meter { bar: progress.bar("Fetching"), done: 0, total: 0 })),
+            meter: Arc::new(Mutex::new(ProgressMeter { bar: progress.bar("Fetching"), done: 0, total: 0 })),
         })
     }
 
@@ -73,7 +73,7 @@ impl Fetcher {
         check_stored(&self.catalog, symbol)
     }
 
-    fn expect(&self, candles: u64) {
+    fn add_expected(&self, candles: u64) {
         self.meter.lock().unwrap_or_else(PoisonError::into_inner).total += candles;
     }
 
@@ -87,11 +87,11 @@ impl Fetcher {
     fn pulse(&self, records: u64) {
         let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
         meter.done += records;
-        let message = format!("Recording: {} price records so far (Ctrl-C stops)", meter.done);
+        let message = format!("Recording: {} price records so far (press Ctrl-C to stop)", meter.done);
         meter.bar.pulse(message);
     }
 
-    async fn on_disk<T: Send + 'static>(
+    async fn with_catalog<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Catalog) -> Result<T> + Send + 'static,
     ) -> Result<T> {
@@ -100,20 +100,20 @@ impl Fetcher {
         done.map_err(|error| AppError::system("the catalog operation was interrupted", error))?
     }
 
-    /// Rejects a stored series from other sources, since differences would count as revisions.
+    /// Rejects a stored series from another source, whose different candles would count as revisions.
     async fn check_source(&self, series: Series) -> Result<()> {
         if self.mixing == Mixing::Allowed {
             return Ok(());
         }
-        let manifest = self.on_disk(move |catalog| Ok(catalog.manifest(series)?)).await?;
+        let manifest = self.with_catalog(move |catalog| Ok(catalog.manifest(series)?)).await?;
         let Some(origins) = manifest.map(|manifest| manifest.origins) else { return Ok(()) };
         let others: Vec<&str> = origins.iter().map(|origin| origin.source.as_str()).collect();
         if others.contains(&self.source.as_str()) {
             return Ok(());
         }
         let folder = self.catalog.folder().display();
-        let problem = format!("{series} in the catalog {folder} is from {}", others.join(", "));
-        let help = "--catalog chooses another folder; --mix adds this venue's candles anyway";
+        let problem = format!("candles of {series} in the catalog {folder} are from {}", others.join(", "));
+        let help = "choose another folder with --catalog, or add this venue's candles anyway with --mix";
         Err(AppError::invalid(problem).help(help))
     }
 }
@@ -125,7 +125,7 @@ pub struct Target {
     pub asset_type: String,
 }
 
-/// Returns the named series, or by default those of the bots. With `every`, names may be plain symbols.
+/// Returns the named series, or the series of the bots if `names` is empty. `every` sets all intervals.
 pub fn targets(
     names: &[String],
     every: Option<Interval>,
@@ -166,7 +166,7 @@ fn parse_series(name: &str, every: Option<Interval>) -> Result<Series> {
 }
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Maximum time span of received prices that an interruption can lose.
+/// Time between writes to the catalog. An interruption loses at most the prices of this time.
 const STORE_INTERVAL: Duration = Duration::from_secs(10);
 
 pub async fn record_prices(target: Target, fetching: Fetcher) -> (FetchStats, Result<()>) {
@@ -216,7 +216,7 @@ async fn record(series: Series, fetching: &Fetcher, fetched: &mut FetchStats) ->
     batch.store(fetching, fetched).await?;
     match outcome {
         Ok(()) => Ok(()),
-        Err(error) => give_up(error, fetched, fetching).await,
+        Err(error) => end_task(error, fetched, fetching).await,
     }
 }
 

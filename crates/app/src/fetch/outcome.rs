@@ -10,8 +10,8 @@ use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-const MAX_SHOWN: usize = 10;
-const MAX_IN_JSON: usize = 1_000;
+const MAX_SHOWN_REVISIONS: usize = 10;
+const MAX_JSON_REVISIONS: usize = 1_000;
 
 #[derive(Debug)]
 pub struct FetchStats {
@@ -20,7 +20,7 @@ pub struct FetchStats {
     rejected: usize,
     appended: AppendCounts,
     since: Option<Millis>,
-    /// Revised candles, each with its first and its latest value.
+    /// Revised candles, as pairs of the first and the latest value.
     revised: Vec<(Candle, Candle)>,
     manifest: Option<Manifest>,
     missing: u64,
@@ -52,7 +52,7 @@ impl FetchStats {
         self.since = self.since.or(Some(seen_at));
     }
 
-    pub(super) fn count(&mut self, appended: AppendCounts) {
+    pub(super) fn add_counts(&mut self, appended: AppendCounts) {
         self.appended.new += appended.new;
         self.appended.same += appended.same;
         self.appended.revised += appended.revised;
@@ -72,21 +72,21 @@ impl FetchStats {
             }
             let first = catalog.read(series)?;
             let first = first.candles().candles();
-            let is_of_now = |revision: &Revision| since.is_some_and(|since| revision.seen >= since);
+            let is_from_this_fetch = |revision: &Revision| since.is_some_and(|since| revision.seen >= since);
             let pair = |revision: Revision| {
                 let at = first.binary_search_by_key(&revision.candle.time(), Candle::time).ok()?;
                 Some((first[at], revision.candle))
             };
-            let revisions = catalog.revisions(series)?.into_iter().filter(is_of_now);
+            let revisions = catalog.revisions(series)?.into_iter().filter(is_from_this_fetch);
             Ok((manifest, missing, revisions.filter_map(pair).collect()))
         };
-        (self.manifest, self.missing, self.revised) = fetching.on_disk(look).await?;
+        (self.manifest, self.missing, self.revised) = fetching.with_catalog(look).await?;
         Ok(())
     }
 
     fn to_json(&self) -> Value {
         let version = self.manifest.as_ref().and_then(Manifest::current);
-        let revisions = self.revised.iter().take(MAX_IN_JSON).map(
+        let revisions = self.revised.iter().take(MAX_JSON_REVISIONS).map(
             |(first, later)| json!({ "time": first.time(), "first": values(first), "later": values(later) }),
         );
         json!({
@@ -113,17 +113,17 @@ impl FetchStats {
         }
         let since = self.since.map(utc).unwrap_or_default();
         Some(format!(
-            "{}: the venue has no closed candles in this range; its time was {since}",
+            "{}: the venue has no closed candles in this range; the venue's time was {since}",
             self.target.series
         ))
     }
 }
 
 fn values(candle: &Candle) -> Value {
-    fields(candle).into_iter().collect()
+    candle_fields(candle).into_iter().collect()
 }
 
-fn fields(candle: &Candle) -> [(&'static str, f64); 5] {
+fn candle_fields(candle: &Candle) -> [(&'static str, f64); 5] {
     let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
     [("open", open), ("high", high), ("low", low), ("close", close), ("volume", candle.volume())]
 }
@@ -155,13 +155,13 @@ pub fn text(all: &[FetchStats], finished: FetchEnd) -> String {
     let mut text = table.to_string();
     for one in all {
         // The first value remains in use.
-        for (first, later) in one.revised.iter().take(MAX_SHOWN) {
+        for (first, later) in one.revised.iter().take(MAX_SHOWN_REVISIONS) {
             let (series, time) = (one.target.series, utc(first.time()));
-            let _ = write!(text, "\nrevised: {series} at {time}: {}", changes(first, later));
+            let _ = write!(text, "\nrevised: {series} at {time}: {}", describe_changes(first, later));
         }
-        if one.revised.len() > MAX_SHOWN {
-            let _ =
-                write!(text, "\nrevised: {} more of {}", one.revised.len() - MAX_SHOWN, one.target.series);
+        if one.revised.len() > MAX_SHOWN_REVISIONS {
+            let (hidden, series) = (one.revised.len() - MAX_SHOWN_REVISIONS, one.target.series);
+            let _ = write!(text, "\nrevised: {hidden} more candles of {series}");
         }
         if let Some(why) = one.describe_no_candles() {
             let _ = write!(text, "\n{why}");
@@ -173,16 +173,16 @@ pub fn text(all: &[FetchStats], finished: FetchEnd) -> String {
     text
 }
 
-fn changes(first: &Candle, later: &Candle) -> String {
-    let pairs = fields(first).into_iter().zip(fields(later));
+fn describe_changes(first: &Candle, later: &Candle) -> String {
+    let pairs = candle_fields(first).into_iter().zip(candle_fields(later));
     let changed = pairs.filter(|(first, later)| first != later);
     let changes: Vec<String> =
         changed.map(|((name, first), (_, later))| format!("{name} {first} became {later}")).collect();
     changes.join(", ")
 }
 
-/// Ends a task after a venue error. An error that affects all tasks stops them and is reported once.
-pub(super) async fn give_up(error: BrokerError, fetched: &FetchStats, fetching: &Fetcher) -> Result<()> {
+/// Ends a task after a venue error. An error that affects every task stops all tasks, reported once.
+pub(super) async fn end_task(error: BrokerError, fetched: &FetchStats, fetching: &Fetcher) -> Result<()> {
     let is_of_series = matches!(
         error,
         BrokerError::NotFound { .. } | BrokerError::Rejected { .. } | BrokerError::Malformed { .. }
@@ -196,13 +196,13 @@ pub(super) async fn give_up(error: BrokerError, fetched: &FetchStats, fetching: 
     let target = &fetched.target;
     let Target { series, asset_type } = target;
     let help = match &error {
-        BrokerError::NotFound { .. } => not_found(target, fetching).await,
+        BrokerError::NotFound { .. } => describe_not_found(target, fetching).await,
         BrokerError::Rejected { .. } => {
             let intervals = USUAL_INTERVALS.join(" ");
-            format!("check the interval (common ones: {intervals}) and --asset-type (now {asset_type})")
+            format!("check the interval (common intervals: {intervals}) and --asset-type (now {asset_type})")
         }
         BrokerError::RateLimited { .. } => {
-            "wait, then run the same command to continue; reduce --rate or broker.requests_per_second"
+            "wait, then run the same command to continue. Reduce --rate or broker.requests_per_second"
                 .to_owned()
         }
         other => suggest_fix(other, Api::Price),
@@ -219,29 +219,29 @@ pub(super) async fn give_up(error: BrokerError, fetched: &FetchStats, fetching: 
     Err(AppError::new(kind, problem).with_source(error).help(help))
 }
 
-async fn not_found(target: &Target, fetching: &Fetcher) -> String {
+async fn describe_not_found(target: &Target, fetching: &Fetcher) -> String {
     let Target { series, asset_type } = target;
     let symbol = series.symbol;
-    if is_known(symbol, fetching).await && series.interval != Interval::SECOND {
+    if has_prices(symbol, fetching).await && series.interval != Interval::SECOND {
         return format!(
             "the venue has prices of {symbol}: check --asset-type (now {asset_type}; crypto, forex or otc)"
         );
     }
     let mut known = Vec::new();
     for other in alternatives(symbol) {
-        if is_known(other, fetching).await {
+        if has_prices(other, fetching).await {
             known.push(format!("\"{other}\""));
         }
     }
-    let list = "the venue lists the pairs of each slot (broker.slot)";
+    let hint = "see the venue's list of pairs for broker.slot";
     if known.is_empty() {
-        format!("the venue has no pair {symbol} of type {asset_type}: check its name; {list}")
+        format!("the venue has no pair {symbol} of type {asset_type}: check the symbol; {hint}")
     } else {
-        format!("did you mean {}? {list}", known.join(" or "))
+        format!("did you mean {}? Otherwise {hint}", known.join(" or "))
     }
 }
 
-async fn is_known(symbol: Symbol, fetching: &Fetcher) -> bool {
+async fn has_prices(symbol: Symbol, fetching: &Fetcher) -> bool {
     let answer = fetching.market.price(&symbol, AsOf::Latest).await;
     answer.is_ok_and(|reply| matches!(reply.value, PriceAnswer::Record(_)))
 }

@@ -1,6 +1,6 @@
 //! Property test: after interrupted downloads, an uninterrupted one completes the series.
 
-use super::{CandleJob, Fetcher, Meter, Mixing, Target, fetch_candles};
+use super::{CandleJob, Fetcher, Mixing, ProgressMeter, Target, fetch_candles};
 use crate::progress::NoProgress;
 use async_trait::async_trait;
 use candlewick_broker::clock::SystemClock;
@@ -114,7 +114,7 @@ async fn fetch_once(run: &Run, venue: Arc<Scripted>, catalog: Catalog, kind: &st
         price_url: "script".into(),
         mixing: Mixing::Refused,
         stop: venue.stop.clone(),
-        meter: Arc::new(Mutex::new(Meter { bar: Box::new(NoProgress), done: 0, total: 0 })),
+        meter: Arc::new(Mutex::new(ProgressMeter { bar: Box::new(NoProgress), done: 0, total: 0 })),
     };
     let from = run.from.map_or(FIRST, |from| FIRST + from);
     let to = if matches!(run.end, End::LeftAlone) { FIRST + MINUTES } else { from + run.length };

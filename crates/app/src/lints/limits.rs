@@ -12,19 +12,19 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::FromPrimitive as _;
 use std::collections::BTreeSet;
 
-/// Minimum plausible percentage. Below it, a fraction was probably meant.
+/// Minimum plausible percentage. A smaller value was probably meant as a fraction.
 const MIN_PERCENT: f64 = 1.0;
-/// Like [`MIN_PERCENT`], for per-bot limits, where half a percent is common.
+/// Minimum plausible percentage of a per-bot limit, since 0.5 % is common there.
 const MIN_BOT_PERCENT: f64 = 0.1;
-/// Minimum payout that probably includes the stake, such as 185 instead of 85.
+/// Minimum payout in percent that probably includes the stake, such as 185 instead of 85.
 const MIN_RETURN_PERCENT: f64 = 120.0;
 
 pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let is_ladder = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
         build_strategy(bot, input.registry).filter(|_| is_ladder)?.gate()?;
-        let text = "its ladder with entry = \"next_candle\" keeps staking money while the gate is closed; use entry = \
-                    \"next_signal\" to wait for the gate";
+        let text = "the ladder with entry = \"next_candle\" keeps staking money while the gate is closed; use \
+                    entry = \"next_signal\" to wait for the gate";
         Some(text.to_owned())
     })
 }
@@ -32,7 +32,7 @@ pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {
 pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
     let risk = &input.loaded.config.risk;
     let costs = check_stakes(&session_settings(input.loaded)).unwrap_or_default();
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let StakeSettings::Martingale { levels, entry, if_refused, .. } = bot.stake else { return None };
         if levels < 2 {
             return None;
@@ -49,7 +49,7 @@ pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
             }
             (LadderEntry::NextCandle, IfRefused::Reset) => "is dropped and the ladder restarts",
         };
-        Some(format!("its ladder of {levels} levels may be interrupted by {causes}; the next level then {pending}"))
+        Some(format!("the ladder of {levels} levels may be interrupted by {causes}; the next level then {pending}"))
     })
 }
 
@@ -78,8 +78,8 @@ fn interrupting_limits(
     let unset = [0, RiskSettings::default().max_trades_per_day];
     let trades = trades.into_iter().filter(|(_, most)| !unset.contains(most));
     let day = day.map(|LadderInDay { limit, cost, room, is_own }| {
-        let subject = if *is_own { "the bot" } else { "all bots" };
-        format!("{limit} (after losses of {subject} above {room} in a day, since a ladder costs {cost})")
+        let subject = if *is_own { "the bot has" } else { "the bots have" };
+        format!("{limit} (once {subject} lost more than {room} in a day, since a full ladder costs {cost})")
     });
     let hours = (!risk.hours.is_empty()).then(|| "risk.hours".to_owned());
     losses.chain(trades.map(|(key, most)| format!("{key} = {most}"))).chain(day).chain(hours).collect()
@@ -115,7 +115,7 @@ pub(super) fn small_percentages(input: &LintInput<'_>) -> Vec<String> {
     let small = all.filter(|(_, percent, least)| 0.0 < *percent && percent < least);
     let describe = |(key, percent, _): (String, f64, f64)| {
         let meant = (percent * 1e6).round() / 1e4;
-        format!("{key} = {percent} is {percent} %, less than 1 %; did you mean {meant}?")
+        format!("{key} = {percent} means {percent} %, which is unusually small; did you mean {meant}?")
     };
     small.map(describe).collect()
 }
@@ -162,7 +162,7 @@ pub(super) fn payouts_above_stake(input: &LintInput<'_>) -> Vec<String> {
             format!("; did you mean {profit}, the profit without the stake?")
         };
         format!(
-            "{key}: {percent} % breaks even at a win rate of {rate:.2} %, and few venues pay above 100 %{hint}"
+            "{key}: {percent} % breaks even at a win rate of {rate:.2} %, but few venues pay over 100 %{hint}"
         )
     };
     high.map(describe).collect()
@@ -170,13 +170,13 @@ pub(super) fn payouts_above_stake(input: &LintInput<'_>) -> Vec<String> {
 
 pub(super) fn payouts_below_minimum(input: &LintInput<'_>) -> Vec<String> {
     let Config { risk, simulation, .. } = &input.loaded.config;
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let (least, key) = minimum_payout(risk, bot.symbol.as_str());
         let pays = simulation.payout_of(bot.symbol).to_percent();
         (pays < least).then(|| {
             format!(
-                "{} pays {pays} % in [simulation], below the {least} % of {key}; backtests and the sandbox only open trades of the \
-                 smallest stake, to probe the payout",
+                "{} pays {pays} % in [simulation], less than the minimum of {least} % ({key}); backtests and the \
+                 sandbox only open trades of the smallest stake, to probe the payout",
                 bot.symbol
             )
         })
@@ -198,21 +198,21 @@ pub(super) fn unequal_minimum_payouts(input: &LintInput<'_>) -> Option<String> {
     let higher: Vec<String> = higher.map(|(symbol, own)| format!("{symbol} ({own} %)")).collect();
     (!higher.is_empty()).then(|| {
         format!(
-            "risk.best_payout_of: while {} pays best but below its minimum, {lowest} ({least} %) is rejected too; use the same minimum payout \
-             for all of them",
+            "risk.best_payout_of: if {} pays best but less than the minimum payout, {lowest} ({least} %) is rejected \
+             too; use the same minimum payout for all these symbols",
             higher.join(" or ")
         )
     })
 }
 
 pub(super) fn gate_payouts(input: &LintInput<'_>) -> Vec<String> {
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let asked = bot.params.get("gate")?.get("payout")?.as_f64()?;
         let pays = input.loaded.config.simulation.payout_of(bot.symbol).to_percent();
         (asked > pays).then(|| {
             format!(
-                "its gate assumes a payout of {asked} % (break-even win rate {:.2} %), but {} pays {pays} % in [simulation] (break-even \
-                 {:.2} %), so trades of an open gate may lose; did you mean payout = {pays}?",
+                "the gate assumes a payout of {asked} % (break-even win rate {:.2} %), but {} pays {pays} % in [simulation] \
+                 (break-even {:.2} %), so trades may lose money while the gate is open; did you mean payout = {pays}?",
                 break_even(asked),
                 bot.symbol,
                 break_even(pays)

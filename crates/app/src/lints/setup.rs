@@ -15,21 +15,21 @@ use candlewick_sdk::{CloseType, Millis, Symbol};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum candles per expiry. A longer expiry suggests a wrong unit.
+/// Maximum plausible expiry, in candles. A longer expiry suggests a wrong unit.
 const MAX_EXPIRY_CANDLES: i64 = 60;
 /// True range that a short candle rarely reaches, as a fraction of the price.
 const MAX_TRUE_RANGE: f64 = 0.05;
 const MAX_SHORT_INTERVAL: Millis = Millis::HOUR;
 
 pub(super) fn lint_conditions(input: &LintInput<'_>) -> Vec<String> {
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let strategy = (bot.strategy.as_str(), &bot.params);
         candlewick_rules::lint_conditions(input.registry, strategy, bot.interval).unwrap_or_default()
     })
 }
 
 pub(super) fn volatility_shares(input: &LintInput<'_>) -> Vec<String> {
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let filters = bot.params.get("filters").and_then(Value::as_array);
         let check = |(index, filter): (usize, &Value)| {
             let bounds = filter.get("volatility")?;
@@ -51,13 +51,13 @@ pub(super) fn volatility_shares(input: &LintInput<'_>) -> Vec<String> {
 }
 
 pub(super) fn flat_volumes(input: &LintInput<'_>) -> Vec<String> {
-    input.each_bot_with_candles(|bot, candles| {
+    input.check_bots_with_candles(|bot, candles| {
         let first = candles.first()?.volume();
         let is_flat = candles.iter().all(|candle| candle.volume().total_cmp(&first).is_eq());
         let is_read = is_flat && uses_volume(input.registry, (&bot.strategy, &bot.params)).ok()?;
         is_read.then(|| {
             format!(
-                "the volume is {first} on all candles of {}@{}, so conditions on it have no effect; use candles with volumes",
+                "all candles of {}@{} have the volume {first}, so volume conditions have no effect",
                 bot.symbol, bot.interval
             )
         })
@@ -67,9 +67,9 @@ pub(super) fn flat_volumes(input: &LintInput<'_>) -> Vec<String> {
 pub(super) fn long_warm_ups(input: &LintInput<'_>) -> Vec<String> {
     let warm_up = |bot: &BotSettings| WarmUp::from_bot(bot, input.registry);
     if input.candles.is_none() {
-        return input.each_bot(|bot| warm_up(bot)?.describe_long());
+        return input.check_bots(|bot| warm_up(bot)?.describe_long());
     }
-    input.each_bot_with_candles(|bot, candles| warm_up(bot)?.describe_share(candles.len(), ""))
+    input.check_bots_with_candles(|bot, candles| warm_up(bot)?.describe_share(candles.len(), ""))
 }
 
 pub(super) fn doubtful_time_zones(input: &LintInput<'_>) -> Vec<String> {
@@ -115,7 +115,7 @@ fn collect_zones(params: &Value, zones: &mut Vec<String>) {
 }
 
 pub(super) fn doubtful_expiries(input: &LintInput<'_>) -> Vec<String> {
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         let entry = input.registry.find(&bot.strategy);
         let own = entry.map(|entry| declared_durations(bot, entry)).filter(|own| !own.is_empty());
         let own = own.unwrap_or_else(|| vec![bot.close_type]);
@@ -130,7 +130,7 @@ fn doubtful_expiry(bot: &BotSettings, expiry: CloseType) -> Option<String> {
         let minutes = minutes.filter(|_| length < Millis::MINUTE.get());
         let hint = minutes.map_or_else(String::new, |minutes| format!("; did you mean {minutes}?"));
         return Some(format!(
-            "an expiry of {expiry} ({} s) is shorter than its candles of {}, so backtests need finer candles{hint}",
+            "an expiry of {expiry} ({} s) is shorter than a {} candle, so backtests need finer candles{hint}",
             length / 1_000,
             bot.interval
         ));
@@ -149,11 +149,11 @@ fn doubtful_expiry(bot: &BotSettings, expiry: CloseType) -> Option<String> {
 pub(super) fn doubtful_symbols(input: &LintInput<'_>) -> Vec<String> {
     let symbols: BTreeSet<Symbol> = input.bots().iter().map(|bot| bot.symbol).collect();
     let mut found: Vec<String> = symbols.into_iter().filter_map(unusual_spelling).collect();
-    found.extend(input.each_bot(|bot| {
+    found.extend(input.check_bots(|bot| {
         let is_crypto = bot_asset_type(bot) == AssetType::Crypto.as_str();
         (is_crypto && is_currency_pair(bot.symbol)).then(|| {
             format!(
-                "asset_type = \"crypto\" for the currency pair {}; venues list these as \"forex\" and have no candles of other types",
+                "asset_type is \"crypto\" for currency pair {}, but venues list currency pairs as \"forex\"",
                 bot.symbol
             )
         })
@@ -164,14 +164,14 @@ pub(super) fn doubtful_symbols(input: &LintInput<'_>) -> Vec<String> {
 pub(crate) fn unusual_spelling(symbol: Symbol) -> Option<String> {
     let usual = usual_spelling(symbol.as_str());
     (usual != symbol.as_str() && !usual.is_empty())
-        .then(|| format!("symbol {symbol}: requests use this exact name, but most venues spell it {usual}"))
+        .then(|| format!("requests use the exact symbol {symbol}, but most venues write {usual}"))
 }
 
 pub(super) fn untraded_symbols(input: &LintInput<'_>) -> Vec<String> {
     let traded = TradedSymbols::new(input.bots());
     let describe = |(name, key): (String, String)| {
         format!(
-            "{key}: only other clients of `candlewick sandbox` use this; {}",
+            "{key}: only other clients of `candlewick sandbox` use this setting; {}",
             traded.describe_unknown(&name)
         )
     };
@@ -184,11 +184,11 @@ pub(crate) fn idle_blackouts(loaded: &Loaded, now: Millis) -> Vec<String> {
     let mut found = Vec::new();
     match spans.iter().map(|span| span.to).max() {
         None if !file.is_empty() => {
-            found.push(format!("risk.blackouts: {file} has no span, so it blocks no trade"));
+            found.push(format!("risk.blackouts: {file} contains no time span, so no trade is blocked"));
         }
         Some(last) if last <= now => {
             let last: String = StartTime(last).into();
-            found.push(format!("risk.blackouts: every span of {file} is over, the last one ended {last}"));
+            found.push(format!("risk.blackouts: all time spans of {file} are in the past (until {last})"));
         }
         _ => {}
     }
@@ -202,7 +202,7 @@ pub(crate) fn idle_blackouts(loaded: &Loaded, now: Millis) -> Vec<String> {
     let describe = |(name, count): (&str, usize)| format!("{name} ({})", counted(count, "span", "spans"));
     let names = counts.into_iter().map(describe).collect::<Vec<_>>().join(", ");
     if !names.is_empty() {
-        found.push(format!("risk.blackouts: no bot trades a pair of {names}, so these spans block nothing"));
+        found.push(format!("risk.blackouts: no bot trades a pair with {names}, so the spans block no trade"));
     }
     found
 }
@@ -212,11 +212,11 @@ pub(super) fn silent_bots(input: &LintInput<'_>) -> Vec<String> {
     if signals.list.is_some() || signals.listen.is_some() || signals.stdin {
         return Vec::new();
     }
-    input.each_bot(|bot| {
+    input.check_bots(|bot| {
         (bot.strategy == "none").then(|| {
             format!(
-                "strategy \"none\" never signals and no signal source is enabled, so it only trades on `candlewick signal {}`; set \
-                 signals.list, signals.listen or signals.stdin",
+                "strategy \"none\" never signals and no signal source is enabled, so the bot only trades on `candlewick signal {}`; \
+                 set signals.list, signals.listen or signals.stdin",
                 bot.name
             )
         })

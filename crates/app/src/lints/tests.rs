@@ -62,7 +62,7 @@ fn reports_doubtful_percentages_and_limits() {
             "[risk]\ndaily_profit_target_percent = 0.07\n[risk.bots.a]\nsession_profit_target_percent = 0.05\n\
              daily_profit_target_percent = 0.5",
             &[
-                ("small_percentage", "0.07 %, less than 1 %; did you mean 7?"),
+                ("small_percentage", "0.07 %, which is unusually small; did you mean 7?"),
                 ("small_percentage", "risk.bots.a.session_profit_target_percent = 0.05"),
             ],
         ),
@@ -78,7 +78,7 @@ fn reports_doubtful_percentages_and_limits() {
         check_sections(sections, expected);
     }
     let share = "stake = { kind = \"share\", percent = 0.02 }\n";
-    let finding = ("small_percentage", "bots[0].stake.percent = 0.02 is 0.02 %");
+    let finding = ("small_percentage", "bots[0].stake.percent = 0.02 means 0.02 %");
     check(&format!("{BOT}{share}{RULE}"), &[finding]);
 }
 
@@ -88,23 +88,22 @@ fn reports_doubtful_payouts_with_their_break_even() {
         |percent: u32, risk: &str| format!("[simulation]\npayout_percent = {percent}\n[risk]\n{risk}\n");
     let probing = ("probing_stake", "one trade at the minimum stake of 1.00");
     // 100 / 2.85 = 35.09.
-    let high =
-        ("payout_above_stake", "win rate of 35.09 %, and few venues pay above 100 %; did you mean 85,");
+    let high = ("payout_above_stake", "win rate of 35.09 %, but few venues pay over 100 %; did you mean 85,");
     check_sections(&pays(100, ""), &[]);
     check_sections(&pays(185, ""), &[high]);
     check_sections(&pays(110, ""), &[("payout_above_stake", "payout of EURUSD: 110 %")]);
-    let below = ("payout_below_minimum", "below the 185 % of risk.min_payout_percent");
+    let below = ("payout_below_minimum", "less than the minimum of 185 % (risk.min_payout_percent");
     check_sections(&pays(80, "min_payout_percent = 185"), &[probing, high, below]);
     let by_symbol = "min_payout_percent_by_symbol = { EURUSD = 185 }";
     check_sections(&pays(80, by_symbol), &[probing, high, below]);
-    let below = ("payout_below_minimum", "EURUSD pays 80 % in [simulation], below the 82 % of");
+    let below = ("payout_below_minimum", "EURUSD pays 80 % in [simulation], less than the minimum of 82 %");
     check_sections(&pays(80, "min_payout_percent = 82"), &[probing, below]);
     check_sections(&pays(82, "min_payout_percent = 82"), &[probing]);
-    // With GBPUSD at 90 and EURUSD at 80, neither symbol trades.
+    // Neither symbol trades with GBPUSD at 90 and EURUSD at 80.
     let choice = |least: &str| pays(80, &format!("best_payout_of = [\"EURUSD\", \"GBPUSD\"]\n{least}"));
     let unequal = |part| [probing, ("unequal_minimum_payouts", part)];
     let least = "min_payout_percent_by_symbol = { EURUSD = 75, GBPUSD = 91 }";
-    check_sections(&choice(least), &unequal("while GBPUSD (91 %) pays best but below its minimum, EURUSD"));
+    check_sections(&choice(least), &unequal("(91 %) pays best but less than the minimum payout, EURUSD"));
     let least = "min_payout_percent_by_symbol = { GBPUSD = 91 }";
     check_sections(&choice(least), &unequal("EURUSD (0 %) is rejected too"));
     let equal = "min_payout_percent_by_symbol = { EURUSD = 80, BTCUSDT = 90 }\nmin_payout_percent = 80";
@@ -162,11 +161,11 @@ fn reports_causes_of_interrupted_ladders() {
         ("[risk.bots.a]\nmax_loss_streak = 3\n", ""),
         ("[risk]\nmax_trades_per_day = 10\n", "risk.max_trades_per_day = 10"),
         // A ladder costs 1 + 2 + 4 = 7. Two ladders exceed 12, but not the default of 100.
-        ("[risk]\ndaily_loss_limit = 12\n", "(12.00) (after losses of all bots above 5.00 in a day, since a"),
+        ("[risk]\ndaily_loss_limit = 12\n", "(12.00) (once the bots have lost more than 5.00 in a day"),
         ("[risk]\ndaily_loss_limit = 100\n", ""),
         (
             "[account]\ninitial_balance = 5000\n[risk.bots.a]\ndaily_loss_limit_percent = 0.3\n",
-            "risk.bots.a.daily_loss_limit_percent = 0.3 of account.initial_balance (15.00) (after losses of the bot above 8.00 in a day",
+            "risk.bots.a.daily_loss_limit_percent = 0.3 of account.initial_balance (15.00) (once the bot has lost more than 8.00 in a day",
         ),
         (hours, "risk.hours; the next level then waits for the next signal instead of the next"),
     ] {
@@ -174,7 +173,7 @@ fn reports_causes_of_interrupted_ladders() {
     }
     // A limit of 0.3 % is also reported as small.
     let own = "[risk]\ndaily_loss_limit_percent = 0.3\n[account]\ninitial_balance = 5000\n[risk.bots.a]\ndaily_loss_limit = 14\n";
-    let part = "risk.bots.a.daily_loss_limit (14.00) (after losses of the bot above 7.00 in a day";
+    let part = "risk.bots.a.daily_loss_limit (14.00) (once the bot has lost more than 7.00 in a day";
     check(
         &format!("{own}{BOT}{gale}{RULE}"),
         &[("interrupted_ladder", part), ("small_percentage", "did you mean 30?")],
@@ -188,7 +187,7 @@ fn reports_causes_of_interrupted_ladders() {
 #[test]
 fn reports_hours_split_by_a_day_with_limits() {
     let night = "hours = [{ from = \"22:00\", to = \"02:00\" }]\n";
-    let split = "22:00 to 02:00 UTC contains the start of the day (00:00 UTC)";
+    let split = "daily limits reset within the hours 22:00 to 02:00 UTC (at 00:00 UTC)";
     for (risk, is_split) in [
         ("daily_loss_limit = 10", true),
         ("daily_loss_limit = 0\ndaily_profit_target_percent = 2.0", true),
@@ -215,11 +214,11 @@ fn reports_hours_split_by_a_day_with_limits() {
         ("from = \"00:30\", to = \"02:00\", timezone = \"Europe/London\"", true),
         ("from = \"01:00\", to = \"02:00\", timezone = \"Europe/London\"", false),
     ] {
-        let expected = [("split_hours", "contains the start of the day")];
+        let expected = [("split_hours", "daily limits reset within the hours")];
         check_sections(&format!("[risk]\nhours = [{{ {hours} }}]\n"), if is_split { &expected } else { &[] });
     }
     let own = "filters = [{ hours = [\"22:00\", \"02:00\"] }]";
-    let found = [("split_hours", "the filter of bot \"a\": 22:00 to 02:00 UTC")];
+    let found = [("split_hours", "the filter of bot \"a\": daily limits reset within the hours 22:00")];
     check_combination("[risk]\ndaily_loss_limit = 10\n", own, &found);
     // [risk] allows no hours after midnight.
     let evening = "[risk]\ndaily_loss_limit = 10\nhours = [{ from = \"20:00\", to = \"00:00\" }]\n";
@@ -240,7 +239,7 @@ fn reports_hours_that_never_overlap() {
     check_combination("", &filter("\"12:00\", \"14:00\""), &[]);
     check_combination(night, &filter("\"05:00\", \"07:00\""), &[]);
     let two = "filters = [{ hours = [\"08:00\", \"09:00\"] }, { hours = [\"10:00\", \"11:00\"] }]";
-    check_combination("", two, &[("disjoint_hours", "it can never trade its own signals")]);
+    check_combination("", two, &[("disjoint_hours", "the bot can never trade its own signals")]);
 }
 
 #[test]
@@ -290,12 +289,12 @@ fn reports_symbols_expiries_blackouts_and_signal_sources() {
         assert!(config.contains(from), "{from}");
         check(&config.replace(from, to), expected);
     };
-    bot("01:00", "00:02", &[("doubtful_expiry", "00:02 (2 s) is shorter than its candles of 1m")]);
+    bot("01:00", "00:02", &[("doubtful_expiry", "00:02 (2 s) is shorter than a 1m candle")]);
     bot("01:00", "00:02", &[("doubtful_expiry", "did you mean 02:00?")]);
     bot("01:00", "02:00:00", &[("doubtful_expiry", "(120 min) spans 120 candles of 1m")]);
     bot("01:00", "1:00:00", &[]);
-    let forex = ("doubtful_symbol", "venues list these as \"forex\"");
-    bot("EURUSD", "GBP/USD", &[("doubtful_symbol", "most venues spell it GBPUSD"), forex]);
+    let forex = ("doubtful_symbol", "venues list currency pairs as \"forex\"");
+    bot("EURUSD", "GBP/USD", &[("doubtful_symbol", "most venues write GBPUSD"), forex]);
     let crypto = |symbol: &str| format!("{symbol}\"\nasset_type = \"crypto");
     bot("EURUSD", &crypto("EURUSD"), &[forex]);
     bot("EURUSD", &crypto("USDMXN"), &[forex]);
@@ -308,9 +307,9 @@ fn reports_symbols_expiries_blackouts_and_signal_sources() {
     for (sections, expected) in [
         ("[simulation.payout_percent_by_symbol]\nUSDJPY = 87\n", ("untraded_symbol", "no bot trades USDJPY")),
         ("[sandbox]\ndata = [\"EURUSDT_1m.csv\", \"EURUSD@5m=gold.csv\"]\n", ("missing_candles", "\"5m\"?")),
-        ("[risk]\nblackouts = \"FOLDER/empty.csv\"\n", ("idle_blackout", "empty.csv has no span")),
-        ("[risk]\nblackouts = \"FOLDER/over.csv\"\n", ("idle_blackout", "the last one ended 2025-01-06T00")),
-        ("[risk]\nblackouts = \"FOLDER/yen.csv\"\n", ("idle_blackout", "a pair of JPY (1 span)")),
+        ("[risk]\nblackouts = \"FOLDER/empty.csv\"\n", ("idle_blackout", "empty.csv contains no time span")),
+        ("[risk]\nblackouts = \"FOLDER/over.csv\"\n", ("idle_blackout", "in the past (until 2025-01-06T00")),
+        ("[risk]\nblackouts = \"FOLDER/yen.csv\"\n", ("idle_blackout", "a pair with JPY (1 span)")),
     ] {
         check_sections(sections, &[expected]);
     }
@@ -328,7 +327,7 @@ fn suggests_the_spelling_of_most_venues() {
         ("GBPUSD=X", "GBPUSD"),
     ] {
         let text = unusual_spelling(Symbol::new(name).unwrap()).unwrap();
-        assert!(text.starts_with(&format!("symbol {name}: ")) && text.ends_with(usual), "{text}");
+        assert!(text.contains(&format!("symbol {name}, ")) && text.ends_with(usual), "{text}");
     }
     for name in ["GBPUSD", "BTCUSDT", "EURUSD-OTC", "US500", "BRK.B"] {
         assert_eq!(unusual_spelling(Symbol::new(name).unwrap()), None, "{name}");

@@ -1,7 +1,7 @@
 //! Connections to a venue: over the network, on paper, or through a broker of a custom binary.
 
 use super::Connection;
-use super::journal_session::observer;
+use super::journal_session::exchange_observer;
 use crate::configuration::{Config, Loaded, Problems, asset_types, credentials, token_source};
 use crate::error::{AppError, Result};
 use crate::inspection::short_body_problems;
@@ -17,14 +17,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Checks that an address or token is set for the venue, before a journal is created.
+/// Checks that the address or the token of a venue is set, before the run creates a journal.
 pub fn check_venue(loaded: &Loaded) -> Result<()> {
     if loaded.is_set("broker.base_url") || credentials(loaded)?.api_token.is_some() {
         return Ok(());
     }
     Err(AppError::invalid("no venue is configured: broker.base_url and the token are not set").help(
-        "add --sandbox for the embedded venue; for a remote venue set [broker] base_url and CANDLEWICK_BROKER__API_TOKEN, as in \
-         config/demo.toml; `candlewick paper` needs no token",
+        "add --sandbox for the embedded venue. For a remote venue, set [broker] base_url and \
+         CANDLEWICK_BROKER__API_TOKEN, as in config/demo.toml. `candlewick paper` needs no token",
     ))
 }
 
@@ -33,7 +33,7 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let venue =
         HttpBroker::new(loaded.config.broker.client.clone(), credentials(loaded)?, Arc::clone(&clock))?;
-    let (observer, exchanges) = observer();
+    let (observer, exchanges) = exchange_observer();
     let venue = venue.with_observer(observer).with_asset_types(asset_types(&loaded.config.bots));
     let venue = Arc::new(match token_source(loaded) {
         Some(source) => venue.with_token_source(source),
@@ -42,7 +42,7 @@ pub fn connect_remote(loaded: &Loaded) -> Result<Connection> {
     Ok(Connection {
         exchanges,
         requests_per_second: loaded.config.broker.client.requests_per_second,
-        ..Connection::over_http(loaded, Arc::clone(&venue), venue, clock)
+        ..Connection::with_http_venue(loaded, Arc::clone(&venue), venue, clock)
     })
 }
 
@@ -68,7 +68,7 @@ pub fn connect_paper(loaded: &Loaded) -> Result<Connection> {
         trading: TradingMode::Paper,
         requests_per_second: config.broker.client.requests_per_second,
         token: Arc::default(),
-        ..Connection::over_http(loaded, market, Arc::new(broker), clock)
+        ..Connection::with_http_venue(loaded, market, Arc::new(broker), clock)
     })
 }
 
@@ -76,14 +76,14 @@ pub struct VenuePorts {
     pub market: Arc<dyn MarketData>,
     pub broker: Arc<dyn Broker>,
     pub clock: Arc<dyn Clock>,
-    /// Time at which the venue and thus the run ends; `None` if unlimited.
+    /// Time at which the venue ends, and the run with it; `None` if unlimited.
     pub until: Option<Millis>,
 }
 
-type Connect = Arc<dyn Fn(&Config) -> Result<VenuePorts, BrokerError> + Send + Sync>;
+type ConnectFunction = Arc<dyn Fn(&Config) -> Result<VenuePorts, BrokerError> + Send + Sync>;
 
 #[derive(Clone, Default)]
-pub struct OwnBrokers(BTreeMap<String, Connect>);
+pub struct OwnBrokers(BTreeMap<String, ConnectFunction>);
 
 impl OwnBrokers {
     /// Adds a broker. Replaces an earlier broker with the same name.
@@ -97,10 +97,10 @@ impl OwnBrokers {
 
     pub fn connect(&self, name: &str, loaded: &Loaded) -> Result<Connection> {
         let Some(connect) = self.0.get(name) else {
-            let error = AppError::invalid(format!("this program has no broker \"{name}\""));
+            let error = AppError::invalid(format!("this program contains no broker \"{name}\""));
             let known: Vec<&str> = self.0.keys().map(String::as_str).collect();
             return Err(if known.is_empty() {
-                error.help("a custom binary adds one with `App::with_broker`")
+                error.help("a custom binary can add brokers with `App::with_broker`")
             } else {
                 error.help(format!("known brokers: {}", known.join(", ")))
             });
@@ -116,19 +116,20 @@ impl fmt::Debug for OwnBrokers {
     }
 }
 
-/// Delays between attempts in seconds; the last one repeats.
-const DELAYS_S: [u64; 6] = [1, 2, 5, 10, 20, 30];
+/// Delays between connection attempts, in seconds. The last delay repeats.
+const RETRY_DELAYS_S: [u64; 6] = [1, 2, 5, 10, 20, 30];
 
 /// Waits until the trading and price APIs answer, or until a permanent error.
 pub async fn wait_for_venue(connection: &Connection, bots: &[BotSettings], announce: &dyn Fn(&str)) {
     let mut announced = None;
     for attempt in 0.. {
-        let Err((which, error)) = probe(connection, bots).await else { break };
+        let Err((api, error)) = probe_api(connection, bots).await else { break };
         if !error.is_temporary() {
             break;
         }
-        let pause = DELAYS_S[DELAYS_S.len().min(attempt + 1) - 1];
-        let text = format!("waiting for {which} of the venue (retry within {} s): {error}", DELAYS_S[5]);
+        let pause = RETRY_DELAYS_S[RETRY_DELAYS_S.len().min(attempt + 1) - 1];
+        let longest = RETRY_DELAYS_S[5];
+        let text = format!("waiting for {api} of the venue (next attempt within {longest} s): {error}");
         if announced.as_ref() != Some(&text) {
             announce(&format!("{text}; press Ctrl-C to quit\n"));
             announced = Some(text);
@@ -140,7 +141,7 @@ pub async fn wait_for_venue(connection: &Connection, bots: &[BotSettings], annou
     }
 }
 
-async fn probe(connection: &Connection, bots: &[BotSettings]) -> Result<(), (&'static str, BrokerError)> {
+async fn probe_api(connection: &Connection, bots: &[BotSettings]) -> Result<(), (&'static str, BrokerError)> {
     let Connection { broker, market, clock, .. } = connection;
     broker.identity().await.map_err(|error| ("the trading token API", error))?;
     let Some(bot) = bots.first() else { return Ok(()) };
@@ -154,4 +155,4 @@ async fn probe(connection: &Connection, bots: &[BotSettings]) -> Result<(), (&'s
     market.candles(&query).await.map(|_| ()).map_err(|error| ("the symbol price API", error))
 }
 
-pub(crate) const WAIT_HINT: &str = "use `candlewick live --wait` to wait until it answers";
+pub(crate) const WAIT_HINT: &str = "use `candlewick live --wait` to wait until the venue answers";

@@ -1,7 +1,7 @@
 //! Sandbox venues, either embedded in the bots' process or standalone.
 
 use super::Connection;
-use super::journal_session::observer;
+use super::journal_session::exchange_observer;
 use crate::candles;
 use crate::configuration::{Loaded, Problems, asset_types};
 use crate::error::{AppError, Result};
@@ -23,8 +23,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Minimum staleness threshold in real seconds. Answers take real time at any clock speed.
-const STALE_PATIENCE_S: u32 = 10;
+/// Minimum age of stale data in real seconds, since answers take real time at any clock speed.
+const MIN_STALE_AGE_S: u32 = 10;
 
 pub struct Embedded {
     pub running: RunningSandbox,
@@ -35,7 +35,7 @@ pub struct Embedded {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// Starts after some history and runs until stopped, or in lock-step until the last candle.
+    /// Starts after some history. Runs until stopped, or until the last candle in lock-step mode.
     Open,
     Whole,
 }
@@ -60,7 +60,7 @@ impl Embedded {
         loaded: &Loaded,
         (series, markets): (Vec<CandleSeries>, Vec<Market>),
         (start, until): (Millis, Option<Millis>),
-        [venues, clock]: [Arc<dyn Clock>; 2],
+        [venue_clock, clock]: [Arc<dyn Clock>; 2],
     ) -> Result<Self> {
         Problems::check(short_body_problems(loaded))?;
         let mut settings = loaded.config.sandbox.clone();
@@ -74,7 +74,7 @@ impl Embedded {
         let end = last_candle_end(&series, &loaded.config.bots);
         let hold = clock.hold();
         let foundation = SandboxInputs {
-            clock: venues,
+            clock: venue_clock,
             series,
             markets,
             simulation: loaded.config.simulation.clone(),
@@ -82,23 +82,23 @@ impl Embedded {
             scale: loaded.config.account.money_scale,
         };
         let running = Sandbox::new(settings, foundation)?.bind(std::future::pending()).await?;
-        let (observer, exchanges) = observer();
-        let venue = Arc::new(connect_to(&running, loaded, Arc::clone(&clock))?.with_observer(observer));
+        let (observer, exchanges) = exchange_observer();
+        let venue = Arc::new(open_broker(&running, loaded, Arc::clone(&clock))?.with_observer(observer));
         drop(hold);
-        let runtime = venue_runtime(loaded, speed);
+        let runtime = adapt_runtime(loaded, speed);
         let connection = Connection {
             runtime,
             account: Account::Demo,
             trading: TradingMode::Sandbox,
             exchanges,
             until,
-            ..Connection::over_http(loaded, Arc::clone(&venue), venue, clock)
+            ..Connection::with_http_venue(loaded, Arc::clone(&venue), venue, clock)
         };
         Ok(Self { running, connection, start, end })
     }
 }
 
-fn connect_to(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) -> Result<HttpBroker> {
+fn open_broker(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) -> Result<HttpBroker> {
     let mut broker = loaded.config.broker.client.clone();
     broker.base_url.clone_from(&running.base_url);
     broker.price_url.clone_from(&running.base_url);
@@ -111,31 +111,31 @@ fn connect_to(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) 
     Ok(venue.with_asset_types(asset_types(&loaded.config.bots)))
 }
 
-fn in_venue_time(seconds: u32, factor: f64) -> u32 {
+fn to_venue_seconds(seconds: u32, factor: f64) -> u32 {
     (f64::from(seconds) * factor.max(1.0)).min(f64::from(u32::MAX)) as u32
 }
 
-/// Limits polling to once per real second; 0 still disables it.
+/// Limits the polling interval to at least one real second. An interval of 0 disables polling.
 fn limit_polling(every_s: u32, factor: f64) -> u32 {
-    if every_s == 0 { 0 } else { every_s.max(in_venue_time(1, factor)) }
+    if every_s == 0 { 0 } else { every_s.max(to_venue_seconds(1, factor)) }
 }
 
-/// Returns the staleness threshold of per-minute data, in seconds of venue time.
+/// Returns the age at which per-minute data counts as stale, in seconds of venue time.
 fn stale_after_s(factor: f64) -> u32 {
     let usual = u32::try_from(RunState::SILENT_AFTER.get() / 1_000).unwrap_or(u32::MAX);
-    in_venue_time(STALE_PATIENCE_S, factor).max(usual)
+    to_venue_seconds(MIN_STALE_AGE_S, factor).max(usual)
 }
 
-/// Adapts the runtime settings to an embedded venue. In lock-step, candles are never late.
-fn venue_runtime(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
+/// Adapts the runtime settings to an embedded venue. Candles are never late in lock-step mode.
+fn adapt_runtime(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
     runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
     // The timeout of an open trade should start when its settlement is available.
     runtime.stop_patience_s = runtime.stop_patience_s.saturating_add(runtime.settle_after_ms.div_ceil(1_000));
     if let Speed::Times(factor) = speed {
-        runtime.stop_patience_s = in_venue_time(runtime.stop_patience_s, factor);
-        runtime.interrupt_patience_s = in_venue_time(runtime.interrupt_patience_s, factor);
+        runtime.stop_patience_s = to_venue_seconds(runtime.stop_patience_s, factor);
+        runtime.interrupt_patience_s = to_venue_seconds(runtime.interrupt_patience_s, factor);
         runtime.stale_after_s = NonZeroU32::new(stale_after_s(factor));
         runtime.wallet_every_s = limit_polling(runtime.wallet_every_s, factor);
         runtime.list_every_s = limit_polling(runtime.list_every_s, factor);
@@ -166,12 +166,12 @@ fn choose_start(
             let first = series.iter().filter(has_bot).map(CandleSeries::start).min();
             Ok(first.unwrap_or_default())
         }
-        (None, Span::Open) => candles::choose_venue_start(series, Some(warm_start(series, warmups))),
+        (None, Span::Open) => candles::choose_venue_start(series, Some(find_warm_start(series, warmups))),
         (Some(start), _) => candles::choose_venue_start(series, Some(start)),
     }
 }
 
-fn warm_start(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Millis {
+fn find_warm_start(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Millis {
     let warm_at = |(bot, warmup): &(BotSettings, usize)| {
         let own = series.iter().find(|one| one.series() == bot.series())?;
         let last = own.candles().get(warmup.saturating_sub(1)).or(own.candles().last())?;
@@ -213,7 +213,7 @@ impl ServedSandbox {
     }
 }
 
-/// Builds clock, start time and candles. At speed 1 without a start, shifts the candles to real time.
+/// Builds the clock, start time and candles. Speed 1 without a start shifts the candles to real time.
 fn build_timeline(
     settings: &SandboxSettings,
     series: Vec<CandleSeries>,
@@ -221,9 +221,9 @@ fn build_timeline(
     let speed = match settings.speed {
         SandboxSpeed::Times(factor) => factor,
         SandboxSpeed::Named(NamedSpeed::Max) => {
-            let problem = "--speed max needs a bot in the same process, since the clock waits for it";
+            let problem = "--speed max needs a bot in the same process, since the clock waits for the bot";
             return Err(
-                AppError::invalid(problem).help("use `live --sandbox --speed max`, or a factor for --speed")
+                AppError::invalid(problem).help("use `live --sandbox --speed max`, or give --speed a factor")
             );
         }
     };
@@ -256,6 +256,6 @@ mod tests {
         assert_eq!((limit_polling(60, 1.0), limit_polling(60, 60.0)), (60, 60));
         let loaded = Loaded::read(&[], crate::configuration::Base::Sandbox, Vec::new()).unwrap();
         let speeds = [Speed::Times(1.0), Speed::Times(20_000.0), Speed::Max];
-        assert_eq!(speeds.map(|speed| venue_runtime(&loaded, speed).wallet_every_s), [60, 20_000, 60]);
+        assert_eq!(speeds.map(|speed| adapt_runtime(&loaded, speed).wallet_every_s), [60, 20_000, 60]);
     }
 }

@@ -29,7 +29,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 #[cfg(unix)]
 use candlewick_runtime::control::HangUp;
 
-/// Capacity of the exchange queue. Exchanges beyond it are missing from the journal.
+/// Capacity of the queue of HTTP exchanges. Excess exchanges are missing from the journal.
 const MAX_QUEUED_EXCHANGES: usize = 4_096;
 const MAX_QUEUED_ORDERS: usize = 16;
 
@@ -95,7 +95,7 @@ impl JournalSession {
         }
     }
 
-    /// Checks that the journal is empty, since a restarted venue does not know earlier trades.
+    /// Checks that the journal is empty, since a new embedded venue does not know earlier trades.
     pub async fn check_fresh(&mut self) -> Result<()> {
         if self.first_balance().await?.is_none() {
             return Ok(());
@@ -106,25 +106,25 @@ impl JournalSession {
         let stakes = contents.session.money_scale().to_decimal(contents.session.ledger().open_stakes());
         let lost = match lost.len() {
             0 => String::new(),
-            1 => format!("; 1 trade was open then and is lost ({stakes} at stake)"),
-            count => format!("; {count} trades were open then and are lost ({stakes} at stake)"),
+            1 => format!("; 1 open trade was lost ({stakes} at stake)"),
+            count => format!("; {count} open trades were lost ({stakes} at stake)"),
         };
         let problem = format!(
-            "{} already has runs, but an embedded venue ends with its process and cannot resume them{lost}",
+            "{} already has runs, but an embedded venue cannot resume runs of an earlier process{lost}",
             held.url
         );
         Err(AppError::invalid(problem).help("name another journal with --journal"))
     }
 
-    /// Checks the journal's trading mode: trades of different modes must never mix.
-    pub async fn check_kind(&mut self, trading: TradingMode) -> Result<()> {
+    /// Checks that the journal has the given trading mode, since one journal must not mix modes.
+    pub async fn check_trading_mode(&mut self, trading: TradingMode) -> Result<()> {
         let Self::Store(held) = self else { return Ok(()) };
         let Some(header) = RecoveredState::first_header(&mut held.reader).await? else { return Ok(()) };
-        let (kept, ours) = (header.settings.get("trading").cloned(), serde_json::json!(trading));
-        match kept {
-            Some(kept) if kept != ours => {
+        let (stored, own) = (header.settings.get("trading").cloned(), serde_json::json!(trading));
+        match stored {
+            Some(stored) if stored != own => {
                 let problem =
-                    format!("{} contains {kept} trades, but this run makes {ours} trades", held.url);
+                    format!("{} contains {stored} trades, but this run makes {own} trades", held.url);
                 Err(AppError::invalid(problem).help("name another journal with --journal"))
             }
             Some(_) | None => Ok(()),
@@ -144,7 +144,7 @@ impl JournalSession {
             Self::Store(held) => {
                 let HeldJournal { store, mut reader, .. } = *held;
                 let mut bar = None;
-                let watch = &mut |reading: FullReading<'_>| show_reading(reading, &mut bar, progress);
+                let watch = &mut |reading: FullReading<'_>| show_progress(reading, &mut bar, progress);
                 let remember = Some(runtime.remember_s).filter(|seconds| *seconds > 0);
                 let remember = remember.map(|seconds| Millis::from_seconds(seconds.into()));
                 let every = runtime.snapshot_every.into();
@@ -176,29 +176,29 @@ pub(crate) fn lost_with_venue(contents: &JournalContents) -> Vec<IntentId> {
     rows.map(|row| row.approved.intent()).collect()
 }
 
-struct ToJournal(mpsc::Sender<LoggedExchange>);
+struct ExchangeRecorder(mpsc::Sender<LoggedExchange>);
 
-impl HttpObserver for ToJournal {
+impl HttpObserver for ExchangeRecorder {
     fn observe(&self, exchange: Exchange) {
         let Exchange { intent, sent, received, what, request, status, response } = exchange;
         let exchange =
             LoggedExchange { intent, sent, received, what, request, response: Some(response), status };
         if self.0.try_send(exchange).is_err() {
-            tracing::debug!("an exchange was dropped: the journal queue is full");
+            tracing::debug!("an HTTP exchange was dropped: the journal queue is full");
         }
     }
 }
 
-pub(super) fn observer() -> (Arc<dyn HttpObserver>, mpsc::Receiver<LoggedExchange>) {
+pub(super) fn exchange_observer() -> (Arc<dyn HttpObserver>, mpsc::Receiver<LoggedExchange>) {
     let (sender, exchanges) = mpsc::channel(MAX_QUEUED_EXCHANGES);
-    (Arc::new(ToJournal(sender)), exchanges)
+    (Arc::new(ExchangeRecorder(sender)), exchanges)
 }
 
 pub struct ControlChannel {
     pub(super) orders: mpsc::Receiver<ControlRequest>,
     pub(super) sender: mpsc::Sender<ControlRequest>,
     pub(super) feed: EventFeed,
-    /// Closes the channel on drop.
+    /// Guards that close the channel when dropped.
     pub(super) closed: (DropGuard, Option<RunningEntry>),
 }
 
@@ -254,9 +254,9 @@ impl ControlChannel {
     }
 }
 
-const NOTICE_ENTRIES: u64 = 100_000;
+const MIN_NOTICE_ENTRIES: u64 = 100_000;
 
-fn show_reading(reading: FullReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>, progress: &dyn Progress) {
+fn show_progress(reading: FullReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>, progress: &dyn Progress) {
     if bar.is_none()
         && let Some(notice) = reading_notice(reading)
     {
@@ -268,16 +268,15 @@ fn show_reading(reading: FullReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>
 fn reading_notice(reading: FullReading<'_>) -> Option<String> {
     let FullReading { why, total, .. } = reading;
     match why {
-        Some(why) => Some(format!("{why}; it has {total} entries")),
-        None if total >= NOTICE_ENTRIES => {
+        Some(why) => Some(format!("{why}; the journal has {total} entries")),
+        None if total >= MIN_NOTICE_ENTRIES => {
             Some(format!("the journal has no usable snapshot: reading all {total} entries"))
         }
         None => None,
     }
 }
 
-/// Adds evicted intents to the book of a finished run, as far as they can be read.
-pub(super) async fn fill_book(
+pub(super) async fn restore_evicted_intents(
     finished: Result<Finished, RuntimeError>,
     url: Option<&JournalUrl>,
     settings: &SessionSettings,
@@ -296,7 +295,7 @@ pub(super) async fn fill_book(
             finished.forgotten = 0;
         }
         Err(error) => tracing::warn!(
-            "the figures of this run lack {} early trades and rejections, since the journal cannot be read again: {}",
+            "the figures of this run lack {} early trades and rejections, as the journal is unreadable: {}",
             finished.forgotten,
             error.text()
         ),
@@ -304,7 +303,7 @@ pub(super) async fn fill_book(
     Ok(finished)
 }
 
-pub(super) async fn complete_standing(
+pub(super) async fn complete_reload_input(
     standing: &ReloadInput,
     url: Option<&JournalUrl>,
     settings: &SessionSettings,
@@ -329,8 +328,8 @@ mod tests {
     #[test]
     fn announces_long_or_unusual_reading() {
         let of = |why, total| reading_notice(FullReading { why, done: 0, total });
-        assert_eq!(of(None, NOTICE_ENTRIES - 1), None);
-        assert!(of(None, NOTICE_ENTRIES).is_some_and(|notice| notice.contains("reading all 100000 entries")));
+        assert_eq!(of(None, MIN_NOTICE_ENTRIES - 1), None);
+        assert!(of(None, MIN_NOTICE_ENTRIES).is_some_and(|notice| notice.contains("all 100000 entries")));
         assert_eq!(
             of(Some("it is read: other settings"), 3).as_deref(),
             Some("it is read: other settings; it has 3 entries")

@@ -1,4 +1,4 @@
-//! Live runs: composition, display and shutdown.
+//! Live runs: assembly, start, display and shutdown.
 
 mod connect;
 mod embedded;
@@ -39,7 +39,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, Strategy};
 use candlewick_simulator::SimulationSettings;
 use events::EventPublication;
-use monitor::{Sources, Watch};
+use monitor::{Monitoring, Sources};
 use serde_json::json;
 use std::ops::Range;
 use std::sync::Arc;
@@ -64,7 +64,6 @@ pub struct Connection {
 type WaitingRequests = Arc<dyn Fn() -> Vec<(&'static str, usize)> + Send + Sync>;
 
 impl Connection {
-    /// Connects to the configured wallet without request or time limits.
     fn new(
         loaded: &Loaded,
         market: Arc<dyn MarketData>,
@@ -89,7 +88,7 @@ impl Connection {
         }
     }
 
-    fn over_http(
+    fn with_http_venue(
         loaded: &Loaded,
         venue: Arc<HttpBroker>,
         broker: Arc<dyn Broker>,
@@ -109,7 +108,7 @@ pub struct FrontEnd<'a> {
     pub journal: JournalSession,
     pub control: ControlChannel,
     pub watchers: Vec<Watcher>,
-    /// Prints the amounts at risk line by line, without blocking.
+    /// Callback that prints notices, such as the amounts at risk, without blocking.
     pub announce: Box<dyn Fn(&str) + 'a>,
     pub progress: Box<dyn Progress + 'a>,
     pub stop: mpsc::Receiver<Stop>,
@@ -123,7 +122,7 @@ pub struct Outcome {
     pub trading: TradingMode,
     pub start_balance: Money,
     pub span: Range<Millis>,
-    /// Number of the last event; 0 if the feed has no follower.
+    /// Number of the last event; 0 if the event feed has no follower.
     pub last_event: u64,
 }
 
@@ -143,7 +142,7 @@ pub async fn run(
     };
     let outcome = Box::pin(run_watched(loaded, bots, connection, front)).await;
     tokio::select! {
-        // Without alerts, this branch completes at once, even during an immediate quit.
+        // This branch completes at once if alerts are off, even during an immediate quit.
         biased;
         () = alerts.end(outcome.as_ref().map(|outcome| outcome.finished.stop)) => {}
         () = leave.notified() => tracing::warn!("quitting without waiting for unsent alerts"),
@@ -171,7 +170,7 @@ async fn run_watched(
     let (session, journal) = release_on_error(new_session(&settings, bots.strategies), journal).await?;
     report_budget((&settings, &bots.wants_prices, streams), requests_per_second, &mut runtime);
     let journal_url = journal.url();
-    // Without a journal, no intent is evicted.
+    // A run without a journal evicts no intents.
     runtime.remember_s = journal_url.as_ref().map_or(0, |_| runtime.remember_s);
     runtime.least_remembered = least_remembered();
     let recovered =
@@ -212,11 +211,11 @@ async fn run_watched(
     };
     let told = (&settings, trading, start_balance);
     let (published, observer) = EventPublication::begin(feed, told, Arc::clone(&venue_clock));
-    let runner = watch.measure(runner.with_observer(observer), loaded, sources);
+    let runner = watch.attach_observers(runner.with_observer(observer), loaded, sources);
     let inputs = inputs.open(loaded, &venue_clock, &sender.downgrade()).await;
     drop(hold);
     let finished = Box::pin(runner.run(stop, orders)).await;
-    let finished = journal_session::fill_book(finished, journal_url.as_ref(), &settings).await;
+    let finished = journal_session::restore_evicted_intents(finished, journal_url.as_ref(), &settings).await;
     drop(inputs);
     let ended = venue_clock.now();
     let last_event = published.end(finished.as_ref().ok(), ended).await;
@@ -233,9 +232,9 @@ async fn prepare(
     loaded: &Loaded,
     journal: &mut JournalSession,
     (broker, account, trading): (&dyn Broker, AccountKind, TradingMode),
-) -> Result<(Watch, PendingInputs, Account, Decimal)> {
-    let watch = Watch::begin(loaded).await?;
-    journal.check_kind(trading).await?;
+) -> Result<(Monitoring, PendingInputs, Account, Decimal)> {
+    let watch = Monitoring::begin(loaded).await?;
+    journal.check_trading_mode(trading).await?;
     let inputs = PendingInputs::prepare(loaded).await?;
     let account = connect(broker, account, loaded.config.account.money_scale).await?;
     let first = journal.first_balance().await?;
@@ -278,12 +277,12 @@ async fn release_on_error<T>(made: Result<T>, journal: JournalSession) -> Result
     }
 }
 
-/// Checks that a first run has funds. In a later run, all funds may be in open trades.
+/// Checks that the first run of a journal has funds. In later runs, open trades may use all funds.
 fn check_funds(account: &Account) -> Result<()> {
     if account.balance > Decimal::ZERO {
         return Ok(());
     }
-    let problem = format!("the {} wallet holds {:.2}: nothing can be staked", account.kind, account.balance);
+    let problem = format!("the {} wallet holds {:.2}, so no trade can open", account.kind, account.balance);
     Err(AppError::invalid(problem).help("fund the wallet at the venue"))
 }
 
@@ -293,12 +292,12 @@ async fn check_start(
     (past, session): (&RecoveredState, &Session),
     journal: Option<&JournalUrl>,
 ) -> Result<()> {
-    let left = past.evicted_count();
-    if left > 0 {
-        tracing::info!("{left} old trades stay in the journal only");
+    let evicted = past.evicted_count();
+    if evicted > 0 {
+        tracing::info!("{evicted} old trades remain in the journal only");
     }
-    let known = ReloadInput { forgotten: left, ..ReloadInput::new(session, past.book()) };
-    let standing = journal_session::complete_standing(&known, journal, settings).await?;
+    let known = ReloadInput { forgotten: evicted, ..ReloadInput::new(session, past.book()) };
+    let standing = journal_session::complete_reload_input(&known, journal, settings).await?;
     start_checks::check_ladders(settings, &standing, simulation)?;
     if trading == TradingMode::Real { start_checks::check_real_money(past, session) } else { Ok(()) }
 }

@@ -1,6 +1,6 @@
 //! Reload of a run's settings: full validation, then a check against the run and its open trades.
 
-use super::journal_session::complete_standing;
+use super::journal_session::complete_reload_input;
 use super::start_checks::check_ladders;
 use crate::bots::session_settings;
 use crate::configuration::{Config, Loaded, check_reload};
@@ -17,9 +17,9 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
-/// Maximum number of listed files, and maximum length of a name. Command answers must be short.
-const MAX_FILES: usize = 3;
-const MAX_NAME: usize = 40;
+/// Maximum number of changed files in an answer, since answers to commands must be short.
+const MAX_LISTED_FILES: usize = 3;
+const MAX_NAME_CHARS: usize = 40;
 
 pub type ReadAgain = Box<dyn Fn() -> Result<Loaded> + Send + Sync>;
 
@@ -56,11 +56,11 @@ impl ReloadContext {
 
     pub(super) fn reader(self, read: ReadAgain) -> SettingsReader {
         Arc::new(move |standing: &ReloadInput| {
-            let loaded = read().map_err(|error| one_line(&error))?;
+            let loaded = read().map_err(|error| to_one_line(&error))?;
             // Runs in a thread that may block.
-            let completion = complete_standing(standing, self.journal.as_ref(), &self.settings);
-            let standing = Handle::current().block_on(completion).map_err(|error| one_line(&error))?;
-            self.validate(&loaded, &standing).map_err(|error| one_line(&error))
+            let completion = complete_reload_input(standing, self.journal.as_ref(), &self.settings);
+            let standing = Handle::current().block_on(completion).map_err(|error| to_one_line(&error))?;
+            self.validate(&loaded, &standing).map_err(|error| to_one_line(&error))
         })
     }
 
@@ -97,20 +97,20 @@ impl ReloadContext {
         let changed = self.files.iter().filter(|(name, hash)| now.get(*name) != Some(*hash));
         let words = |name: &str| {
             let name = Path::new(name).file_name().map_or(name.into(), |name| name.to_string_lossy());
-            let name: String = visible(&name).chars().take(MAX_NAME).collect();
-            format!("{name} has changed since the start: restart the bot to trade it")
+            let name: String = visible(&name).chars().take(MAX_NAME_CHARS).collect();
+            format!("{name} has changed since the start: restart the bot to use the new file")
         };
-        Ok(changed.take(MAX_FILES).map(|(name, _)| words(name)).collect())
+        Ok(changed.take(MAX_LISTED_FILES).map(|(name, _)| words(name)).collect())
     }
 
-    /// Builds the new settings with the bots in their running order, since state refers to bots by index.
+    /// Builds the new settings for the running bots, since run state refers to bots by index.
     fn build_settings(&self, loaded: &Loaded) -> SessionSettings {
         let bots = self.config.bots.clone();
         SessionSettings { balance: self.settings.balance, bots, ..session_settings(loaded) }
     }
 }
 
-fn one_line(error: &AppError) -> String {
+fn to_one_line(error: &AppError) -> String {
     let text = error.text();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join("; ")
@@ -165,7 +165,7 @@ mod tests {
         let files = bot_files(&config.bots).unwrap();
         let running = running(config, files);
         assert_eq!(running.changed_files().unwrap(), [""; 0]);
-        let told = ["up.toml has changed since the start: restart the bot to trade it"];
+        let told = ["up.toml has changed since the start: restart the bot to use the new file"];
         std::fs::write(&file, "buy = 'close > 2'").unwrap();
         assert_eq!(running.changed_files().unwrap(), told);
         std::fs::write(&file, "buy = 'close > 1'").unwrap();
@@ -178,7 +178,7 @@ mod tests {
     fn answers_have_no_line_breaks() {
         let missing = Loaded::read(&["missing.toml".into()], Base::Bare, Vec::<Flag>::new()).unwrap_err();
         assert!(missing.text().contains('\n'), "{}", missing.text());
-        let line = one_line(&missing);
+        let line = to_one_line(&missing);
         assert!(!line.contains('\n') && line.contains("missing.toml") && line.contains("; "), "{line}");
     }
 

@@ -1,4 +1,4 @@
-//! Checks and notices before the first trade, and the record of looks at past candles.
+//! Checks and notices before the first trade, and the record of the past candles that bots see.
 
 use crate::bots::session_settings;
 use crate::configuration::Loaded;
@@ -32,7 +32,7 @@ pub(super) fn check_real_money(past: &RecoveredState, session: &Session) -> Resu
         return Ok(());
     }
     let problem = format!(
-        "real money is not traded by bots whose edge is ruled out or no longer held (live verdict): {}",
+        "the live verdict forbids real money for bots whose edge is ruled out or no longer held: {}",
         rejected.join(", ")
     );
     Err(stopped(problem).help("use the demo wallet for these bots, or remove them"))
@@ -109,7 +109,7 @@ fn trade_record(bot: usize, standing: &ReloadInput, assumed: Payout) -> TradeRec
     TradeRecord::from_rows(payout, own)
 }
 
-/// Records the candles that these bots will see in the variant ledger, if there is one.
+/// Records in the variant ledger, if configured, which candles these bots will see.
 pub fn record_look(
     loaded: &Loaded,
     registry: &Registry,
@@ -124,7 +124,8 @@ pub fn record_look(
         Look { kind: LookKind::Sandbox, run: None, candles, is_truncated: false, span, end: LookEnd::Whole };
     ledger.note(&notes, &look).map_err(|error| {
         let place = ledger.path().display();
-        let problem = format!("cannot record this look at past candles in {place} (set [variants] ledger to another file, or \"\" for none)");
+        let problem =
+            format!("cannot record this look at candles in {place}; set another [variants] ledger, or \"\"");
         AppError::invalid(problem).with_source(error)
     })?;
     Ok(())

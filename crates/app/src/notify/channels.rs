@@ -66,7 +66,7 @@ const fn to_severity(severity: AlertSeverity) -> Severity {
     }
 }
 
-/// Returns a real-time clock, since the run's clock may follow its candles.
+/// Returns a clock of real time, since the run's clock may follow the candles instead.
 fn wall_clock() -> WallClock {
     let clock = SystemClock::new();
     Arc::new(move || {
@@ -124,7 +124,7 @@ fn build_endpoint(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Re
     let (url, secret) = resolve_address(loaded, name, settings)?;
     let Some(url) = url else {
         let problem =
-            "this key is missing: the address of the channel (or set url_file or the environment variable)";
+            "the address of the channel is missing: set this key, url_file or the environment variable";
         return Err(loaded.problem(&key("url"), problem));
     };
     let sound = |setting: &str, text: &str| {
@@ -135,7 +135,7 @@ fn build_endpoint(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Re
     Ok(Endpoint { url: sound("url", &url)?, secret })
 }
 
-/// Returns the address and secret. The environment overrides files, and files override settings.
+/// Returns a channel's address and secret. The environment overrides files, and files override settings.
 fn resolve_address(
     loaded: &Loaded,
     name: &str,

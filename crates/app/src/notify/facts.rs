@@ -9,7 +9,7 @@ use candlewick_runtime::events::{OrderFacts, RunEvent, TradeFacts};
 use candlewick_sdk::{Millis, MoneyScale, format_price, visible};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rules whose rejections cause an alert, because the user configured them or has to act.
+/// Rules whose rejections cause an alert, because the user set the limit or has to act.
 const REPORTED_LIMITS: [Rule; 10] = [
     Rule::DailyLossLimit,
     Rule::DailyProfitTarget,
@@ -27,15 +27,15 @@ pub(super) struct AlertBuilder {
     scale: MoneyScale,
     doubt_after: Millis,
     balance_below: f64,
-    doubts: BTreeMap<IntentId, Doubt>,
+    doubts: BTreeMap<IntentId, DoubtfulOrder>,
     limits: BTreeSet<(String, &'static str)>,
     is_low: bool,
 }
 
-struct Doubt {
+struct DoubtfulOrder {
     since: Millis,
     order: OrderFacts,
-    is_told: bool,
+    is_reported: bool,
 }
 
 impl AlertBuilder {
@@ -72,7 +72,7 @@ impl AlertBuilder {
                 Some(with_repeat_key(with_order(alert(at, Kind::Rejected, &text), &order), key))
             }
             RunEvent::Resolved { intent, how } => {
-                let doubt = self.doubts.remove(&intent).filter(|doubt| doubt.is_told)?;
+                let doubt = self.doubts.remove(&intent).filter(|doubt| doubt.is_reported)?;
                 let text = format!("trade #{intent} is resolved: {}", how.replace('_', " "));
                 Some(with_order(alert(at, Kind::Resolved, &text), &doubt.order))
             }
@@ -91,29 +91,29 @@ impl AlertBuilder {
     }
 
     pub(super) fn note_doubt(&mut self, since: Millis, order: OrderFacts) {
-        self.doubts.insert(order.intent, Doubt { since, order, is_told: false });
+        self.doubts.insert(order.intent, DoubtfulOrder { since, order, is_reported: false });
     }
 
     /// Returns an alert when funds first fall below the limit. A recovery rearms the alert.
     pub(super) fn check_funds(&mut self, at: Millis, funds: Funds) -> Option<Alert> {
         let sum = self.scale.to_f64(funds.free) + self.scale.to_f64(funds.open_stakes);
         let was_low = std::mem::replace(&mut self.is_low, sum < self.balance_below);
-        let text = || format!("free balance and open stakes are {sum:.2}, below {:.2}", self.balance_below);
+        let text = || format!("free balance and open stakes total {sum:.2}, below {:.2}", self.balance_below);
         (self.is_low && !was_low).then(|| alert(at, Kind::Balance, &text()))
     }
 
-    pub(super) fn lasting_doubts(&mut self, now: Millis) -> Vec<Alert> {
+    pub(super) fn alerts_for_lasting_doubts(&mut self, now: Millis) -> Vec<Alert> {
         let after = self.doubt_after;
         let lasting =
-            self.doubts.iter_mut().filter(|(_, doubt)| !doubt.is_told && now - doubt.since >= after);
-        let told = lasting.map(|(intent, doubt)| {
-            doubt.is_told = true;
+            self.doubts.iter_mut().filter(|(_, doubt)| !doubt.is_reported && now - doubt.since >= after);
+        let alerts = lasting.map(|(intent, doubt)| {
+            doubt.is_reported = true;
             let (seconds, order) = ((now - doubt.since).get() / 1_000, describe_order(&doubt.order));
             let text =
-                format!("trade #{intent}, {order}: unknown status for {seconds} s, its symbol is blocked");
+                format!("trade #{intent} ({order}): unknown status for {seconds} s, the symbol is blocked");
             with_order(alert(now, Kind::Doubt, &text), &doubt.order)
         });
-        told.collect()
+        alerts.collect()
     }
 }
 
@@ -122,12 +122,12 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
     let plain = |kind, text: String| Some(alert(at, kind, &text));
     match event {
         RunEvent::SecondTrade { intent, venue_id, stake } => {
-            let second = format!("{venue_id}, stake {stake:.2}");
-            let text = format!("trade #{intent} was ordered once, but the venue has a second one, {second}");
+            let trade = format!("{venue_id}, stake {stake:.2}");
+            let text = format!("trade #{intent} was ordered once, but the venue has a second trade: {trade}");
             plain(Kind::SecondTrade, text)
         }
         RunEvent::Halted { reason } => {
-            plain(Kind::Halted, format!("no trade opens until `candlewick resume`{}", format_reason(reason)))
+            plain(Kind::Halted, format!("trading stops until `candlewick resume`{}", format_reason(reason)))
         }
         RunEvent::Suspended { reason } => {
             plain(Kind::Suspended, format!("opens are suspended{}", format_reason(reason)))
@@ -142,7 +142,7 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
         RunEvent::VenueHeard { api } => plain(Kind::VenueHeard, format!("{} answers again", api.label())),
         RunEvent::SeriesLate { symbol, interval, since, is_unanswered } => {
             let seconds = (at - since).get() / 1_000;
-            let why = if is_unanswered { "requests fail" } else { "the price API answers without it" };
+            let why = if is_unanswered { "requests fail" } else { "the price API sends no new candle" };
             let text =
                 format!("{symbol} {interval} has had no candle for {seconds} s: {why}; no trade opens on it");
             Some(series_alert(at, Kind::SeriesLate, symbol, &text))
@@ -152,10 +152,10 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
             Some(series_alert(at, Kind::SeriesRecovered, symbol, &text))
         }
         RunEvent::Deposit { amount } => {
-            plain(Kind::Deposit, format!("{amount:+.2} in the wallet not explained by any trade"))
+            plain(Kind::Deposit, format!("the wallet changed by {amount:+.2}, which no trade explains"))
         }
         RunEvent::WalletDifference { amount } if amount != 0.0 => {
-            plain(Kind::Deposit, format!("the wallet differs by {amount:+.2} from the trades"))
+            plain(Kind::Deposit, format!("the wallet differs by {amount:+.2} from the results of the trades"))
         }
         RunEvent::Verdict { bot, edge, trades } => Some(verdict_alert(at, bot, edge, trades)),
         RunEvent::Alarm { text } => {
@@ -171,7 +171,7 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
         }
         RunEvent::Stopping { unfinished, .. } => {
             let waits = format!("waiting for {unfinished} open trades and orders of unknown status");
-            plain(Kind::Stopping, format!("no more trades open; {waits}"))
+            plain(Kind::Stopping, format!("no new trades are opened; {waits}"))
         }
         _ => None,
     }
@@ -310,12 +310,12 @@ mod tests {
             (silent, "venue_silent critical -", "the price API has not answered for 200 s;"),
             (RunEvent::VenueHeard { api: VenueApi::Trading }, "venue_heard notice -", "the trading API"),
             (late_series(true), "series_late critical -", "EURUSD 1m has had no candle for 180 s: requests"),
-            (late_series(false), "series_late critical -", "for 180 s: the price API answers without it"),
+            (late_series(false), "series_late critical -", "for 180 s: the price API sends no new candle"),
             (RunEvent::Alarm { text: "it differs".to_owned() }, "alarm critical -", "it differs"),
             (verdict(Edge::NoLongerHeld), "verdict warning btc", "after 900 trades: the edge is no longer"),
             (verdict(Edge::Shown), "verdict notice btc", "after 900 trades: an edge is shown"),
             (second, "second_trade critical -", "trade #7 was ordered once"),
-            (RunEvent::Deposit { amount: -3.5 }, "deposit warning -", "-3.50 in the wallet"),
+            (RunEvent::Deposit { amount: -3.5 }, "deposit warning -", "wallet changed by -3.50,"),
         ] {
             let (found, text) = describe(event).unwrap();
             assert!(found == head && text.contains(part), "{found}: {text}");
@@ -337,14 +337,14 @@ mod tests {
         let end = |intent| RunEvent::Resolved { intent: IntentId::new(intent), how: "not_opened" };
         assert_eq!((facts.alert_for(at(0), doubt(7)), facts.alert_for(at(1), doubt(8))), (None, None));
         assert_eq!(facts.alert_for(at(30), end(8)), None, "it was short");
-        assert_eq!(facts.lasting_doubts(at(59)), []);
-        let lasting = facts.lasting_doubts(at(60));
+        assert_eq!(facts.alerts_for_lasting_doubts(at(59)), []);
+        let lasting = facts.alerts_for_lasting_doubts(at(60));
         let [Alert { severity: Severity::Warning, symbol: Some(symbol), text, .. }] = lasting.as_slice()
         else {
             panic!("{lasting:?}")
         };
         assert!(symbol == "BTCUSDT" && text.contains("trade #7") && text.contains("60 s"), "{text}");
-        assert_eq!(facts.lasting_doubts(at(600)), [], "told once");
+        assert_eq!(facts.alerts_for_lasting_doubts(at(600)), [], "alerts only once");
         let Alert { event, text, .. } = facts.alert_for(at(601), end(7)).unwrap();
         assert_eq!((event.as_str(), text.as_str()), ("resolved", "trade #7 is resolved: not opened"));
     }
@@ -354,9 +354,9 @@ mod tests {
         let mut facts = facts();
         facts.note_doubt(at(-3_600), order(7));
         facts.note_doubt(at(50), order(8));
-        let told = facts.lasting_doubts(at(60));
-        assert_eq!(told.len(), 1);
-        assert!(told[0].text.starts_with("trade #7, BUY BTCUSDT for 10.00: unknown status for 3660 s"));
+        let alerts = facts.alerts_for_lasting_doubts(at(60));
+        assert_eq!(alerts.len(), 1);
+        assert!(alerts[0].text.starts_with("trade #7 (BUY BTCUSDT for 10.00): unknown status for 3660 s"));
         let end = RunEvent::Resolved { intent: IntentId::new(7), how: "not_opened" };
         assert!(facts.alert_for(at(62), end).is_some());
     }
@@ -364,13 +364,13 @@ mod tests {
     #[test]
     fn reports_limits_once_a_day_per_bot() {
         let mut facts = facts();
-        let mut is_told = |event| facts.alert_for(at(0), event).is_some();
+        let mut is_reported = |event| facts.alert_for(at(0), event).is_some();
         for rule in REPORTED_LIMITS.map(Rule::as_str) {
-            assert!(is_told(refused(rule)) && !is_told(refused(rule)), "{rule}");
+            assert!(is_reported(refused(rule)) && !is_reported(refused(rule)), "{rule}");
         }
-        assert!(!is_told(refused("Cooldown")));
-        assert!(!is_told(RunEvent::Day { balance: 1.0 }));
-        assert!(is_told(refused("DailyLossLimit")), "the next day");
+        assert!(!is_reported(refused("Cooldown")));
+        assert!(!is_reported(RunEvent::Day { balance: 1.0 }));
+        assert!(is_reported(refused("DailyLossLimit")), "the next day");
     }
 
     #[test]
@@ -380,10 +380,10 @@ mod tests {
             let money = |amount: i64| scale.exact(amount.into()).unwrap();
             Funds { free: money(free), open_stakes: money(staked), peak: Money::ZERO, first_wallet: None }
         };
-        let told: Vec<bool> = [(120, 0), (60, 40), (60, 39), (10, 0), (100, 0), (99, 0)]
+        let alerts: Vec<bool> = [(120, 0), (60, 40), (60, 39), (10, 0), (100, 0), (99, 0)]
             .map(|(free, staked)| facts.check_funds(at(0), funds(free, staked)).is_some())
             .to_vec();
-        assert_eq!(told, [false, false, true, false, false, true]);
+        assert_eq!(alerts, [false, false, true, false, false, true]);
     }
 
     #[test]

@@ -30,7 +30,7 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(15);
 const DRAIN_CHECKS: u32 = 20;
 const DRAIN_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Alerts of a run. They never block trading.
+/// Alerts of a run, which never block trading.
 pub(crate) struct Alerts(Option<RunningAlerts>);
 
 struct RunningAlerts {
@@ -89,7 +89,7 @@ impl Alerts {
         let slow = slow_channels(&notifier, end_timeout).await;
         let seconds = end_timeout.as_secs();
         if !slow.is_empty() {
-            tracing::warn!("waiting up to {seconds} s for alerts of {}", slow.join(", "));
+            tracing::warn!("waiting up to {seconds} s for unsent alerts of {}", slow.join(", "));
         }
         let Ok(notifier) = Arc::try_unwrap(notifier) else { return };
         for ChannelCounts { channel, waiting, dropped, refused, .. } in notifier.end(end_timeout).await {
@@ -126,7 +126,7 @@ impl AlertFollower {
                     self.handle(received.notice);
                 }
                 _ = pace.tick() => {
-                    for alert in self.facts.lasting_doubts(self.clock.now()) {
+                    for alert in self.facts.alerts_for_lasting_doubts(self.clock.now()) {
                         self.notifier.send(alert);
                     }
                     self.notifier.tick();
@@ -185,7 +185,7 @@ async fn slow_channels(notifier: &Notifier, end_timeout: Duration) -> Vec<String
 fn end_alert(clock: &dyn Clock, how: Result<Stop, &AppError>) -> Alert {
     let (severity, text) = match how {
         Ok(Stop::Limit(rule)) => {
-            (Severity::Critical, format!("the run ended: limit {} reached", rule.as_str()))
+            (Severity::Critical, format!("the run ended because it reached the limit {}", rule.as_str()))
         }
         Ok(stop) => (Severity::Notice, format!("the run ended: {}", stop_name(stop).replace('_', " "))),
         Err(error) => {
@@ -216,7 +216,7 @@ async fn answer_chat(mut questions: mpsc::Receiver<ChatQuestion>, orders: mpsc::
             )) => problem,
             Ok(Some(ControlAnswer::Signal { .. })) => "Accepted.".to_owned(),
             Ok(None) => "The run has ended or is ending.".to_owned(),
-            Err(_) => "The run has not answered in time: check /status.".to_owned(),
+            Err(_) => "The run did not answer in time: send /status to check it.".to_owned(),
         };
         let _ = answer.send(words);
     }
@@ -240,13 +240,13 @@ pub async fn test(loaded: &Loaded, channel: Option<&str>) -> Result<Vec<ChannelT
             open.name == name || open.name.strip_prefix(name).is_some_and(|rest| rest.starts_with(' '))
         };
         if channel.is_none_or(is_of) {
-            tested.push(send(&open, &settings.sender).await);
+            tested.push(send_test(&open, &settings.sender).await);
         }
     }
     Ok(tested)
 }
 
-async fn send(open: &OpenChannel, sender: &str) -> ChannelTest {
+async fn send_test(open: &OpenChannel, sender: &str) -> ChannelTest {
     let (now, stopwatch) = (SystemClock::new().now().get(), Stopwatch::start());
     let text = format!("Test message to the channel {}: delivery works.", open.name);
     let alert = Alert::new(now, Severity::Notice, &event_name(AlertEvent::Test), text);

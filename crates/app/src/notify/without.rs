@@ -27,6 +27,6 @@ impl Alerts {
 
 #[allow(clippy::unused_async, reason = "asynchronous with alerts")]
 pub async fn test(_loaded: &Loaded, _channel: Option<&str>) -> Result<Vec<ChannelTest>, AppError> {
-    Err(AppError::invalid("this program was built without the feature notify")
-        .help("build it with --features notify or full, or install a package (docs/installing.md)"))
+    Err(AppError::invalid("this program was built without the notify feature")
+        .help("build the program with --features notify or full, or install a package (docs/installing.md)"))
 }

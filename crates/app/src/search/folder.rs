@@ -42,11 +42,11 @@ impl ResultFolder {
         Ok(self.here.join(name))
     }
 
-    /// Uploads a finished file. If another machine was faster, keeps its upload and returns a notice.
+    /// Uploads a finished file. Keeps a file that another machine uploaded first, and returns a notice.
     pub fn upload(&self, name: &str) -> Result<Option<String>> {
         let Some(remote) = &self.remote else { return Ok(None) };
         let place = remote.shown().join(name);
-        let others = || format!("{}: kept the file of a faster run", place.display());
+        let others = || format!("{}: kept the file that a faster run uploaded", place.display());
         Ok((!remote.upload_if_unchanged(name)?).then(others))
     }
 
@@ -100,7 +100,7 @@ impl ResultFolder {
     }
 }
 
-/// Renders the best parameters as an overlay of the searched configuration. Adds built-in price steps.
+/// Renders the best parameters as a configuration overlay, together with the built-in price steps.
 pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<String> {
     let mut best = prepared.written.clone();
     best["params"] = bot.params.clone();

@@ -13,7 +13,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Strategy and parameter sets for which a hold-out is opened, regardless of the search method.
+/// Strategy and parameter sets that a hold-out tests, regardless of the search method.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hypothesis {
     pub data_hash: String,
@@ -53,9 +53,9 @@ pub struct OpeningRequest<'a> {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownLooks {
-    /// Descriptions of known looks, and reasons why looks or variants are unknown.
+    /// Descriptions of known looks at the hold-out, and reasons why looks or variants are unknown.
     pub found: Vec<String>,
-    /// Reason why there may be further, unrecorded looks.
+    /// Reason why looks at the hold-out may be unrecorded.
     pub unknown: Option<String>,
 }
 
@@ -71,7 +71,7 @@ pub struct OpeningRecord {
     pub at: String,
     /// 1-based number of this opening for the hypothesis.
     pub number: usize,
-    /// Number of earlier openings of any of these candles for other hypotheses.
+    /// Number of earlier openings of the same candles for other hypotheses.
     pub others: usize,
     pub looks: KnownLooks,
 }
@@ -109,7 +109,7 @@ impl HoldOutLock {
         Self(folder.join("hold-outs.jsonl"))
     }
 
-    pub fn openings(
+    pub fn count_openings(
         &self,
         hypothesis: &Hypothesis,
         candles: &CandleSample,
@@ -126,7 +126,7 @@ impl HoldOutLock {
 
     /// Records an opening durably before any result is shown. A repeated run adds no opening.
     pub fn open(&self, asked: &OpeningRequest<'_>) -> Result<OpeningRecord> {
-        let mut file = self.file().map_err(|error| self.file_error(error))?;
+        let mut file = self.open_file().map_err(|error| self.file_error(error))?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(|error| self.file_error(error))?;
         let (mut openings, sound) = self.read(&text)?;
@@ -159,7 +159,7 @@ impl HoldOutLock {
         let by_strategy = touching().filter(is_of_strategy).count() - same;
         let times = counted(by_strategy, "opening", "openings");
         let others = (by_strategy > 0).then(|| {
-            format!("this strategy has opened candles of the hold-out before for other hypotheses: {times}")
+            format!("this strategy has already opened candles of the hold-out for other hypotheses: {times}")
         });
         Ok(OpeningRecord {
             at: opening.opened_at.clone(),
@@ -193,22 +193,22 @@ impl HoldOutLock {
         }
     }
 
-    /// Opens and locks the list, so that two runs cannot open a hold-out at the same time.
-    fn file(&self) -> io::Result<File> {
+    /// Opens and locks the list of openings, so that two runs cannot open a hold-out at the same time.
+    fn open_file(&self) -> io::Result<File> {
         create_dir_all(self.0.parent().unwrap_or(Path::new(".")))?;
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.0)?;
         file.lock()?;
         Ok(file)
     }
 
-    /// Returns the openings and their length in bytes. Ignores an incomplete last line of a killed run.
+    /// Parses the openings, and counts their bytes. Ignores an incomplete last line of a killed run.
     fn read(&self, text: &[u8]) -> Result<(Vec<Opening>, u64)> {
         let whole = text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
         let (mut openings, mut sound) = (Vec::new(), 0);
         for (line, number) in whole.zip(1..) {
             let opening = serde_json::from_slice(line).map_err(|error| {
                 let place =
-                    format!("{}:{number}: this line is not an opening of a hold-out", self.0.display());
+                    format!("{}:{number}: this line does not describe a hold-out opening", self.0.display());
                 AppError::invalid(place).with_source(error)
             })?;
             openings.push(opening);
@@ -220,18 +220,18 @@ impl HoldOutLock {
     fn already_opened(&self, last: &Opening, count: usize) -> AppError {
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let problem = format!(
-            "the hold-out was already opened {times} for this hypothesis, last on {} by another run: it no longer tests \
-             choices made after that look",
+            "the hold-out was already opened {times} for this hypothesis, last on {} by another run, and \
+             no longer tests choices made since then",
             last.opened_at
         );
         AppError::new(ErrorKind::HoldOutOpenedBefore, problem).help(format!(
-            "test on later candles, or open it with --again, which the result reports; openings are listed in {}",
+            "test on later candles, or pass --again, which the result will report; {} lists all openings",
             self.0.display()
         ))
     }
 
     fn file_error(&self, error: io::Error) -> AppError {
-        let problem = format!("cannot use {}, the list of opened hold-outs", self.0.display());
+        let problem = format!("cannot use the list of opened hold-outs {}", self.0.display());
         AppError::invalid(problem).with_source(error)
     }
 }
@@ -269,7 +269,7 @@ impl HoldOutRange {
         };
         let looks = ledger.earlier_looks(&self.hypothesis.strategy.0, &self.candles, run);
         let looks = looks.map_err(|error| {
-            let problem = format!("cannot read {}, the ledger of tried variants", ledger.path().display());
+            let problem = format!("cannot read the ledger of tried variants {}", ledger.path().display());
             AppError::invalid(problem).with_source(error)
         })?;
         let kinds = looks.same_strategy.iter().map(|(kind, count)| match kind {
@@ -343,7 +343,7 @@ mod tests {
 
         fn openings(&self, hypothesis: &Hypothesis) -> usize {
             let candles = self.candles();
-            self.lock().openings(hypothesis, &candles, &candles.span().unwrap()).unwrap()
+            self.lock().count_openings(hypothesis, &candles, &candles.span().unwrap()).unwrap()
         }
 
         fn lock(&self) -> HoldOutLock {

@@ -1,4 +1,4 @@
-//! Searches: their terms, preparation and result folder.
+//! Preparation, plans and result folders of searches.
 
 mod folder;
 mod hold_out;

@@ -37,7 +37,7 @@ pub struct SearchPlan {
     pub command: PlannedCommand,
     pub sets: u64,
     pub shards: u64,
-    /// Number of rounds; `None` if the search does not learn. Shards are numbered round by round.
+    /// Number of rounds of a learning search, `None` for others. Shards are numbered round by round.
     /// A round needs the results of all earlier rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<NonZeroU64>,
@@ -53,7 +53,7 @@ pub struct SearchPlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedWalk {
     pub layout: LayoutTerms,
-    /// Number of windows. All have the same number of shards.
+    /// Number of windows. All windows have the same number of shards.
     pub windows: u64,
 }
 
@@ -67,7 +67,7 @@ pub(super) struct PlannedArguments<A> {
 
 #[derive(Clone, Debug, Default)]
 pub struct PlanPlace {
-    /// Candle files or series. If empty, those in the plan are used.
+    /// Candle files or series; empty to use the plan's candles.
     pub data: Vec<String>,
     pub catalog: Option<PathBuf>,
     pub threads: Option<NonZeroUsize>,
@@ -76,14 +76,14 @@ pub struct PlanPlace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherProgram {
     Refused,
-    /// The operator vouches that the results are the same. The report mentions it.
+    /// Accepts results of another program. The report mentions the difference.
     Allowed,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanDifferences {
     pub allowed: Vec<String>,
-    /// Differences that cannot change a result.
+    /// Descriptions of differences that cannot change a result.
     pub noted: Vec<String>,
 }
 
@@ -179,22 +179,21 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
         }
     };
     let Some(text) = there else {
-        let help = format!("create it with {typed} plan, or copy it here from the machine that did");
+        let help = format!("create the plan with `candlewick {typed} plan`, or copy it from another machine");
         return Err(AppError::invalid(format!("{shown}: no plan found")).help(help));
     };
-    let no_plan = |why: String| AppError::invalid(format!("{shown}: not a plan of {typed}: {why}"));
+    let no_plan = |why: String| AppError::invalid(format!("{shown}: this file is not a {typed} plan: {why}"));
     let value: Value = serde_json::from_slice(&text).map_err(|error| no_plan(error.to_string()))?;
     let format = value.get("format").and_then(Value::as_u64);
     if format != Some(PLAN_FORMAT) {
-        let help = format!("create it again with {typed} plan: this program reads format {PLAN_FORMAT}");
+        let help = format!("run {typed} plan again: this program reads format {PLAN_FORMAT}");
         let why = format.map_or("the format is missing".to_owned(), |other| format!("the format is {other}"));
         return Err(no_plan(why).help(help));
     }
     let own = value.get("command").and_then(Value::as_str).unwrap_or_default();
     if own != typed {
-        return Err(
-            no_plan(format!("it was made by {own}")).help(format!("use it with {own} run and {own} merge"))
-        );
+        let help = format!("use the plan with `candlewick {own} run` and `candlewick {own} merge`");
+        return Err(no_plan(format!("the plan was made by {own}")).help(help));
     }
     serde_json::from_value(value).map_err(|error| no_plan(error.to_string()))
 }
@@ -202,7 +201,7 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
 pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<PlanDifferences> {
     let (own, mut found) = (Program::running()?, PlanDifferences::default());
     if own.hash != planned.hash {
-        let problem = format!("this program did not make the plan: {own}, not {planned}");
+        let problem = format!("another program made the plan: this program is {own}, not {planned}");
         if others == OtherProgram::Refused {
             return Err(AppError::invalid(problem).help(
                 "run the program version that made the plan, or pass --allow-other-program; the report will mention it",
@@ -210,7 +209,7 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
         }
         found.allowed.push(problem);
     }
-    let libraries = own.other_libraries(planned);
+    let libraries = own.changed_libraries(planned);
     if !libraries.is_empty() {
         found.noted.push(format!(
             "system libraries differ from those of the planning machine: {}",
@@ -220,13 +219,13 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
     Ok(found)
 }
 
-/// Returns the difference of a shard from another program as a notice, or an error if not allowed.
+/// Returns `problem` as a notice if shards of other programs are allowed, else as an error.
 pub(super) fn allow_shard(shard: &Path, problem: String, others: OtherProgram) -> Result<String> {
     if others == OtherProgram::Allowed {
         return Ok(problem);
     }
     Err(AppError::invalid(format!("{}: {problem}", shard.display())).help(
-        "run it again with the program version that made the plan, or pass --allow-other-program; the report will mention it",
+        "run the shard again with the program of the plan, or pass --allow-other-program, which the report mentions",
     ))
 }
 
@@ -244,16 +243,14 @@ pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> R
         }
         let found = found.map_or_else(|| "none".to_owned(), text);
         let problem = format!(
-            "the candles of {name} differ from the plan: planned are {}; here are {found}",
+            "the candles of {name} differ from the plan: the plan has {}; this machine has {found}",
             text(planned)
         );
-        return Err(
-            AppError::data(problem).help("set their location on this machine with --data or --catalog")
-        );
+        return Err(AppError::data(problem).help("set the location of the candles with --data or --catalog"));
     }
     let more = here.iter().find(|one| plan.iter().all(|planned| planned.series != one.series));
     let Some(more) = more else { return Ok(()) };
-    let problem = format!("the candles of {} are not in the plan, but would price its trades", more.series);
+    let problem = format!("the candles of {} are not in the plan, but would set trade prices", more.series);
     Err(AppError::data(problem).help("name only files of the plan's series with --data"))
 }
 
@@ -262,20 +259,20 @@ pub(super) fn check_identity(planned: &Value, here: &Value, done: &str) -> Resul
     let keys = here.as_object().into_iter().flat_map(|here| here.keys()).filter(differs);
     let keys: Vec<&str> = keys.map(String::as_str).collect();
     if keys.contains(&"files") {
-        let problem = format!("{} has changed since the plan was made", other_files(planned, here));
+        let problem = format!("{} has changed since the plan was made", changed_files(planned, here));
         let help = "copy the files named by parameters from the planning machine";
         return Err(AppError::data(problem).help(help));
     }
     if !keys.is_empty() {
         let keys = keys.join(", ");
-        let problem = format!("the plan differs from what is {done} here in: {keys}");
+        let problem = format!("the plan differs from what is {done} on this machine in: {keys}");
         return Err(AppError::invalid(problem)
-            .help("environment variables add to the settings of the plan: unset those that are not in it"));
+            .help("unset the environment variables that change settings of the plan"));
     }
     Ok(())
 }
 
-fn other_files(planned: &Value, here: &Value) -> String {
+fn changed_files(planned: &Value, here: &Value) -> String {
     let of = |whose: &Value| whose["files"].as_object().cloned().unwrap_or_default();
     let (planned, here) = (of(planned), of(here));
     let differs = |name: &&String| planned.get(*name) != here.get(*name);
@@ -305,7 +302,7 @@ impl PlannedCandles {
 }
 
 impl CandleChoice {
-    /// Reads from `place` if it names a location, else from the paths in the plan.
+    /// Uses the data locations of `place`, or the locations in the plan if `place` has none.
     pub(crate) fn from_plan(planned: PlannedCandles, place: PlanPlace) -> Self {
         let is_elsewhere = !place.data.is_empty() || place.catalog.is_some();
         let (data, catalog) =

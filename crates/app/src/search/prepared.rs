@@ -30,7 +30,7 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SearchTerms {
-    /// `NAME=VALUES`, or `NAME` for the full range declared by the strategy.
+    /// Searched parameters: `NAME=VALUES`, or `NAME` for the full range declared by the strategy.
     #[serde(rename = "param")]
     pub parameters: Vec<String>,
     #[serde(rename = "where")]
@@ -38,7 +38,7 @@ pub struct SearchTerms {
     pub bot: Option<String>,
     /// Search method. `None` selects a grid if all ranges are finite and `trials` is `None`, else Sobol.
     pub search: Option<Search>,
-    /// Number of sets to try, 200 by default. A grid search ignores it and tries all sets.
+    /// Number of sets to try, 200 by default. Must be `None` for a grid search, which tries all sets.
     pub trials: Option<u64>,
     pub seed: u64,
     /// Number of sets that TPE chooses per round, 16 by default.
@@ -63,7 +63,7 @@ pub struct PreparedSearch<'a> {
     pub settings: BacktestSettings,
     pub space: Space,
     pub sweep: SweepSettings,
-    /// Hashes of files named by parameters. Includes parameters that are not searched.
+    /// Hashes of the files that parameters name, including parameters that are not searched.
     pub files: BTreeMap<String, String>,
     pub candles: Candles,
 }
@@ -122,7 +122,7 @@ impl SearchTerms {
         };
         let entry = entry.for_params(&bot.params).map_err(|error| AppError::invalid(error.to_string()))?;
         if self.parameters.is_empty() {
-            let problem = format!("nothing to search: give --param for strategy \"{}\"", entry.name);
+            let problem = format!("nothing to search: pass --param for the strategy \"{}\"", entry.name);
             return Err(AppError::invalid(problem).help(describe_parameters(&entry)));
         }
         let space = Space::new(&entry, &bot, &self.parameters, &self.conditions);
@@ -181,7 +181,7 @@ impl SearchTerms {
         if self.candles.allow_coarse {
             return Ok(Some(COARSE.to_owned()));
         }
-        let help = "use --allow-coarse to run anyway; the result proves nothing";
+        let help = "pass --allow-coarse to run anyway, but the result proves nothing";
         Err(AppError::invalid(problem).help(help))
     }
 
@@ -234,7 +234,7 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
     let problem = match (search, arguments.trials, arguments.halving) {
         (Search::Grid, Some(_), _) => "a grid tries every set: remove --trials, or choose another --search",
         (search, ..) if !search.learns() && arguments.batch.is_some() => {
-            "only a search that learns has batches: remove --batch, or use --search tpe"
+            "--batch requires a search that learns: remove --batch, or use --search tpe"
         }
         (search, _, Some(_)) if search.learns() => {
             "a search that learns needs every set on all candles: remove --halving, or choose another --search"
@@ -277,10 +277,10 @@ fn check_expiries(
     }
     for (bot, market) in bots_with_markets(loaded, markets) {
         let tried = boundary_bots(bot, space);
-        let why = tried.iter().find_map(|(how, bot)| {
+        let why = tried.iter().find_map(|(flag, bot)| {
             let mut own = expiries(entry, bot).into_iter().flatten().flatten();
             let why = own.find_map(|expiry| too_coarse(expiry, market, Fineness::Throughout))?;
-            Some(format!("{how}the strategy of bot {} sets its own expiry: {why}", bot.name))
+            Some(format!("{flag}the strategy of bot {} sets its own expiry: {why}", bot.name))
         });
         if let Some(why) = why {
             return terms.coarse_notice(why);
@@ -305,7 +305,7 @@ fn idle_close_types((entry, space): (&StrategyEntry, &Space), bots: &[BotSetting
     };
     let mut tried = bots.iter().flat_map(|bot| boundary_bots(bot, space));
     tried.all(|(_, bot)| is_idle(&bot)).then(|| {
-        "--param close_type has no effect: the strategy sets the duration of each trade, so rows that differ only in it are equal"
+        "--param close_type has no effect: the strategy sets the duration of each trade, so rows with other close types are equal"
             .to_owned()
     })
 }
@@ -335,14 +335,14 @@ fn bots_with_markets<'a>(
     bots.filter_map(|bot| Some((bot, markets.iter().find(|market| market.symbol() == bot.symbol)?)))
 }
 
-/// Returns bots at the ends of numeric axes and at each value of other axes, with their flags.
+/// Returns bots with the end values of numeric axes and each value of other axes, with their flags.
 fn boundary_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
     let mut first = bot.clone();
     let axes = space.axes().iter().filter(|axis| axis.target() == Target::Parameter);
     let axes: Vec<(&Axis, &[Setting])> = axes.filter_map(|axis| Some((axis, axis.listed()?))).collect();
     for (axis, values) in &axes {
         if let Some(value) = values.first() {
-            set(&mut first, axis.name(), value);
+            set_parameter(&mut first, axis.name(), value);
         }
     }
     let mut tried = vec![(String::new(), first.clone())];
@@ -350,21 +350,21 @@ fn boundary_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)>
         let step = if axis.is_number() { values.len().saturating_sub(1).max(1) } else { 1 };
         for value in values.iter().step_by(step) {
             let mut other = first.clone();
-            set(&mut other, axis.name(), value);
+            set_parameter(&mut other, axis.name(), value);
             tried.push((format!("--param {}={value}: ", axis.name()), other));
         }
     }
     tried
 }
 
-fn set(bot: &mut BotSettings, name: &str, value: &Setting) {
+fn set_parameter(bot: &mut BotSettings, name: &str, value: &Setting) {
     if !bot.params.is_object() {
         bot.params = Value::Object(serde_json::Map::new());
     }
     bot.params[name] = value.to_json();
 }
 
-/// Returns the strategy's expiries. `None` if it cannot be built; its trial reports the reason.
+/// Returns the strategy's expiries. `None` if the strategy cannot be built; the trial reports why.
 fn expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expiry>>> {
     entry.build(&bot.params, &bot.context(None)).ok().map(|strategy| strategy.expiries())
 }
@@ -381,7 +381,7 @@ fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, S
 
 fn hash_files<'a>(values: impl Iterator<Item = &'a Value>) -> Result<BTreeMap<String, String>> {
     files_of(values).map_err(|(name, error)| {
-        let problem = format!("{name}: cannot read the file named by a parameter");
+        let problem = format!("cannot read {name}, which a parameter names as a file");
         AppError::invalid(problem).with_source(error)
     })
 }

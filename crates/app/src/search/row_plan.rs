@@ -60,7 +60,7 @@ impl<'a> RowPlanBasis<'a> {
         Ok((Self { registry, prepared, choice, sections }, strategies))
     }
 
-    /// Adds to the command's arguments everything else that determines the rows.
+    /// Adds everything else that determines the rows to the command's own arguments.
     pub(crate) fn identity(&self, mut own: Value) -> Result<Value> {
         own["program"] = json!(program_hash()?);
         own["strategies"] = json!(self.prepared.header.strategies);
@@ -165,7 +165,8 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         let (path, place) = (folder.download(&name)?, folder.shown().join(&name));
         let (shown, command) = (place.display(), self.command.as_str());
         let lacks = |why: String| {
-            let help = format!("run {command} run --shard {number}, or copy its {shown} here");
+            let command = format!("candlewick {command} run --shard {number}");
+            let help = format!("run `{command}`, or copy {shown} from another machine");
             AppError::invalid(format!("{shown}: {why}")).help(help)
         };
         let text = fs::read_to_string(&path)
@@ -175,11 +176,11 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         planned["shard"] = json!([number, self.shards]);
         let program = found["program"].take();
         if program != planned["program"].take() {
-            let problem = format!("shard {number} was run by a different program than the plan");
+            let problem = format!("shard {number} was not run by the program of the plan");
             notice = Some(allow_shard(&place, problem, others)?);
         }
         if found != planned {
-            return Err(lacks("rows belong to another plan".to_owned()));
+            return Err(lacks("the rows belong to another plan".to_owned()));
         }
         if !rows.iter().map(PlannedRow::index).eq(self.runs(number)?) {
             return Err(lacks(format!("rows of shard {number} are missing")));

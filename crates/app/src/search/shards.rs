@@ -68,7 +68,8 @@ impl SearchPlan {
         let (path, place) = (folder.download(&name)?, folder.shown().join(&name));
         let (shown, command) = (place.display(), self.command.as_str());
         let lacks = |problem: String| {
-            let help = format!("run {command} run --shard {number}, or copy its {name} here");
+            let command = format!("candlewick {command} run --shard {number}");
+            let help = format!("run `{command}`, or copy {name} from another machine");
             AppError::invalid(problem).help(help)
         };
         if !path.exists() {
@@ -80,7 +81,7 @@ impl SearchPlan {
             && program != identity["program"]
         {
             let hash: String = program.as_str().unwrap_or_default().chars().take(12).collect();
-            let problem = format!("shard {number} was run by a different program than the plan ({hash})");
+            let problem = format!("shard {number} was not run by the program of the plan, but by {hash}");
             notice = Some(allow_shard(&place, problem, others)?);
             identity["program"] = program;
         }
@@ -118,7 +119,7 @@ impl SearchPlan {
         let search = sweep.settings.search;
         let (most, shards) = (search.batch.min(search.trials), self.shards);
         if shards > most {
-            let problem = format!("{shards} shards: the search runs only {most} sets per round");
+            let problem = format!("{shards} shards are too many: the search runs only {most} sets per round");
             let help = format!("use 1 to {most} shards, or a larger --batch, which learns less often");
             return Err(AppError::invalid(problem).help(help));
         }
@@ -149,7 +150,7 @@ impl SearchPlan {
                     return error; // temporary: nothing is missing, and the same command works later
                 }
                 let problem = format!("shard {number} needs the results of shards 1 to {}", earlier * parts);
-                let help = "run them first, or copy their journals here";
+                let help = "run those shards first, or copy their journals to this folder";
                 AppError::invalid(problem).with_source(error).help(help)
             })?;
         }

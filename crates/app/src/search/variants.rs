@@ -25,7 +25,7 @@ pub(super) struct WalkLook<'a> {
 pub struct TriedCount {
     pub variants: u64,
     pub walks: u64,
-    /// Variants planned by stopped or running searches but not tried yet.
+    /// Number of variants that stopped or running searches have planned but not tried yet.
     pub under_way: u64,
     /// Whether this search started the ledger, so that earlier variants are unknown.
     pub is_first: bool,
@@ -39,24 +39,24 @@ pub struct SweepRun<'a> {
 
 impl<'a> SweepRun<'a> {
     pub fn new(terms: &'a SearchTerms, prepared: &'a PreparedSearch<'a>, identity: &Value) -> Self {
-        Self { terms, prepared, run: run_of(identity) }
+        Self { terms, prepared, run: run_id(identity) }
     }
 
     /// Records the planned sets before any of them runs, so that a killed sweep still counts.
     pub fn begin(&self, sets: u64) {
         if let Some(ledger) = self.prepared.ledger() {
-            let _ = ledger.begin(&self.prepared.entry.name, sets, &self.look(LookEnd::Stopped));
+            let _ = ledger.begin(&self.prepared.entry.name, sets, &self.build_look(LookEnd::Stopped));
         }
     }
 
-    fn look(&self, end: LookEnd) -> Look {
+    fn build_look(&self, end: LookEnd) -> Look {
         let span = self.prepared.candles.span();
         Look { end, ..self.prepared.look(self.terms, LookKind::Sweep, &self.run, span) }
     }
 }
 
-/// Returns an id for a run. It depends on the program, since another version may try other sets.
-fn run_of(identity: &Value) -> String {
+/// Returns the id of a run, which depends on the program: another version may try other sets.
+fn run_id(identity: &Value) -> String {
     blake3::hash(identity.to_string().as_bytes()).to_hex()[..16].to_owned()
 }
 
@@ -68,14 +68,14 @@ pub fn count_sweep(
     registry: &Registry,
 ) -> Option<io::Result<TriedCount>> {
     let prepared = sweep.prepared;
-    let (ledger, look) = (prepared.ledger()?, sweep.look(end));
+    let (ledger, look) = (prepared.ledger()?, sweep.build_look(end));
     let tried = rows.iter().filter_map(|row| {
         // Trades of a trial on part of the candles are not comparable.
         let trades = |figures: &Figures| (row.share >= 1.0).then(|| figures.trades_hash());
-        row.figures().map(|figures| Tried { candidate: &row.candidate, figures, trades: trades(figures) })
+        row.figures().map(|figures| TriedSet { candidate: &row.candidate, figures, trades: trades(figures) })
     });
-    let tried: Vec<Tried<'_>> = tried.collect();
-    let notes = notes_of(&tried, prepared, registry);
+    let tried: Vec<TriedSet<'_>> = tried.collect();
+    let notes = build_notes(&tried, prepared, registry);
     let run = |places: &[usize], until: Millis| {
         let sets: Vec<&Candidate> = places.iter().map(|place| tried[*place].candidate).collect();
         let outcomes = job.measure_until(&sets, until).map_err(io::Error::other)?;
@@ -88,12 +88,12 @@ pub fn count_sweep(
     let counted = ledger.note(&notes, &look).and_then(|noted| {
         let is_rewritten = end == LookEnd::Whole && ledger.note_rewritten(&noted, &notes, &look, &run)?;
         let noted = if is_rewritten { ledger.note(&notes, &look)? } else { noted };
-        count_of((&ledger, &noted), &notes, &look)
+        build_count((&ledger, &noted), &notes, &look)
     });
     Some(counted)
 }
 
-/// Records training sets, walk and hold-out. Returns the new total; `None` without a ledger.
+/// Records the training sets, the walk and the hold-out. Returns the new total; `None` without a ledger.
 pub(super) fn count_walk(
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     walk: &WalkLook<'_>,
@@ -110,32 +110,32 @@ pub(super) fn count_walk(
         let trades = Some(join_hashes(&tests.collect::<Vec<_>>()));
         Note { tried: own.clone(), p_value: None, sharpe_of_a_day: None, trades }
     };
-    let mut notes = sets_of(walk.windows, prepared, registry);
+    let mut notes = set_notes(walk.windows, prepared, registry);
     notes.push(note_of(&walk.windows.iter().collect::<Vec<_>>()));
-    let counted = note(&ledger, &notes, &look(LookKind::WalkForward, walk.walked));
+    let counted = record_notes(&ledger, &notes, &look(LookKind::WalkForward, walk.walked));
     let Some(opened) = walk.opened else { return Some(counted) };
     Some(
         counted.and_then(|_| {
-            note(&ledger, &[note_of(&[opened])], &look(LookKind::HoldOut, &opened.window.test))
+            record_notes(&ledger, &[note_of(&[opened])], &look(LookKind::HoldOut, &opened.window.test))
         }),
     )
 }
 
-struct Tried<'a> {
+struct TriedSet<'a> {
     candidate: &'a Candidate,
     figures: &'a Figures,
     trades: Option<String>,
 }
 
-fn sets_of(windows: &[WindowResult], prepared: &PreparedSearch<'_>, registry: &Registry) -> Vec<Note> {
+fn set_notes(windows: &[WindowResult], prepared: &PreparedSearch<'_>, registry: &Registry) -> Vec<Note> {
     let mut sets: BTreeMap<String, (Note, Vec<String>)> = BTreeMap::new();
     for (number, step) in windows.iter().enumerate() {
         let rows = step.rows.iter().filter_map(|row| {
             let figures = row.figures()?;
             let trades = Some(format!("{number} {} {}", row.share, figures.trades_hash()));
-            Some(Tried { candidate: &row.candidate, figures, trades })
+            Some(TriedSet { candidate: &row.candidate, figures, trades })
         });
-        for mut note in notes_of(&rows.collect::<Vec<_>>(), prepared, registry) {
+        for mut note in build_notes(&rows.collect::<Vec<_>>(), prepared, registry) {
             let trades = note.trades.take().unwrap_or_default();
             let set = sets.entry(note.tried.name.clone()).or_insert_with(|| (note.clone(), Vec::new()));
             set.1.push(trades);
@@ -146,9 +146,9 @@ fn sets_of(windows: &[WindowResult], prepared: &PreparedSearch<'_>, registry: &R
     sets.into_values().map(joined).collect()
 }
 
-fn notes_of(tried: &[Tried<'_>], prepared: &PreparedSearch<'_>, registry: &Registry) -> Vec<Note> {
+fn build_notes(tried: &[TriedSet<'_>], prepared: &PreparedSearch<'_>, registry: &Registry) -> Vec<Note> {
     let mut session = prepared.settings.session.clone();
-    let notes = tried.iter().flat_map(|Tried { candidate, figures, trades }| {
+    let notes = tried.iter().flat_map(|TriedSet { candidate, figures, trades }| {
         session.bots = vec![prepared.space.bot(candidate)];
         Variant::from_bots(&session, registry, &prepared.files).into_iter().map(move |tried| Note {
             tried,
@@ -160,11 +160,11 @@ fn notes_of(tried: &[Tried<'_>], prepared: &PreparedSearch<'_>, registry: &Regis
     notes.collect()
 }
 
-fn note(ledger: &VariantLedger, notes: &[Note], look: &Look) -> io::Result<TriedCount> {
-    count_of((ledger, &ledger.note(notes, look)?), notes, look)
+fn record_notes(ledger: &VariantLedger, notes: &[Note], look: &Look) -> io::Result<TriedCount> {
+    build_count((ledger, &ledger.note(notes, look)?), notes, look)
 }
 
-fn count_of(
+fn build_count(
     (ledger, noted): (&VariantLedger, &Noted),
     notes: &[Note],
     look: &Look,

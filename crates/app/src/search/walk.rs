@@ -39,7 +39,7 @@ pub struct WalkRun<'a> {
     pub folder: ResultFolder,
     pub(super) identity: Value,
     run: String,
-    /// Trials from other machines, per window. Empty for a local run.
+    /// Trials from other machines for each window; empty for a local run.
     pub(super) gathered: Vec<Vec<Record>>,
     hold_out: Option<HoldOutRange>,
     hold_out_use: HoldOutUse,
@@ -75,7 +75,7 @@ pub enum HoldOutOutcome {
 pub type WalkWatcher<'a> = dyn FnMut(WalkProgress) -> ControlFlow<()> + Send + 'a;
 
 impl<'a> WalkRun<'a> {
-    /// Divides the candles and opens the folder. Fails if the hold-out must not be opened.
+    /// Divides the candles and opens the result folder. Fails if the hold-out must stay closed.
     pub fn prepare(
         terms: &'a SearchTerms,
         asked: &'a LayoutTerms,
@@ -87,7 +87,7 @@ impl<'a> WalkRun<'a> {
         let course = Course { whole, balance: loaded.initial_balance()? };
         let layout = asked.divide(&course.span(), course.step(), course.purge())?;
         let windows = layout.settings.windows(&layout.walked);
-        let identity = identity(terms, prepared, &layout)?;
+        let identity = build_identity(terms, prepared, &layout)?;
         let hold_out = HoldOutRange::from_layout(terms, prepared, &layout);
         let run = blake3::hash(identity.to_string().as_bytes()).to_hex().to_string();
         if let Some((hold_out, request)) = opening_request(hold_out_use, hold_out.as_ref(), &run)? {
@@ -131,7 +131,7 @@ impl<'a> WalkRun<'a> {
         let count = windows.len() + opens;
         let mut results = Vec::with_capacity(windows.len());
         for (place, window) in windows.iter().enumerate() {
-            let Some(result) = self.step((place, count), window, watcher)? else {
+            let Some(result) = self.run_window((place, count), window, watcher)? else {
                 return Ok(WalkEnd::Stopped);
             };
             results.push(result);
@@ -141,7 +141,7 @@ impl<'a> WalkRun<'a> {
         let hold_out = match (opened, &self.hold_out) {
             (Some(opening), Some(HoldOutRange { range, .. })) => {
                 let window = self.layout.settings.with_test(&self.layout.walked, range.clone());
-                let Some(result) = self.step((windows.len(), count), &window, watcher)? else {
+                let Some(result) = self.run_window((windows.len(), count), &window, watcher)? else {
                     return Ok(WalkEnd::Stopped);
                 };
                 Some(HoldOutOutcome::Opened { opening, result: Box::new(result) })
@@ -149,7 +149,7 @@ impl<'a> WalkRun<'a> {
             (None, Some(HoldOutRange { lock, hypothesis, range, candles, .. })) => {
                 Some(HoldOutOutcome::Locked {
                     range: range.clone(),
-                    openings: lock.openings(hypothesis, candles, range)?,
+                    openings: lock.count_openings(hypothesis, candles, range)?,
                 })
             }
             (_, None) => None,
@@ -160,7 +160,7 @@ impl<'a> WalkRun<'a> {
     pub(super) fn begin(&self) -> Result<()> {
         let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
         let search = &self.prepared.sweep.search;
-        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
+        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
         // In a learning search, each window tries its own sets.
         let windows = if search.search.learns() { self.windows.len() as u64 } else { 1 };
         let (kind, walked) = (LookKind::WalkForward, self.layout.walked.clone());
@@ -174,7 +174,7 @@ impl<'a> WalkRun<'a> {
         hold_out.earlier_looks(&self.run)
     }
 
-    fn step(
+    fn run_window(
         &mut self,
         (place, windows): (usize, usize),
         window: &Window,
@@ -238,7 +238,7 @@ pub(super) fn window_identity(identity: &Value, window: &Window) -> Value {
     identity
 }
 
-fn identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Result<Value> {
+fn build_identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Result<Value> {
     let mut identity = terms.identity(prepared)?;
     let settings = layout.settings;
     identity["walk"] = json!({
@@ -252,14 +252,14 @@ fn identity(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout)
     Ok(identity)
 }
 
-/// Defaults: five windows, with a training as long as three tests.
-const WINDOWS: i64 = 5;
-const TESTS_OF_TRAINING: i64 = 3;
+/// Default number of windows. By default, a training period is as long as three tests.
+const DEFAULT_WINDOWS: i64 = 5;
+const DEFAULT_TESTS_PER_TRAINING: i64 = 3;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LayoutTerms {
     pub anchored: bool,
-    /// Length of a training period (if anchored, of the first one). Default: three tests.
+    /// Length of a training period, or of the first one if `anchored`. Default: three tests.
     pub train: Option<Millis>,
     /// Length of a test. Default: a third of `train`, or an eighth of the candles if both are `None`.
     pub test: Option<Millis>,
@@ -278,7 +278,7 @@ pub struct Layout {
 }
 
 impl LayoutTerms {
-    /// Divides a span of candles. `step` is the longest candle interval, and `purge` the longest trade.
+    /// Divides a span of candles into windows. `step` is the longest interval, `purge` the longest trade.
     pub fn divide(&self, span: &Range<Millis>, step: Millis, purge: Millis) -> Result<Layout> {
         for (flag, length) in
             [("--train", self.train), ("--test", self.test), ("--embargo", Some(self.embargo))]
@@ -298,11 +298,11 @@ impl LayoutTerms {
         let part = |of: i64, parts: i64| Millis::new((of / parts).max(0)).floor_to(step);
         let (train, test) = match (self.train, self.test) {
             (Some(train), Some(test)) => (train, test),
-            (Some(train), None) => (train, part(train.get(), TESTS_OF_TRAINING).max(step)),
-            (None, Some(test)) => (test * TESTS_OF_TRAINING, test),
+            (Some(train), None) => (train, part(train.get(), DEFAULT_TESTS_PER_TRAINING).max(step)),
+            (None, Some(test)) => (test * DEFAULT_TESTS_PER_TRAINING, test),
             (None, None) => {
-                let test = part(room, TESTS_OF_TRAINING + WINDOWS).max(step);
-                (test * TESTS_OF_TRAINING, test)
+                let test = part(room, DEFAULT_TESTS_PER_TRAINING + DEFAULT_WINDOWS).max(step);
+                (test * DEFAULT_TESTS_PER_TRAINING, test)
             }
         };
         let scheme = if self.anchored { Scheme::Anchored } else { Scheme::Rolling };
@@ -318,10 +318,10 @@ pub enum WalkShard {
 }
 
 impl WalkRun<'_> {
-    /// Cuts trials into at least `shards` shards, equally many per window (one if the search learns).
+    /// Divides each window into equally many shards: one if the search learns, else enough for `shards`.
     pub fn plan(&self, shards: NonZeroU64) -> Result<SearchPlan> {
         let search = &self.prepared.sweep.search;
-        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
+        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.to_app_error(error))?;
         let windows = self.windows.len() as u64;
         let parts = if search.search.learns() { 1 } else { shards.get().div_ceil(windows.max(1)) };
         let walk = PlannedWalk { layout: self.asked.clone(), windows };
@@ -340,20 +340,20 @@ impl WalkRun<'_> {
         watcher: &mut WalkWatcher<'_>,
     ) -> Result<WalkShard> {
         let (place, shard) = self.locate_shard(plan, number)?;
-        // Until merged, shards count as a walk-forward run.
+        // Shards count as a walk-forward run until they are merged.
         self.begin()?;
         let window = &self.windows[place];
         let identity = window_identity(&self.identity, window);
         plan.download_shard(&self.folder, number)?;
         let opened = plan.journal(&self.folder, number, &identity);
-        let (mut journal, known) = opened.map_err(|error| self.failure(error))?;
+        let (mut journal, known) = opened.map_err(|error| self.to_app_error(error))?;
         let resumed = known.len();
         let windows = self.windows.len();
         let mut watch = |now: &SweepProgress<'_>| {
             watcher(WalkProgress { done: now.done, total: now.total, window: place + 1, windows })
         };
         let end = self.walk.search_part((window, shard), (&mut journal, known), &mut watch);
-        let rows = match end.map_err(|error| self.failure(error))? {
+        let rows = match end.map_err(|error| self.to_app_error(error))? {
             SweepEnd::Done(rows) => rows,
             SweepEnd::Stopped(_) => return Ok(WalkShard::Stopped),
         };
@@ -370,7 +370,7 @@ impl WalkRun<'_> {
             let window = &self.windows[place];
             let planned = window_identity(&plan.sweep, window);
             let trials = if self.walk.has_candles(window) { self.expected_trials(plan, shard) } else { 0..0 };
-            let to_error = |error: SearchError| self.failure(error);
+            let to_error = |error: SearchError| self.to_app_error(error);
             let found = plan.gather_shard((&self.folder, &planned), (number, trials), others, &to_error)?;
             gathered[place].extend(found.0);
             notices.extend(found.1);
@@ -379,7 +379,7 @@ impl WalkRun<'_> {
         Ok(notices)
     }
 
-    /// Returns the trials that a shard must have. A learning search may have no new sets after the first.
+    /// Returns the trials that a shard must have. A learning search may find no new set after its first.
     fn expected_trials(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
         if self.prepared.sweep.search.search.learns() { 0..1 } else { shard.trials(plan.sets) }
     }
@@ -388,18 +388,18 @@ impl WalkRun<'_> {
     fn locate_shard(&self, plan: &SearchPlan, number: u64) -> Result<(usize, Shard)> {
         let windows = self.windows.len() as u64;
         if windows == 0 || !plan.shards.is_multiple_of(windows) {
-            let problem = format!("the plan has {} shards for {windows} windows", plan.shards);
-            return Err(AppError::invalid(problem).help("create it again with walk-forward plan"));
+            let problem = format!("the plan's {} shards do not divide into {windows} windows", plan.shards);
+            return Err(AppError::invalid(problem).help("create the plan again with walk-forward plan"));
         }
         // Checks the shard number against the plan, not the window.
-        Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
+        Shard::new(number, plan.shards).map_err(|error| self.to_app_error(error))?;
         let parts = plan.shards / windows;
-        let shard = Shard::new((number - 1) % parts + 1, parts).map_err(|error| self.failure(error))?;
+        let shard = Shard::new((number - 1) % parts + 1, parts).map_err(|error| self.to_app_error(error))?;
         let window = usize::try_from((number - 1) / parts).expect("the window index is in range");
         Ok((window, shard))
     }
 
-    fn failure(&self, error: SearchError) -> AppError {
+    fn to_app_error(&self, error: SearchError) -> AppError {
         locate_search_error(error, &self.prepared.loaded)
     }
 }

@@ -1,4 +1,4 @@
-//! Metrics of a run. The run's loop counts with atomics, so that a scrape never blocks it.
+//! Metrics of a run. The run loop updates atomic values, so that a scrape never blocks the loop.
 //! All series exist from the start. Label values come from the configuration and are never ids.
 
 use super::Sources;
@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 const OUTCOMES: [Outcome; 4] = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
-const RESULTS: [&str; 4] = ["opened", "rejected", "not_sent", "in_doubt"];
-const RESOLUTIONS: [&str; 5] = ["adopted", "not_opened", "rejected", "not_sent", "settled_by_person"];
+const OPEN_RESULTS: [&str; 4] = ["opened", "rejected", "not_sent", "in_doubt"];
+const DOUBT_RESOLUTIONS: [&str; 5] = ["adopted", "not_opened", "rejected", "not_sent", "settled_by_person"];
 const PHASES: [(Phase, &str); 4] = [
     (Phase::Trading, "trading"),
     (Phase::Halted, "halted"),
@@ -38,36 +38,36 @@ const LATENCY_BUCKETS_S: [f64; 12] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 
 struct BotMetrics {
     signals: Counter,
-    opens: [Counter; RESULTS.len()],
-    resolved: [Counter; RESOLUTIONS.len()],
+    opens: [Counter; OPEN_RESULTS.len()],
+    resolved: [Counter; DOUBT_RESOLUTIONS.len()],
     refused: [Counter; Rule::ALL.len()],
     blocked: [Gauge; Rule::ALL.len()],
     settled: [Counter; OUTCOMES.len()],
-    profit: Level,
+    profit: FloatGauge,
     edges: [Gauge; EDGE_STATES.len()],
     judged: Gauge,
-    evidence: [Level; 2],
-    thresholds: [Level; 2],
+    evidence: [FloatGauge; 2],
+    thresholds: [FloatGauge; 2],
 }
 
 struct SeriesMetrics {
     candles: Counter,
     closed: AtomicI64,
-    closed_at: Level,
-    delay: Level,
-    staleness: Level,
+    closed_at: FloatGauge,
+    delay: FloatGauge,
+    staleness: FloatGauge,
 }
 
-pub(crate) struct Figures {
+pub(crate) struct RunMetrics {
     registry: Registry,
     names: Names,
     bots: Vec<BotMetrics>,
     series: Vec<SeriesMetrics>,
     phases: [Gauge; PHASES.len()],
-    balance: Level,
-    open_stakes: Level,
-    peak: Level,
-    drawdown: Level,
+    balance: FloatGauge,
+    open_stakes: FloatGauge,
+    peak: FloatGauge,
+    drawdown: FloatGauge,
     alarms: Counter,
     warnings: Counter,
     journal_failures: Counter,
@@ -76,38 +76,38 @@ pub(crate) struct Figures {
     scraped: SampledMetrics,
 }
 
-impl Figures {
+impl RunMetrics {
     pub(crate) fn new(names: Names, budget: f64) -> Self {
         let mut described = MetricRegistry(Registry::with_prefix("candlewick"));
         let version = env!("CARGO_PKG_VERSION").to_owned();
         described.0.register("build", "The program", Info::new(vec![("version", version)]));
         let bots = bot_metrics(&mut described, &names);
         let series = series_metrics(&mut described, &names);
-        let phases = described.family("phase", "Phase of the run: 1 for the current one");
+        let phases = described.family("phase", "Phase of the run: 1 for the current phase");
         let phases: [Gauge; PHASES.len()] = PHASES.map(|(_, name)| phases.with(&[("phase", name)]));
         phases[0].set(1);
         let buckets = || Histogram::new(LATENCY_BUCKETS_S);
         let answers = Family::<Labels, Histogram>::new_with_constructor(buckets as fn() -> Histogram);
-        let help = "Real time from a request to the answer of the venue or the timeout";
+        let help = "Real time from a request to the venue's answer or the timeout";
         described.0.register("request_duration_seconds", help, answers.clone());
         let answers = LabelledFamily(answers);
         let answers = Question::ALL.map(|question| answers.with(&[("question", question.as_str())]));
-        let (journal, help) = (buckets(), "Real time to make the journal durable");
+        let (journal, help) = (buckets(), "Real time of a durable journal write");
         described.0.register("journal_write_duration_seconds", help, journal.clone());
         let scraped = SampledMetrics::new(&mut described, budget);
         Self {
             bots,
             series,
             phases,
-            balance: described.add("balance", "Free balance in the currency of the wallet"),
+            balance: described.add("balance", "Free balance in the wallet's currency"),
             open_stakes: described.add("open_stakes", "Stakes of unfinished intents"),
             peak: described.add(
                 "equity_peak",
                 "Highest equity (balance and open stakes) since the start or the last resume",
             ),
-            drawdown: described.add("drawdown_ratio", "Drawdown of the equity as a fraction of its peak"),
-            alarms: described.add("alarms", "Alarms, which need attention of the operator"),
-            warnings: described.add("warnings", "Warnings: problems that the run survives"),
+            drawdown: described.add("drawdown_ratio", "Drawdown as a fraction of the peak equity"),
+            alarms: described.add("alarms", "Alarms that need the operator's attention"),
+            warnings: described.add("warnings", "Warnings about problems that the run survives"),
             journal_failures: described
                 .add("journal_write_failures", "Failed attempts to make the journal durable"),
             journal,
@@ -119,7 +119,7 @@ impl Figures {
     }
 
     pub(super) fn text(&self, health: &Health, sources: &Sources, state: Option<&RunState>) -> String {
-        self.scraped.take(health, sources, state);
+        self.scraped.sample(health, sources, state);
         let now = sources.clock.now();
         for series in &self.series {
             let closed = series.closed.load(Ordering::Relaxed);
@@ -243,23 +243,23 @@ impl BotMetrics {
 
 fn bot_metrics(described: &mut MetricRegistry, names: &Names) -> Vec<BotMetrics> {
     let signals = described.family("signals", "Signals that were approved");
-    let opens = described.family("opens", "Intents by their first known result");
+    let opens = described.family("opens", "Intents to trade, by first known result");
     let resolved = described.family("doubts_resolved", "Resolved orders of unknown status, by resolution");
-    let refused = described.family("refusals", "Rejected signals by the first rule that rejected them");
-    let help = "1 for a rule that rejects every signal of the bot for longer than a trade lasts";
+    let refused = described.family("refusals", "Rejected signals, by the first rejecting rule");
+    let help = "1 if the rule has rejected every signal of the bot for longer than a trade lasts";
     let blocked = described.family("blocked", help);
-    let settled = described.family("settlements", "Settled trades by the first booked outcome");
+    let settled = described.family("settlements", "Settled trades, by first booked outcome");
     let profit = described.family("profit", "Net profit of trades settled in this run");
-    let edges = described.family("verdict", "Verdict about the edge of the bot: 1 for the current one");
-    let judged = described.family("verdict_trades", "Number of trades behind the verdict");
+    let edges = described.family("verdict", "Verdict about the bot's edge: 1 for the current verdict");
+    let judged = described.family("verdict_trades", "Number of trades used for the verdict");
     let evidence = described.family("verdict_evidence", "Evidence for and against an edge, starting at 1");
     let thresholds = described.family("verdict_threshold", "Evidence required for a verdict");
     let of_bot = |name: &String| {
         let bot = ("bot", name.as_str());
         BotMetrics {
             signals: signals.with(&[bot]),
-            opens: RESULTS.map(|result| opens.with(&[bot, ("result", result)])),
-            resolved: RESOLUTIONS.map(|end| resolved.with(&[bot, ("how", end)])),
+            opens: OPEN_RESULTS.map(|result| opens.with(&[bot, ("result", result)])),
+            resolved: DOUBT_RESOLUTIONS.map(|end| resolved.with(&[bot, ("how", end)])),
             refused: Rule::ALL.map(|rule| refused.with(&[bot, ("rule", rule.as_str())])),
             blocked: Rule::ALL.map(|rule| blocked.with(&[bot, ("rule", rule.as_str())])),
             settled: OUTCOMES.map(|outcome| {
@@ -278,7 +278,7 @@ fn bot_metrics(described: &mut MetricRegistry, names: &Names) -> Vec<BotMetrics>
 
 fn series_metrics(described: &mut MetricRegistry, names: &Names) -> Vec<SeriesMetrics> {
     let candles = described.family("candles", "Candles passed to the strategies");
-    let help = "Close of the last candle in venue time";
+    let help = "Close time of the last candle, in venue time";
     let closed = described.family("candle_close_timestamp_seconds", help);
     let help = "Delay of the last candle after its close, in venue time";
     let delay = described.family("candle_delay_seconds", help);
@@ -298,7 +298,7 @@ fn series_metrics(described: &mut MetricRegistry, names: &Names) -> Vec<SeriesMe
     names.series().iter().map(of_series).collect()
 }
 
-impl Observer for Figures {
+impl Observer for RunMetrics {
     fn on_turn(&self) {}
 
     fn on_notice(&self, notice: &Notice) {
@@ -345,30 +345,30 @@ struct SampledMetrics {
     open: Gauge,
     in_flight: Gauge,
     in_doubt: Gauge,
-    skew: [Level; 2],
-    heard_at: Level,
-    loop_age: Level,
+    skew: [FloatGauge; 2],
+    heard_at: FloatGauge,
+    loop_age: FloatGauge,
     is_written: Gauge,
     is_heard: Gauge,
-    is_api_heard: [Gauge; VenueApi::ALL.len()],
+    is_api_reachable: [Gauge; VenueApi::ALL.len()],
     late_series: Gauge,
     followers: Gauge,
     missed: Gauge,
     waiting: LabelledFamily<Gauge>,
-    slowest: Level,
+    slowest: FloatGauge,
     streams: [Gauge; 2],
 }
 
 impl SampledMetrics {
     fn new(described: &mut MetricRegistry, requests_per_second: f64) -> Self {
-        let help = "Lead of the venue's clock over ours: lower and upper bound";
+        let help = "Lower and upper bound of the venue clock's lead over this machine's clock";
         let skew = described.family("clock_ahead_seconds", help);
         let help = "Maximum requests per second to the venue; 0 for unlimited";
-        let budget: Level = described.add("requests_per_second_limit", help);
+        let budget: FloatGauge = described.add("requests_per_second_limit", help);
         budget.set(requests_per_second);
-        let help = "Symbols with streamed prices, and symbols polled because their stream is missing";
+        let help = "Number of symbols with streamed prices, and of symbols polled without a stream";
         let streams = described.family("price_streams", help);
-        let of_api = described.family("venue_api_heard", "0 while this API of the venue does not answer");
+        let of_api = described.family("venue_api_heard", "1 if this API of the venue answers, else 0");
         let of_api = VenueApi::ALL.map(|api| {
             let name = match api {
                 VenueApi::Trading => "trading",
@@ -382,13 +382,13 @@ impl SampledMetrics {
             in_doubt: described.add("doubts_open", "Orders of unknown status"),
             skew: ["low", "high"].map(|bound| skew.with(&[("bound", bound)])),
             heard_at: described
-                .add("venue_heard_timestamp_seconds", "Last answer of the venue, in venue time"),
+                .add("venue_heard_timestamp_seconds", "Time of the venue's last answer, in venue time"),
             loop_age: described.add("loop_age_seconds", "Real time since the last turn of the run loop"),
             is_written: described.add("journal_writable", "1 if the last write to the journal succeeded"),
-            is_heard: described.add("venue_heard", "0 while an API of the venue does not answer"),
-            is_api_heard: of_api,
-            late_series: described.add("series_late", "Series with candles late by more than two intervals"),
-            followers: described.add("followers", "Followers of the event stream"),
+            is_heard: described.add("venue_heard", "1 if all APIs of the venue answer, else 0"),
+            is_api_reachable: of_api,
+            late_series: described.add("series_late", "Series that are more than two intervals late"),
+            followers: described.add("followers", "Clients that follow the event stream"),
             missed: described.add("events_missed", "Events dropped because they were not processed in time"),
             waiting: described.family("requests_waiting", "Waiting requests by priority"),
             slowest: described.add(
@@ -399,7 +399,7 @@ impl SampledMetrics {
         }
     }
 
-    fn take(&self, health: &Health, sources: &Sources, state: Option<&RunState>) {
+    fn sample(&self, health: &Health, sources: &Sources, state: Option<&RunState>) {
         let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         if let Some(state) = state {
             self.open.set(count(state.open));
@@ -421,11 +421,11 @@ impl SampledMetrics {
                 self.heard_at.set(heard.get() as f64 / 1_000.0);
             }
         }
-        self.loop_age.set(health.age().as_secs_f64());
+        self.loop_age.set(health.loop_age().as_secs_f64());
         self.is_written.set(i64::from(health.is_written()));
         let is_heard = VenueApi::ALL.map(|api| health.is_reachable(api));
         self.is_heard.set(i64::from(is_heard.iter().all(|is_heard| *is_heard)));
-        for (gauge, is_heard) in self.is_api_heard.iter().zip(is_heard) {
+        for (gauge, is_heard) in self.is_api_reachable.iter().zip(is_heard) {
             gauge.set(i64::from(is_heard));
         }
         self.late_series.set(i64::try_from(health.late_series()).unwrap_or(i64::MAX));
@@ -438,7 +438,7 @@ impl SampledMetrics {
 }
 
 type Labels = Vec<(&'static str, String)>;
-type Level = Gauge<f64, AtomicU64>;
+type FloatGauge = Gauge<f64, AtomicU64>;
 
 struct MetricRegistry(Registry);
 
@@ -466,7 +466,7 @@ impl<M: Clone> LabelledFamily<M> {
     }
 }
 
-/// Converts OpenMetrics to text format 0.0.4, which every scraper reads.
+/// Converts OpenMetrics to the Prometheus text format 0.0.4, which every scraper reads.
 fn to_text_format(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut described = String::new();
@@ -518,7 +518,7 @@ mod tests {
         book.recall(&decoder.read_action(&open.to_string()).unwrap());
         let row = *book.row(IntentId::new(1)).unwrap();
         let names = Names::new(&of_session.bots, of_session.money_scale);
-        let figures = Figures::new(names, 0.0);
+        let figures = RunMetrics::new(names, 0.0);
         let handled = |kind, (before, after): (IntentRow, IntentRow)| {
             let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind };
             let (funds, actions) = (Funds::default(), Vec::new());

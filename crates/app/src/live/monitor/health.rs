@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Age at which the loop counts as stalled. It turns every 5 s and waits 10 s for the journal.
+/// Age at which the run loop counts as stalled. The loop turns every 5 s and waits 10 s for the journal.
 const LOOP_STALL_AGE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Health {
     since: Stopwatch,
-    /// Time of the last loop turn, in ms since `since`.
+    /// Time of the last turn of the run loop, in milliseconds after `since`.
     turned: AtomicU64,
     is_written: AtomicBool,
     /// Whether each API answers, in the order of [`VenueApi::ALL`].
@@ -43,7 +43,7 @@ impl Default for Health {
 }
 
 impl Health {
-    pub(crate) fn age(&self) -> Duration {
+    pub(crate) fn loop_age(&self) -> Duration {
         match self.turned.load(Ordering::Relaxed) {
             // A run may take arbitrarily long to read a journal when it starts.
             NOT_STARTED => Duration::ZERO,
@@ -71,7 +71,7 @@ impl Health {
     }
 
     pub(crate) fn problems(&self) -> Vec<String> {
-        self.problems_at(self.age())
+        self.problems_at(self.loop_age())
     }
 
     fn problems_at(&self, age: Duration) -> Vec<String> {
@@ -141,8 +141,7 @@ pub(super) fn send_heartbeats(
     candlewick_api::prepare_tls();
     let client =
         reqwest::Client::builder().timeout(HEARTBEAT_TIMEOUT.min(every)).redirect(Policy::none()).build();
-    let client =
-        client.map_err(|error| AppError::system("cannot create the client of the heartbeat", error))?;
+    let client = client.map_err(|error| AppError::system("cannot create the heartbeat client", error))?;
     Ok(Some(async move {
         let mut pace = tokio::time::interval(every);
         pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -159,7 +158,7 @@ pub(super) fn send_heartbeats(
             };
             failures = if problem.is_some() { failures + 1 } else { 0 };
             if let Some(problem) = problem {
-                tracing::warn!(failures, %problem, "the heartbeat was not accepted");
+                tracing::warn!(failures, %problem, "the heartbeat failed");
             }
         }
     }))
@@ -168,7 +167,7 @@ pub(super) fn send_heartbeats(
 #[cfg(all(feature = "systemd", target_os = "linux"))]
 const MAX_NOTIFY_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Notifies systemd (`Type=notify`, `WatchdogSec=`). Stops if the run stalls, which causes a restart.
+/// Notifies systemd (`Type=notify`, `WatchdogSec=`). A stalled run sends no watchdog and is restarted.
 #[cfg(all(feature = "systemd", target_os = "linux"))]
 pub(super) async fn notify_systemd(health: Arc<Health>) {
     // Uses half of systemd's watchdog interval.
@@ -180,15 +179,15 @@ pub(super) async fn notify_systemd(health: Arc<Health>) {
         pace.tick().await;
         let (troubles, obstacles) = (health.problems(), health.readiness_problems());
         let status = if obstacles.is_empty() { "trading".to_owned() } else { obstacles.join("; ") };
-        let mut news = vec![sd_notify::NotifyState::Status(&status)];
+        let mut states = vec![sd_notify::NotifyState::Status(&status)];
         let becomes_ready = !is_ready && health.has_begun();
         if becomes_ready {
-            news.push(sd_notify::NotifyState::Ready);
+            states.push(sd_notify::NotifyState::Ready);
         }
         if troubles.is_empty() {
-            news.push(sd_notify::NotifyState::Watchdog);
+            states.push(sd_notify::NotifyState::Watchdog);
         }
-        match sd_notify::notify(&news) {
+        match sd_notify::notify(&states) {
             Ok(()) => is_ready |= becomes_ready,
             Err(error) => tracing::debug!(%error, "systemd was not notified"),
         }
@@ -217,7 +216,7 @@ mod tests {
     #[test]
     fn slow_start_is_healthy() {
         let health = Health::default();
-        assert_eq!((health.has_begun(), health.age()), (false, Duration::ZERO));
+        assert_eq!((health.has_begun(), health.loop_age()), (false, Duration::ZERO));
         health.on_turn();
         assert!(health.has_begun());
     }

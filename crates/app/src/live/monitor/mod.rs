@@ -18,7 +18,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-pub(super) struct Watch {
+pub(super) struct Monitoring {
     health: Arc<Health>,
     #[cfg(feature = "metrics")]
     listener: Option<tokio::net::TcpListener>,
@@ -33,7 +33,7 @@ pub(super) struct Sources {
     pub(super) waiting: WaitingRequests,
 }
 
-impl Watch {
+impl Monitoring {
     #[cfg_attr(
         not(feature = "metrics"),
         allow(clippy::unused_async, reason = "listening is asynchronous with metrics")
@@ -54,11 +54,11 @@ impl Watch {
         })
     }
 
-    pub(super) fn measure(&mut self, runner: Runner, loaded: &Loaded, sources: Sources) -> Runner {
+    pub(super) fn attach_observers(&mut self, runner: Runner, loaded: &Loaded, sources: Sources) -> Runner {
         #[cfg(feature = "metrics")]
         let figures = self.serve(loaded, sources);
         #[cfg(not(feature = "metrics"))]
-        let figures = no_figures(loaded, sources);
+        let figures = without_metrics(loaded, sources);
         tracing::debug!("{} monitoring tasks are running", self.tasks.len());
         let observers = [Some(Arc::clone(&self.health) as Arc<dyn Observer>), figures];
         observers.into_iter().flatten().fold(runner, Runner::with_observer)
@@ -68,14 +68,14 @@ impl Watch {
     fn serve(&mut self, loaded: &Loaded, sources: Sources) -> Option<Arc<dyn Observer>> {
         let listener = self.listener.take()?;
         let monitor = Arc::new(server::Monitor::new(loaded, sources, Arc::clone(&self.health)));
-        let figures = monitor.figures();
+        let figures = monitor.observer();
         self.tasks.spawn(server::serve(listener, monitor));
         Some(figures)
     }
 }
 
 #[cfg(not(feature = "metrics"))]
-fn no_figures(_loaded: &Loaded, sources: Sources) -> Option<Arc<dyn Observer>> {
+fn without_metrics(_loaded: &Loaded, sources: Sources) -> Option<Arc<dyn Observer>> {
     let Sources { clock, orders, feed, requests_per_second, waiting } = sources;
     drop((clock, orders, feed, requests_per_second, waiting));
     None

@@ -1,7 +1,7 @@
 //! HTTP server for metrics and health, limited so that it never delays the run.
 
 use super::Sources;
-use super::figures::Figures;
+use super::figures::RunMetrics;
 use super::health::Health;
 use crate::configuration::Loaded;
 use crate::control::request_run;
@@ -21,8 +21,8 @@ use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-const TEXT: &str = "text/plain; charset=utf-8";
-const FIGURES: &str = "text/plain; version=0.0.4; charset=utf-8";
+const PLAIN_TEXT: &str = "text/plain; charset=utf-8";
+const METRICS_TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(super) async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpListener>> {
     let Some(address) = address else { return Ok(None) };
@@ -35,29 +35,29 @@ pub(super) async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpList
 pub(super) async fn serve(listener: TcpListener, monitor: Arc<Monitor>) {
     let answer = move |request: Request<Incoming>, _sender: IpAddr| {
         let monitor = Arc::clone(&monitor);
-        async move { answer(&request, &monitor).await }
+        async move { answer_request(&request, &monitor).await }
     };
     http_server::serve(listener, answer, || {}).await;
 }
 
-async fn answer(request: &Request<Incoming>, monitor: &Monitor) -> Answer {
-    if !is_ours(request.headers(), &monitor.allowed_hosts) {
-        let text = "unknown host name: use an address, or add the name to metrics.allowed_hosts\n";
-        return respond(StatusCode::FORBIDDEN, TEXT, text);
+async fn answer_request(request: &Request<Incoming>, monitor: &Monitor) -> Answer {
+    if !is_allowed_host(request.headers(), &monitor.allowed_hosts) {
+        let text = "unknown host name: use an IP address, or add the name to metrics.allowed_hosts\n";
+        return respond(StatusCode::FORBIDDEN, PLAIN_TEXT, text);
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return respond(StatusCode::METHOD_NOT_ALLOWED, TEXT, "use GET\n");
+        return respond(StatusCode::METHOD_NOT_ALLOWED, PLAIN_TEXT, "use GET\n");
     }
     match request.uri().path() {
-        "/metrics" => respond(StatusCode::OK, FIGURES, monitor.text().await),
-        "/healthz" => health(&monitor.health.problems()),
-        "/readyz" => health(&monitor.health.readiness_problems()),
-        _ => respond(StatusCode::NOT_FOUND, TEXT, "use /metrics, /healthz or /readyz\n"),
+        "/metrics" => respond(StatusCode::OK, METRICS_TEXT, monitor.text().await),
+        "/healthz" => answer_health(&monitor.health.problems()),
+        "/readyz" => answer_health(&monitor.health.readiness_problems()),
+        _ => respond(StatusCode::NOT_FOUND, PLAIN_TEXT, "use /metrics, /healthz or /readyz\n"),
     }
 }
 
 /// Returns whether the Host header names this machine (protects against DNS rebinding).
-fn is_ours(headers: &HeaderMap, allowed: &[String]) -> bool {
+fn is_allowed_host(headers: &HeaderMap, allowed: &[String]) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return headers.get(HOST).is_none() };
     let Ok(host) = Authority::try_from(host.as_bytes()) else { return false };
@@ -67,10 +67,10 @@ fn is_ours(headers: &HeaderMap, allowed: &[String]) -> bool {
         || allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
 }
 
-fn health(troubles: &[String]) -> Answer {
-    match troubles {
-        [] => respond(StatusCode::OK, TEXT, "ok\n"),
-        _ => respond(StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("{}\n", troubles.join("\n"))),
+fn answer_health(problems: &[String]) -> Answer {
+    match problems {
+        [] => respond(StatusCode::OK, PLAIN_TEXT, "ok\n"),
+        _ => respond(StatusCode::SERVICE_UNAVAILABLE, PLAIN_TEXT, format!("{}\n", problems.join("\n"))),
     }
 }
 
@@ -80,7 +80,7 @@ const MAX_STATE_AGE: Duration = Duration::from_secs(1);
 pub(super) struct Monitor {
     pub(super) health: Arc<Health>,
     pub(super) allowed_hosts: Vec<String>,
-    figures: Arc<Figures>,
+    figures: Arc<RunMetrics>,
     sources: Sources,
     state: Mutex<(Option<Instant>, Option<RunState>)>,
 }
@@ -88,12 +88,12 @@ pub(super) struct Monitor {
 impl Monitor {
     pub(super) fn new(loaded: &Loaded, sources: Sources, health: Arc<Health>) -> Self {
         let names = Names::new(&loaded.config.bots, loaded.config.account.money_scale);
-        let figures = Arc::new(Figures::new(names, sources.requests_per_second));
+        let figures = Arc::new(RunMetrics::new(names, sources.requests_per_second));
         let allowed_hosts = loaded.config.metrics.allowed_hosts.clone();
         Self { health, allowed_hosts, figures, sources, state: Mutex::default() }
     }
 
-    pub(super) fn figures(&self) -> Arc<dyn Observer> {
+    pub(super) fn observer(&self) -> Arc<dyn Observer> {
         Arc::clone(&self.figures) as _
     }
 
@@ -119,23 +119,23 @@ mod tests {
 
     #[test]
     fn answers_only_names_of_this_machine() {
-        let is_ours = |hosts: &[&str]| {
+        let is_allowed_host = |hosts: &[&str]| {
             let mut headers = HeaderMap::new();
             for host in hosts {
                 headers.append(HOST, HeaderValue::from_str(host).unwrap());
             }
-            super::is_ours(&headers, &["bot.internal".to_owned()])
+            super::is_allowed_host(&headers, &["bot.internal".to_owned()])
         };
         for host in
             ["127.0.0.1:9184", "127.0.0.1", "[::1]:9184", "10.0.0.7:80", "LOCALHOST:1", "Bot.internal:9184"]
         {
-            assert!(is_ours(&[host]), "{host}");
+            assert!(is_allowed_host(&[host]), "{host}");
         }
         // Browsers always send the header, but probes may omit it.
-        assert!(is_ours(&[]));
+        assert!(is_allowed_host(&[]));
         for host in ["evil.example:9184", "127.0.0.1.evil.example", "localhost.evil.example", "", "a b"] {
-            assert!(!is_ours(&[host]), "{host}");
+            assert!(!is_allowed_host(&[host]), "{host}");
         }
-        assert!(!is_ours(&["127.0.0.1", "evil.example"]));
+        assert!(!is_allowed_host(&["127.0.0.1", "evil.example"]));
     }
 }
