@@ -138,7 +138,7 @@ impl Coordinator {
                     let rows = candles.unusable;
                     step.warn(format!("{series}: {rows} invalid candle rows count as gaps"));
                 }
-                let (seen, findings) = self.audits.revisions.take(series, &candles.candles);
+                let (seen, findings) = self.audits.revisions.check(series, &candles.candles);
                 self.report_findings(Audit::Revision, seen, findings, step);
                 let parts = (&mut self.events, &mut self.agenda);
                 for candle in self.market.on_candles(id, &candles, now, parts) {
@@ -189,7 +189,7 @@ impl Coordinator {
                 let value = record.prices.close;
                 price = self.plausible_price(id, (record.time, at, value), step);
                 if price.is_some() {
-                    self.audits.prices.polled(symbol, record.time, value);
+                    self.audits.prices.record_price(symbol, record.time, value);
                 }
             }
             Ok(Reply { value: PriceAnswer::NotYet, .. }) => {}
@@ -210,7 +210,7 @@ impl Coordinator {
         let symbol = self.market.symbol(id);
         let price = tick.and_then(|tick| self.plausible_price(id, (tick.time, at, tick.price), step));
         if let Some(tick) = tick.filter(|_| price.is_some()) {
-            self.audits.prices.polled(symbol, tick.time, tick.price);
+            self.audits.prices.record_price(symbol, tick.time, tick.price);
         }
         self.on_grid_price(id, price, step);
     }

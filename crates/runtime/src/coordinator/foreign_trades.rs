@@ -7,7 +7,7 @@ use super::agenda::Job;
 use super::command::Step;
 use super::trade_watch::reported_profit;
 use crate::SecondTradeRule;
-use crate::audit::{Audit, Finding, staked_elsewhere};
+use crate::audit::{Audit, Finding, describe_stake};
 use crate::resolver::Why;
 use candlewick_broker::{Progress, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentState, SecondTrade, VenueId};
@@ -54,7 +54,7 @@ impl Coordinator {
             return;
         }
         let Some(own) = self.own_amounts() else { return };
-        let may_be_ours = |amount: Money| self.audits.wallet.may_be_ours(amount, own.clone(), now, patience);
+        let may_be_ours = |amount| self.audits.wallet.may_be_own_trades(amount, own.clone(), now, patience);
         if may_be_ours(unseen) {
             return;
         }
@@ -221,7 +221,7 @@ impl Coordinator {
             }
             let Some(account) = report.account.filter(|account| *account != ours) else { continue };
             let Some(intent) = self.doubts.resolver.find_order_elsewhere(report, known) else { continue };
-            let staked = staked_elsewhere(account, report.amount);
+            let staked = describe_stake(account, report.amount);
             let text = format!(
                 "{staked}: trade {} may be trade #{intent}, which was ordered for the {ours} account; no ledger here contains it",
                 report.id

@@ -124,7 +124,7 @@ impl Coordinator {
             market: MarketWatch::new(&session, |symbol| priced.contains(&symbol), &settings),
             trades: TradeWatch::new(Millis::new(i64::from(settings.settle_after_ms))),
             doubts: Doubts::new(account, &settings, &mut past, now),
-            audits: Audits::after(past.wallet, past.found, past.old.payouts_of(session.symbols())),
+            audits: Audits::from_journal(past.wallet, past.found, past.old.payouts_of(session.symbols())),
             contradictions: Contradictions::default(),
             skew: SkewWatch::default(),
             leap: None,

@@ -5,7 +5,7 @@ use super::agenda::Job;
 use super::command::Step;
 use super::recorded_session::RecordedSession;
 use super::trade_watch::{OpenTrade, WatchState};
-use crate::audit::{OrderedTerms, Terms, check_terms};
+use crate::audit::{OrderedTerms, TermsCheck, check_terms};
 use crate::connect::without_noise;
 use crate::control::describe_time;
 use candlewick_broker::{OpenOrder, Reported, TradeListing, TradeReport};
@@ -297,7 +297,7 @@ impl Coordinator {
         let Some(terms) = self.session.terms(intent) else { return };
         let (terms, _) = check_terms(intent, &self.session.ordered_terms(&terms), report);
         // The response to the open may already have halted the run for this reason.
-        if let Terms::Other { reason } = terms
+        if let TermsCheck::Other { reason } = terms
             && self.session.halted() != Some(&reason)
         {
             self.halt_at_oddity(reason, step);
