@@ -55,7 +55,7 @@ impl SettlementAudit {
         self.waiting.push_back(settlement);
     }
 
-    pub(crate) fn check_profit(&mut self, settlement: Settlement, rules: ProfitRules) -> Vec<Finding> {
+    pub(crate) fn check(&mut self, settlement: Settlement, rules: ProfitRules) -> Vec<Finding> {
         self.recall(settlement);
         let of_profit = settlement.settled_profit().check(rules).map(|wrong| {
             // A halt raises its own alarm, so a note is enough.
@@ -209,7 +209,7 @@ mod tests {
     fn problems(change: impl Fn(&mut Settlement)) -> Vec<String> {
         let mut settled = settlement();
         change(&mut settled);
-        SettlementAudit::default().check_profit(settled, rules()).into_iter().map(|finding| finding.text).collect()
+        SettlementAudit::default().check(settled, rules()).into_iter().map(|finding| finding.text).collect()
     }
 
     #[test]

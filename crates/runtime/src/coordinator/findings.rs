@@ -103,7 +103,7 @@ impl Coordinator {
             close: settled.close_time.or(row.close_time).zip(settled.close_price),
         };
         let rules = self.profit_rules();
-        let findings = self.audits.settlements.check_profit(settlement, rules);
+        let findings = self.audits.settlements.check(settlement, rules);
         self.report_findings(Audit::Settlement, 1, findings, step);
         // The wallet follows the venue's figure, so that figure is booked even if it is wrong.
         if let Some(wrong) = settlement.settled_profit().check(rules).filter(|wrong| wrong.is_halting) {

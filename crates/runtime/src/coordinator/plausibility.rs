@@ -6,7 +6,7 @@ use super::command::Step;
 use super::recorded_session::RecordedSession;
 use super::trade_watch::{OpenTrade, WatchState};
 use crate::audit::{OrderedTerms, TermsCheck, check_terms};
-use crate::connect::without_noise;
+use crate::connect::without_rounding_noise;
 use crate::control::describe_time;
 use candlewick_broker::{OpenOrder, Reported, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, Opened, OrderTerms, SymbolId, VenueId, VenueSymbol, VenueTerms};
@@ -202,7 +202,7 @@ pub(super) fn remove_times_outside(
 
 /// Rounds the amount to the scale if that only removes floating-point noise.
 pub(crate) fn with_rounded_amount(report: TradeReport, scale: MoneyScale) -> TradeReport {
-    let amount = report.amount.map(|amount| without_noise(amount, scale).unwrap_or(amount));
+    let amount = report.amount.map(|amount| without_rounding_noise(amount, scale).unwrap_or(amount));
     TradeReport { amount, ..report }
 }
 
@@ -259,7 +259,7 @@ fn reported_stake(report: &TradeReport) -> Option<Decimal> {
 fn describe_stake_mismatch(report: &TradeReport, scale: MoneyScale) -> Option<String> {
     let amount = report.amount?;
     let is_same = |other: Decimal| {
-        let counted = |amount| without_noise(amount, scale).unwrap_or(amount);
+        let counted = |amount| without_rounding_noise(amount, scale).unwrap_or(amount);
         counted(other) == counted(amount)
     };
     let paid = report.funding.paid.filter(|paid| !paid.is_zero() && !is_same(*paid));
@@ -281,7 +281,7 @@ fn describe_charge(name: &str, amount: Decimal, scale: MoneyScale) -> Option<Str
 }
 
 fn format_amount(amount: Decimal, scale: MoneyScale) -> String {
-    without_noise(amount, scale).map_or_else(
+    without_rounding_noise(amount, scale).map_or_else(
         || amount.normalize().to_string(),
         |exact| format!("{exact:.decimals$}", decimals = scale.decimals() as usize),
     )

@@ -53,7 +53,7 @@ impl Coordinator {
     fn run_state(&self, now: Millis) -> RunState {
         let (phase, reason) = self.phase_and_reason();
         let gates: BTreeMap<String, String> = self.session.session().gates().collect();
-        let blocked = Blockage::all_of(self.session.session(), now);
+        let blocked = Blockage::list(self.session.session(), now);
         RunState {
             phase,
             reason: reason.map(Cow::into_owned),
@@ -116,7 +116,7 @@ impl Coordinator {
             return;
         }
         self.last_reported.looked = looked;
-        let mut lasting = Blockage::all_of(self.session.session(), step.now);
+        let mut lasting = Blockage::list(self.session.session(), step.now);
         lasting.retain(|blockage| !blockage.brief);
         let keys = lasting.iter().map(|blockage| (blockage.rule.clone(), blockage.bots.clone()));
         let keys: Vec<_> = keys.collect();
