@@ -1,4 +1,4 @@
-//! Booked results that the venue contradicts. The result is corrected, or the run halts.
+//! Handles booked results that the venue contradicts: corrects the result, or halts the run.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 pub(super) const REREAD_DELAY: Millis = Millis::from_seconds(5);
 
-const MAX_CHANGES: u32 = 3;
+const MAX_STATEMENT_CHANGES: u32 = 3;
 
 const MAX_WAIT: Millis = Millis::from_seconds(600);
 
@@ -23,7 +23,7 @@ pub(crate) struct Contradictions {
     pending: BTreeMap<IntentId, Contradiction>,
     changes: BTreeMap<IntentId, u32>,
     cancelled: BTreeMap<IntentId, Millis>,
-    /// Whether a correction concerns data that this run has not loaded. Only a restart applies it.
+    /// Whether a correction concerns data that this run has not loaded. Only a restart applies such a correction.
     pub(super) needs_restart: bool,
 }
 
@@ -61,7 +61,7 @@ impl Contradictions {
         self.is_pending() || !self.cancelled.is_empty()
     }
 
-    /// Returns whether a booked result is contradicted. If so, the wallet may reflect either result.
+    /// Returns whether the venue contradicts a booked result. The wallet may then reflect either result.
     pub(crate) fn is_pending(&self) -> bool {
         !self.pending.is_empty()
     }
@@ -109,7 +109,7 @@ impl Contradictions {
         }
         let changes = self.changes.entry(intent).or_default();
         *changes += 1;
-        if *changes >= MAX_CHANGES {
+        if *changes >= MAX_STATEMENT_CHANGES {
             return self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::Unsteady));
         }
         if reported == VenueClaim::Agrees {
@@ -164,7 +164,7 @@ impl Contradictions {
     }
 }
 
-const RETRY_AFTER: Millis = Millis::from_seconds(30);
+const LIST_RETRY_DELAY: Millis = Millis::from_seconds(30);
 
 impl Coordinator {
     pub(super) fn audit_results(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
@@ -185,7 +185,7 @@ impl Coordinator {
             self.halt_at_contradiction(&pending, Undecidable::NotRead, step);
         }
         if self.contradictions.is_any() {
-            let pause = if has_failed { RETRY_AFTER } else { REREAD_DELAY };
+            let pause = if has_failed { LIST_RETRY_DELAY } else { REREAD_DELAY };
             self.agenda.add(step.now + pause, Job::Trades);
         }
     }
@@ -217,7 +217,7 @@ impl Coordinator {
             Ruling::Nothing => {}
             Ruling::ReadAgain { is_first } => {
                 if let Some(pending) = self.contradictions.find(intent).filter(|_| is_first) {
-                    let text = format!("{}; both are read again", self.describe(pending));
+                    let text = format!("{}; the list and the record are read again", self.describe(pending));
                     self.report_findings(
                         Audit::Settlement,
                         0,
@@ -231,7 +231,7 @@ impl Coordinator {
             Ruling::Withdrawn(pending) => {
                 let BookedResult { outcome, profit, .. } = pending.booked;
                 let result = describe_result(outcome, profit, self.session.scale());
-                step.warn(format!("trade #{intent}: the venue's list says {result} again, as booked"));
+                step.warn(format!("trade #{intent}: the venue's list again agrees with the booked result {result}"));
             }
             Ruling::Correct(pending, result) => self.correct(&pending, result, step),
             Ruling::Undecidable(pending, why) => self.halt_at_contradiction(&pending, why, step),
@@ -272,7 +272,7 @@ impl Coordinator {
         let [before, after] = [(booked.outcome, booked.profit), result]
             .map(|(outcome, profit)| describe_result(outcome, profit, scale));
         let text =
-            format!("trade #{intent} is corrected from {before} to {after}: two readings of the venue agree");
+            format!("trade #{intent} is corrected from {before} to {after}, as two venue readings agree");
         self.session.alarm(text, step);
         if let Some(wrong) = wrong {
             self.halt_at_oddity(wrong.text, step);
@@ -280,8 +280,8 @@ impl Coordinator {
         if !is_exact {
             self.contradictions.needs_restart = true;
             let text = format!(
-                "trade #{intent} was settled before the last journal snapshot. Restart the bot to correct ledger, limits and \
-                 ladders"
+                "trade #{intent} was settled before the last journal snapshot. Restart the bot to correct its ledger, \
+                 limits and ladders"
             );
             self.halt_at_oddity(text, step);
         }
@@ -292,7 +292,7 @@ impl Coordinator {
         let scale = self.session.scale();
         let text = self.describe(pending);
         let text = match why {
-            Undecidable::Unsteady => format!("{text}; the list keeps changing"),
+            Undecidable::Unsteady => format!("{text}, and the list keeps changing"),
             Undecidable::OtherRecord(record) => {
                 format!("{text}, and the trade's record says {}", record.describe(&pending.booked, scale))
             }

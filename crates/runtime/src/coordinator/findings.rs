@@ -1,4 +1,4 @@
-//! Passes data to the audits, and journals and reports their findings.
+//! Passes data to the audits, and journals and reports the findings.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -114,8 +114,8 @@ impl Coordinator {
         }
     }
 
-    /// Restores the audit state of an earlier run's intent.
-    /// Recent settlements are queued again, because their prices may not have been requested yet.
+    /// Restores the audit state of an intent from an earlier run.
+    /// Queues recent settlements again, because the earlier run may not have checked their prices.
     pub(super) fn recall_audits(&mut self, row: &IntentRow, now: Millis) {
         let terms = row.approved;
         let symbol = self.session.ordered_symbol(&terms);
@@ -156,7 +156,7 @@ impl Coordinator {
         }
     }
 
-    /// Requests the price records for one settlement at a time, so that audits never delay trading.
+    /// Requests the price records of one settlement at a time, so that audits never delay trading.
     pub(super) fn request_settlement_prices(&mut self, step: &mut Step<'_>) {
         if self.requests.has(RequestId::SettlementPrice) {
             return;
@@ -174,7 +174,7 @@ impl Coordinator {
         }
     }
 
-    /// Handles a price record for a settlement. A failed request says nothing about the trade.
+    /// Handles a price record for a settlement audit. A failed request produces no finding.
     pub(super) fn on_settlement_price(
         &mut self,
         answer: Result<Reply<PriceAnswer>, BrokerError>,
@@ -183,7 +183,7 @@ impl Coordinator {
         if let Err(error) = &answer
             && !error.is_temporary()
         {
-            step.warn(format!("settlement prices cannot be audited: {error}"));
+            step.warn(format!("cannot check the prices of settled trades: {error}"));
         }
         self.audits.settlements.on_price(answer.ok().map(|reply| reply.value));
         self.request_settlement_prices(step);

@@ -74,7 +74,7 @@ impl MarketWatch {
         let SeriesWatch { series, watch: Some(watch), .. } = &self.series[id.index()] else { return false };
         events.gate.await_job(watch.due_close(), watch.next_request_at(), Job::Candles(id));
         let Series { symbol, interval } = *series;
-        let query = CandleQuery { symbol, interval, start: watch.window_start(), end: step.now };
+        let query = CandleQuery { symbol, interval, start: watch.request_start(), end: step.now };
         step.ask(VenueRequest::Candles(id, query));
         true
     }
@@ -90,17 +90,17 @@ impl MarketWatch {
         let SeriesWatch { rank, watch: Some(watch), .. } = &mut self.series[id.index()] else {
             return Vec::new();
         };
-        let polled = watch.take(&candles.candles, now);
-        let mut news = Vec::with_capacity(polled.news.len());
-        for (close, candle, origin) in polled.news {
-            news.push(candle);
+        let polled = watch.on_candles(&candles.candles, now);
+        let mut new_candles = Vec::with_capacity(polled.new_candles.len());
+        for (close, candle, origin) in polled.new_candles {
+            new_candles.push(candle);
             events.add(close, EventRank::Candle(*rank), EventKind::Candle { series: id, candle, origin });
         }
         if polled.is_settled {
             events.gate.settle_job(job);
         }
         agenda.add(polled.next_request_at, job);
-        news
+        new_candles
     }
 
     pub(crate) fn on_no_candles(
@@ -110,7 +110,7 @@ impl MarketWatch {
         (events, agenda): (&mut EventQueue, &mut Agenda),
     ) {
         let Some(watch) = &mut self.series[id.index()].watch else { return };
-        let (next_request_at, is_settled) = watch.fail(now);
+        let (next_request_at, is_settled) = watch.on_failure(now);
         if is_settled {
             events.gate.settle_job(Job::Candles(id));
         }
@@ -213,7 +213,7 @@ impl MarketWatch {
 
     pub(crate) fn on_tick(&mut self, id: SymbolId, tick: PriceTick) {
         if let Some(stream) = &mut self.symbols[id.index()].stream {
-            stream.take(tick);
+            stream.add(tick);
         }
     }
 
@@ -253,7 +253,7 @@ pub(crate) struct PriceStream {
 }
 
 impl PriceStream {
-    pub(crate) fn take(&mut self, tick: PriceTick) {
+    pub(crate) fn add(&mut self, tick: PriceTick) {
         let is_newest = self.ticks.back().is_none_or(|last| last.time <= tick.time);
         if !is_newest || !tick.price.is_finite() || tick.price <= 0.0 {
             return;
@@ -402,12 +402,12 @@ mod tests {
     fn grid_time_uses_the_newest_price_up_to_it() {
         let mut stream = PriceStream::default();
         for one in [tick(900, 1.0), tick(1_000, 2.0), tick(1_000, 2.5), tick(950, 9.0), tick(990, f64::NAN)] {
-            stream.take(one);
+            stream.add(one);
         }
         assert_eq!(stream.settle(true), None, "nothing is waited for");
         stream.await_grid(Millis::new(1_000));
         assert_eq!(stream.settle(false), None, "another of this moment may come");
-        stream.take(tick(1_001, 3.0));
+        stream.add(tick(1_001, 3.0));
         assert_eq!(stream.settle(false), Some((Millis::new(1_000), Some(tick(1_000, 2.5)))));
         stream.await_grid(Millis::new(2_000));
         assert_eq!(stream.settle(true), Some((Millis::new(2_000), Some(tick(1_001, 3.0)))));
@@ -419,7 +419,7 @@ mod tests {
     fn buffers_a_bounded_number_of_ticks() {
         let mut stream = PriceStream::default();
         for number in 0..5_000 {
-            stream.take(tick(number, 1.0 + number as f64));
+            stream.add(tick(number, 1.0 + number as f64));
         }
         assert_eq!(stream.ticks.len(), MAX_TICKS);
     }

@@ -1,7 +1,7 @@
 //! Timestamp checks that distinguish the trade just opened from an older one with the same terms.
 
 use super::Coordinator;
-use super::answers::FAR_FUTURE;
+use super::answers::MAX_TIME_OFFSET;
 use super::command::Step;
 use crate::resolver::UNCERTAINTY;
 use candlewick_broker::{Reply, TradeReport};
@@ -152,7 +152,7 @@ impl Coordinator {
     fn window_by_our_clock(&self, sent: Millis, now: Millis) -> Window {
         let slack = self.clock_slack();
         // A simulated venue dates its answer at the future arrival of the order.
-        let latency = if self.is_simulated { FAR_FUTURE } else { Millis::ZERO };
+        let latency = if self.is_simulated { MAX_TIME_OFFSET } else { Millis::ZERO };
         Window { requested: sent, from: sent - slack, to: now.max(sent) + slack + latency }
     }
 }

@@ -112,7 +112,7 @@ impl Coordinator {
         let Some(listing) = self.doubts.listing.take() else { return };
         let (now, is_whole) = (step.now, listing.is_complete && listing.ended_early.is_none());
         self.audit_results(&listing, step);
-        self.check_ends(&listing, step);
+        self.check_unproven_ends(&listing, step);
         self.audit_listed_terms(&listing, step);
         self.find_missing_trades(&listing, step);
         self.check_other_accounts(&listing, step);

@@ -153,7 +153,7 @@ impl Watcher {
         world.note_said(text);
         let has = |words: &[&str]| words.iter().any(|words| text.contains(words));
         // A halted run does not halt again: resuming acknowledges the report.
-        let is_money = world.plan.lies.money.is_some() && !text.ends_with("both are read again");
+        let is_money = world.plan.lies.money.is_some() && !text.ends_with("are read again");
         if seen.is_halted && (is_money || has(&[" differs: ", " has a payout of "])) {
             world.note_said(&format!("{WHILE_HALTED}{text}"));
         }
