@@ -60,17 +60,13 @@ impl SettledProfit {
             (Outcome::Cancelled, ..) => format!("{known}, but a cancelled trade returns exactly the stake"),
             (Outcome::Lost, ..) if profit.is_positive() => format!("{known}, but a lost trade earns nothing"),
             (Outcome::Lost, Some(expected), _) => {
-                let expected = scale.format(expected);
-                format!("trade #{intent} was LOST with profit {profit_text}, but stake and payout give {expected}")
+                format!("{known}, but stake and payout give {}", scale.format(expected))
             }
             (_, Some(expected), Some(payout)) => {
                 let gross = (profit - stake - expected).minor().saturating_abs() <= ROUNDING_TOLERANCE;
                 let hint = if gross { " (this may be the gross amount)" } else { "" };
                 let expected = scale.format(expected);
-                format!(
-                    "trade #{intent} was {outcome} with profit {profit_text}{hint}, but stake {stake_text} and payout \
-                     {payout} % give {expected}"
-                )
+                format!("{known}{hint}, but stake {stake_text} and payout {payout} % give {expected}")
             }
             _ => format!("{known} on a stake of {stake_text}"),
         }
@@ -100,15 +96,15 @@ mod tests {
         };
         for (outcome, profit, payout, expected) in [
             (Outcome::Won, 850, Some(85), None),
-            (Outcome::Won, 849, Some(85), Some((false, "profit 8.49, but stake 10.00"))),
-            (Outcome::Won, 852, Some(85), Some((true, "profit 8.52, but stake 10.00"))),
-            (Outcome::Won, 1_850, Some(85), Some((true, "profit 18.50 (this may be the gross amount)"))),
-            (Outcome::Won, 600, Some(85), Some((true, "profit 6.00, but stake 10.00"))),
+            (Outcome::Won, 849, Some(85), Some((false, "with +8.49, but stake 10.00"))),
+            (Outcome::Won, 852, Some(85), Some((true, "with +8.52, but stake 10.00"))),
+            (Outcome::Won, 1_850, Some(85), Some((true, "with +18.50 (this may be the gross amount)"))),
+            (Outcome::Won, 600, Some(85), Some((true, "with +6.00, but stake 10.00"))),
             (Outcome::Won, 600, None, None),
             (Outcome::Won, 100_000, None, Some((true, "was WON with +1000.00 on a stake of 10.00"))),
             (Outcome::Lost, -1_000, None, None),
-            (Outcome::Lost, -1_500, None, Some((true, "profit -15.00, but stake and payout give -10.00"))),
-            (Outcome::Lost, -500, Some(85), Some((true, "profit -5.00, but stake and payout give -10.00"))),
+            (Outcome::Lost, -1_500, None, Some((true, "with -15.00, but stake and payout give -10.00"))),
+            (Outcome::Lost, -500, Some(85), Some((true, "with -5.00, but stake and payout give -10.00"))),
             (Outcome::Lost, 1_000, None, Some((true, "trade #3 was LOST with +10.00, but"))),
             (Outcome::Cancelled, -1_000, None, Some((true, "trade #3 was CANCELLED with -10.00, but"))),
             (Outcome::Draw, 1, None, Some((true, "trade #3 was DRAW with +0.01, but"))),

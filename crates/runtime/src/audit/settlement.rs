@@ -136,7 +136,7 @@ impl Settlement {
         };
         (!is_sound).then(|| {
             format!(
-                "trade #{intent} was reported as {outcome}, but a {direction} whose price {moved} from {open} to {close} {ends}"
+                "trade #{intent} was reported {outcome}, but a {direction} whose price {moved} from {open} to {close} {ends}"
             )
         })
     }
@@ -216,9 +216,9 @@ mod tests {
     fn result_follows_from_prices() {
         assert_eq!(problems(|_| {}), [""; 0]);
         let sold = problems(|one| one.direction = Direction::Sell);
-        assert_eq!(sold, ["trade #3 was reported as WON, but a SELL whose price rose from 100 to 100.5 loses"]);
+        assert_eq!(sold, ["trade #3 was reported WON, but a SELL whose price rose from 100 to 100.5 loses"]);
         let draw = problems(|one| (one.outcome, one.profit) = (Outcome::Draw, Money::ZERO));
-        assert_eq!(draw, ["trade #3 was reported as DRAW, but a BUY whose price rose from 100 to 100.5 wins"]);
+        assert_eq!(draw, ["trade #3 was reported DRAW, but a BUY whose price rose from 100 to 100.5 wins"]);
         let lost_at_par = |one: &mut Settlement| {
             (one.outcome, one.profit) = (Outcome::Lost, Money::from_minor(-1_025));
             one.close = Some((Millis::new(66_000), 100.0));

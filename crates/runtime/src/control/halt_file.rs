@@ -52,7 +52,7 @@ impl HaltFile {
                 Ok(RaiseOutcome::AlreadyRaised)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(io::Error::other("the path exists, but is not a regular file. Remove the file or choose another path"))
+                Err(io::Error::other("the path exists, but is not a regular file. Remove the file"))
             }
             Err(error) => Err(error),
         }

@@ -240,7 +240,7 @@ impl ControlOrder {
             Err(_) => {
                 let seconds = patience.as_secs();
                 ControlAnswer::Unanswered {
-                    problem: format!("the run did not answer within {seconds} s. Run `candlewick status` to check"),
+                    problem: format!("the run did not answer within {seconds} s. Run `candlewick status`"),
                 }
             }
         }

@@ -391,7 +391,7 @@ impl Coordinator {
             more => format!("{more} candles were missed"),
         };
         let seconds = span.get() / 1_000;
-        let text = format!("this process did not run for {seconds} s, possibly because the machine was suspended; {candles}");
+        let text = format!("this process was suspended for {seconds} s, and {candles}");
         self.session.alarm(text, step);
     }
 }

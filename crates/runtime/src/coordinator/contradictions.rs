@@ -231,7 +231,7 @@ impl Coordinator {
             Ruling::Withdrawn(pending) => {
                 let BookedResult { outcome, profit, .. } = pending.booked;
                 let result = describe_result(outcome, profit, self.session.scale());
-                step.warn(format!("trade #{intent}: the venue's list again agrees with the booked result {result}"));
+                step.warn(format!("trade #{intent}: the venue's list again says {result}, as booked"));
             }
             Ruling::Correct(pending, result) => self.correct(&pending, result, step),
             Ruling::Undecidable(pending, why) => self.halt_at_contradiction(&pending, why, step),

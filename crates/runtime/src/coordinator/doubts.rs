@@ -1,4 +1,4 @@
-//! Intents in doubt, and the assignment of known trades to intents.
+//! Tracks intents in doubt (orders of unknown status), and the trades assigned to each intent.
 
 use super::recorded_session::{OldIntent, RecordedSession};
 use crate::RuntimeSettings;
@@ -19,9 +19,9 @@ pub(crate) struct Doubts {
     claimed: ClaimedTrades,
     sent: BTreeMap<IntentId, Millis>,
     began: BTreeMap<IntentId, Millis>,
-    /// The last list, until the wallet reading that follows it arrives.
+    /// The venue's last trade list, stored until the next wallet reading arrives.
     pub(super) listing: Option<TradeListing>,
-    /// Implausible data already reported, by trade id or full text. Includes reports from earlier runs.
+    /// Implausible data that this run or an earlier run has reported, as trade ids or full texts.
     oddities: BTreeSet<String>,
     odd_rows: BTreeSet<String>,
     list_every: Option<Millis>,
@@ -54,7 +54,7 @@ impl Doubts {
         }
     }
 
-    /// Marks a trade as belonging to an intent, as its own or a duplicate. No other intent can claim it.
+    /// Assigns a trade to an intent, possibly as a duplicate, so that no other intent can claim the trade.
     pub(crate) fn claim(&mut self, venue_id: &str) {
         self.claimed.insert(venue_id.to_owned());
     }
@@ -76,8 +76,8 @@ impl Doubts {
         (self.claimed.names(), self.sent.len())
     }
 
-    /// Returns whether a finished intent is near a request whose trade is or may still be searched for.
-    /// Near means that the symbols are equal and the times at most `slack` apart.
+    /// Returns whether a finished intent is near a request whose trade may still have to be found.
+    /// Near means that the symbols are equal and the times are at most `slack` apart.
     pub(crate) fn is_near(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
         let terms = &row.approved;
         let symbols = [session.ordered_symbol(terms), session.traded_symbol(terms)];
@@ -147,8 +147,8 @@ impl Doubts {
         self.list_every.map(|every| now + every)
     }
 
-    /// Returns whether implausible data is new, so that it halts the run (if halted, raises an alarm).
-    /// Causes of earlier halts do not halt again, because the operator has resumed from them.
+    /// Returns whether implausible data is new. New data halts the run, or raises an alarm if already halted.
+    /// The cause of an earlier halt is not new, because the operator has resumed the run since.
     pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {
         let halted_by = format!("{HALTED}{text}");
         if is_halted {
@@ -247,7 +247,7 @@ impl Doubts {
     }
 }
 
-/// Returns whether the wallet may contain unbooked returns, from duplicates or trades past their close.
+/// Returns whether the wallet may contain unbooked money from duplicate trades or from trades that have closed.
 fn has_unknown_pay(session: &RecordedSession, now: Millis) -> bool {
     let may_be_over = |row: &IntentRow| {
         let earliest = earliest_close(row.approved.decision_time(), row.approved.expiry());

@@ -1,4 +1,4 @@
-//! The end of a run: stops opening trades, tracks the open ones, then closes the journal.
+//! Ends a run: stops opening trades, waits for the open trades, and then closes the journal.
 
 use super::Coordinator;
 use super::command::{Command, Step};
@@ -119,11 +119,11 @@ pub struct Finished {
     pub halted: Option<String>,
     pub halted_at: Option<Millis>,
     pub verdicts: Vec<BotVerdict>,
-    /// Share of alpha for the pooled trades of all bots; 0 if the pool is not judged.
+    /// Share of the error rate for the verdict on the pooled trades of all bots, 0 if there is no such verdict.
     pub weight_of_all_bots: f64,
     pub signals: Option<Box<SignalTally>>,
     pub dropped_notices: u64,
-    /// Error if the last entries may not be durable. The next start recovers the state from the venue.
+    /// Error if the last journal entries may not be durable. The next run then recovers the state from the venue.
     pub not_durable: Option<RuntimeError>,
 }
 
@@ -157,8 +157,8 @@ impl Ending {
         meaning
     }
 
-    /// Returns why the run must stop by itself: a limit or the end of the data.
-    /// Events at the last instant still belong to the run; `is_due` returns whether some of them are pending.
+    /// Returns the reason to stop the run, a reached limit or the end of the data, `None` to continue.
+    /// Events at the last instant still belong to the run, and `is_due` returns whether such events are pending.
     pub(crate) fn due(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<Stop> {
         let reached = |until: &Millis| now >= *until && !is_due(*until);
         self.limit.map(Stop::Limit).or_else(|| self.until.filter(reached).map(Stop::DataEnds))
@@ -271,8 +271,8 @@ impl Coordinator {
         step.commands.push(Command::Finish(why));
     }
 
-    /// Ends the run immediately. Queued events are handled without waiting for their time.
-    /// Opens without an answer become orders of unknown status.
+    /// Ends the run immediately. Handles queued events without waiting for their time.
+    /// Orders without an answer become orders of unknown status.
     pub(super) fn on_finish(&mut self, stop: Stop, step: &mut Step<'_>) {
         if self.phase.is_over() {
             return;

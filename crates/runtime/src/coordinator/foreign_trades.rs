@@ -1,6 +1,6 @@
-//! Trades without an intent: duplicate trades for one request, and foreign trades.
+//! Detects trades without an intent: duplicate trades for one request, and foreign trades.
 //!
-//! Unexplained money starts a search of the venue's list. Only the list proves a trade: the money may be a deposit.
+//! Unexplained money starts a search of the venue's list. Only the list proves a trade, as money may be a deposit.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -22,7 +22,7 @@ pub(crate) struct ForeignTrades {
     looked: Option<Millis>,
     wanted: Option<Money>,
     asked: Option<Money>,
-    /// Surplus for which a complete list contained no foreign trade. It is not searched for again.
+    /// Wallet surplus for which a complete list contained no foreign trade, so the search is not repeated.
     seen: Money,
     has_begun: bool,
     last: Option<(String, Millis)>,
@@ -67,7 +67,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns the amounts of our own trades that the wallet may show before the ledger, `None` if unknown.
+    /// Returns the amounts of our own trades that the wallet may show earlier than the ledger, `None` if unknown.
     fn own_amounts(&self) -> Option<Vec<Money>> {
         let is_unclear = self.doubts.resolver.next_poll().is_some()
             || self.session.has_unclear_intent()
@@ -83,8 +83,8 @@ impl Coordinator {
         Some(amounts)
     }
 
-    /// Reports foreign trades that were open before the run. Does this only once, with the first complete
-    /// list that arrives while no intent is pending or in doubt.
+    /// Reports foreign trades that were open before the run. Uses only the first complete list that arrives
+    /// while no intent is in flight or in doubt.
     pub(super) fn report_open_foreign_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         if self.foreign_trades.has_begun || self.session.has_unclear_intent() {
             return;
@@ -105,12 +105,10 @@ impl Coordinator {
         };
         let anothers: Vec<&TradeReport> = listing.trades.iter().filter(is_other_trade).collect();
         let Some(first) = anothers.first() else { return };
+        let trade = describe_trade(first);
         let text = match anothers.len() {
-            1 => format!("unknown {} is open on the {ours} wallet", describe_trade(first)),
-            count => format!(
-                "{count} unknown trades are open on the {ours} wallet, such as {}",
-                describe_trade(first)
-            ),
+            1 => format!("unknown {trade} is open on the {ours} wallet"),
+            count => format!("{count} unknown trades are open on the {ours} wallet, such as {trade}"),
         };
         self.foreign_trades.note(first, step.now);
         let text = format!("{text}: does another program trade this wallet?");
@@ -159,7 +157,7 @@ impl Coordinator {
                     self.foreign_trades.note(report, step.now);
                     let guess = self.intents_of_second(report).map_or_else(
                         || "does another program trade this wallet?".to_owned(),
-                        |intents| format!("it was requested in the same second as {intents}"),
+                        |intents| format!("the trade was requested in the same second as {intents}"),
                     );
                     let (id, symbol) = (&report.id, reported_symbol(report));
                     let text = format!("unknown trade {id} on {symbol}: {guess}");
@@ -182,7 +180,7 @@ impl Coordinator {
     }
 
     /// Handles a possible duplicate trade for an answered request, even if it was already reported.
-    /// A finished trade is not booked if wallet and ledger agree: its money was booked as unexplained.
+    /// A finished trade is not booked if wallet and ledger agree, because its money was booked as unexplained.
     pub(super) fn on_second_trade(
         &mut self,
         report: &TradeReport,
@@ -209,8 +207,8 @@ impl Coordinator {
         }
     }
 
-    /// Reports trades on another account that match an intent in doubt, for example with real money
-    /// instead of demo money. No ledger contains such a trade, so the operator must be notified.
+    /// Halts the run if a trade on another account matches an intent in doubt, for example with real money
+    /// instead of demo money. The ledger does not contain such a trade.
     pub(super) fn check_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account;
         let refused = self.doubts.refused(&self.session, step.now);
@@ -223,14 +221,15 @@ impl Coordinator {
             let Some(intent) = self.doubts.resolver.find_order_elsewhere(report, known) else { continue };
             let staked = describe_stake(account, report.amount);
             let text = format!(
-                "{staked}: trade {} may be trade #{intent}, which was ordered for the {ours} account; no ledger here contains it",
+                "{staked}: trade {} may be trade #{intent}, which was ordered for the {ours} account; no ledger here \
+                 contains the trade",
                 report.id
             );
             self.halt_at_oddity(text, step);
         }
     }
 
-    /// Halts if there are more trades than requests, or if a trade may belong to a rejected order.
+    /// Halts the run if the venue has more trades than requests, or if a trade may belong to a rejected order.
     pub(super) fn halt_at_contested_trade(&mut self, intent: IntentId, why: &Why, step: &mut Step<'_>) {
         let text = format!("trade #{intent} was ordered once: {why}");
         let is_halted = self.session.halted().is_some();

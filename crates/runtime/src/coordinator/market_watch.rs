@@ -1,4 +1,4 @@
-//! Schedules market data: candles at their close, and prices on the price grid, polled or streamed.
+//! Schedules market data: candles at their close, and polled or streamed prices at the times of a price grid.
 
 use super::Coordinator;
 use super::agenda::{Agenda, EventQueue, EventRank, Job};
@@ -69,7 +69,7 @@ impl MarketWatch {
         self.series[id.index()].watch = Some(watch);
     }
 
-    /// Requests the candles of a series at a close. Series with the same close wait for each other.
+    /// Requests the candles of a series at a close. The events of all series with the same close are held back.
     pub(crate) fn request_candles(&self, id: SeriesId, events: &mut EventQueue, step: &mut Step<'_>) -> bool {
         let SeriesWatch { series, watch: Some(watch), .. } = &self.series[id.index()] else { return false };
         events.gate.await_job(watch.due_close(), watch.next_request_at(), Job::Candles(id));
@@ -153,7 +153,7 @@ impl MarketWatch {
         watches.filter_map(|watch| watch.watch.as_mut()).for_each(|watch| watch.on_price(recorded, now));
     }
 
-    /// Returns the number of candles, over all series, that closed in `(from, to]`.
+    /// Returns the total number of candles in all series that closed in `(from, to]`.
     pub(crate) fn closes_between(&self, from: Millis, to: Millis) -> i64 {
         let closes = |watch: &SeriesWatch| {
             let length = watch.series.interval.length().get();
@@ -225,7 +225,7 @@ impl MarketWatch {
         self.symbols[id.index()].stream.as_mut()?.settle(is_over)
     }
 
-    /// Handles a grid price and schedules the next. Returns the price if it is only for display.
+    /// Handles a price at a grid time and schedules the next price. Returns a price that is only for display.
     pub(crate) fn on_grid_price(
         &self,
         id: SymbolId,
@@ -268,8 +268,8 @@ impl PriceStream {
         self.awaited = Some(at);
     }
 
-    /// Returns the awaited grid time and the newest price up to that time. Returns `None` until a later
-    /// price arrives or the wait ends, because until then another price may still arrive.
+    /// Returns the awaited grid time and the newest price up to that time. Returns `None` while another price
+    /// may still arrive, which is until a later price arrives or the wait is over.
     pub(crate) fn settle(&mut self, is_over: bool) -> Option<(Millis, Option<PriceTick>)> {
         let at = self.awaited?;
         let is_passed = self.ticks.back().is_some_and(|last| last.time > at);
@@ -340,7 +340,7 @@ impl Coordinator {
         }
     }
 
-    /// Handles a streamed price. Drops a price from the far future, which would block all earlier ones.
+    /// Handles a streamed price. Drops a price dated far ahead, because it would block all earlier prices.
     pub(super) fn on_tick(&mut self, id: SymbolId, tick: PriceTick, step: &mut Step<'_>) {
         if tick.time <= step.now + MAX_AHEAD {
             self.market.on_tick(id, tick);
@@ -385,7 +385,7 @@ impl Coordinator {
         let missing = wanted - self.market.streaming();
         let symbols = if wanted == 1 { "symbol" } else { "symbols" };
         Some(format!(
-            "prices of {missing} of {wanted} {symbols} do not stream and are polled instead: {symbol}: {why}"
+            "prices of {missing} of {wanted} {symbols} do not stream and are polled instead ({symbol}: {why})"
         ))
     }
 }

@@ -1,9 +1,9 @@
 //! The deterministic core of a live run: maps inputs and time to commands.
 //!
-//! [`Coordinator::on`] depends only on its state. It reads no clock, does no I/O and never blocks; a
-//! [`Runner`](crate::Runner) executes the commands. [`MarketWatch`] schedules market requests, [`EventQueue`]
-//! sorts the events of one instant, all events reach the session through [`RecordedSession`], [`TradeWatch`]
-//! tracks open trades, [`Doubts`] resolves opens without an answer, and [`Audits`] checks the venue.
+//! The coordinator reads no clock, does no I/O and never blocks. A [`Runner`](crate::Runner) executes the commands.
+//! [`MarketWatch`] schedules market requests, and [`EventQueue`] sorts the events of one instant. All events reach
+//! the session through [`RecordedSession`]. [`TradeWatch`] tracks open trades, [`Doubts`] resolves orders without
+//! an answer, and [`Audits`] checks the venue's reports.
 
 mod agenda;
 mod answers;
@@ -307,8 +307,8 @@ impl Coordinator {
         }
     }
 
-    /// Sends the opens whose intents are now durable. If the save failed, these opens are never sent, and
-    /// no others are approved until a save succeeds.
+    /// Sends the orders whose intents are now durable. If the save failed, these orders are never sent, and
+    /// no new trades are approved until a save succeeds.
     fn on_durable(&mut self, result: Result<(), JournalError>, step: &mut Step<'_>) {
         match self.session.journal.on_durable(result) {
             SaveOutcome::Failed(error) => self.suspend(error, step),

@@ -1,4 +1,4 @@
-//! Timestamp checks that distinguish the trade just opened from an older one with the same terms.
+//! Checks timestamps to distinguish the trade just opened from an older trade with the same terms.
 
 use super::Coordinator;
 use super::answers::MAX_TIME_OFFSET;
@@ -30,7 +30,7 @@ pub(super) enum TimeFault {
     Frozen {
         order: IntentId,
     },
-    /// The times belong to another trade. `by` is negative if that trade is older.
+    /// The times belong to another trade. The distance `by` is negative if the other trade is older.
     OtherMoment {
         by: Millis,
     },
@@ -63,7 +63,7 @@ impl RequestTimes {
 }
 
 impl Coordinator {
-    /// Checks the times in the response to an open and returns a fault, if any. Missing times are accepted.
+    /// Returns the fault in the times of a response to an order, `None` if all times are plausible or missing.
     pub(super) fn time_fault(
         &self,
         intent: IntentId,
@@ -127,8 +127,8 @@ impl Coordinator {
     ) -> TradeReport {
         if let Some(TimeFault::Frozen { order }) = fault {
             let text = format!(
-                "the venue's requestTime is frozen: trade #{intent} ({}) repeats that of trade #{order}; the other \
-                 times count",
+                "the venue's requestTime is frozen: trade #{intent} ({}) repeats that of trade #{order}. Only the \
+                 other times are used",
                 report.id
             );
             self.session.alarm(text, step);

@@ -1,4 +1,4 @@
-//! Executes control orders: halts, resolutions of doubts, reloads of the settings and external signals.
+//! Executes control orders: halt, resume, reload, external signals, and resolutions of orders in doubt.
 
 use super::Coordinator;
 use super::agenda::EventRank;
@@ -39,14 +39,13 @@ impl Coordinator {
                 ControlAnswer::Refused { problem: "the run is stopping".to_owned() }
             }
             ControlOrder::Resume if self.contradictions.needs_restart => ControlAnswer::Refused {
-                problem: "only a restart applies a corrected result. Stop the bot and start it again"
-                    .to_owned(),
+                problem: "a corrected result takes effect only after a restart. Restart the bot".to_owned(),
             },
             ControlOrder::Resume => {
                 self.session.halt = None;
                 self.resume(step);
                 self.override_restrictions(step);
-                step.log_warning("resumed: drawdown peak and loss streak are reset");
+                step.log_warning("the run has resumed with a reset drawdown peak and loss streak");
                 self.answer_with_state(step)
             }
             ControlOrder::Reload { by } => match self.request_settings(id, by, step) {
@@ -89,7 +88,7 @@ impl Coordinator {
         self.answer(id, answer, step);
     }
 
-    /// Answers an order. Saves the journal immediately, because orders from the journal are answered in it.
+    /// Answers an order. Saves the journal immediately, because the journal stores the answers to its orders.
     pub(super) fn answer(&mut self, id: OrderId, answer: ControlAnswer, step: &mut Step<'_>) {
         step.commands.push(Command::AnswerOrder(id, answer));
         self.save(Urgency::Now, step);
@@ -156,7 +155,7 @@ impl Coordinator {
         }
         if self.reloading.is_some() {
             // With two concurrent reads, the older settings could be applied last.
-            return Err("the settings are already being read. Repeat the order".to_owned());
+            return Err("another reload is in progress. Repeat the order later".to_owned());
         }
         self.reloading = Some((id, by));
         let forgotten = self.session.forgotten.all;
@@ -166,7 +165,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Applies new settings. If they are invalid, nothing changes.
+    /// Applies new settings. Invalid settings change nothing.
     pub(super) fn on_settings(&mut self, read: Result<Box<NewSettings>, String>, step: &mut Step<'_>) {
         let Some((id, by)) = self.reloading.take() else { return };
         let answer = match read.and_then(|new| self.reload(*new, by, step)) {
@@ -206,15 +205,15 @@ impl Coordinator {
             header.insert("runtime".to_owned(), runtime);
         }
         let changes = &note.reloaded.changes;
-        let said = if changes.is_empty() { "nothing has changed".to_owned() } else { changes.join("; ") };
-        step.warn(format!("settings reloaded by {by}: {said}"));
+        let summary = if changes.is_empty() { "nothing has changed".to_owned() } else { changes.join("; ") };
+        step.warn(format!("settings reloaded by {by}: {summary}"));
         self.reloaded = Some(note.reloaded);
         Ok(())
     }
 }
 
 const ALARM_INTERVAL: Millis = Millis::MINUTE;
-const FIXED_SUFFIX: &str = "; fixed since by a reload";
+const FIXED_SUFFIX: &str = "; fixed by a later reload";
 
 #[derive(Debug, Default)]
 pub(crate) struct OutsideWatch {
@@ -319,7 +318,7 @@ impl Coordinator {
         self.outside.tally.problem = Some(last);
     }
 
-    /// Journals the final signal tally. No other entry contains duplicate and malformed signals.
+    /// Journals the final signal counts, because no other entry contains duplicate and malformed signals.
     pub(super) fn note_signals(&mut self, step: &mut Step<'_>) {
         if let Some(note) = self.outside.signal_tally().map(SignalTally::note) {
             self.session.journal.note(note, step);
@@ -344,7 +343,7 @@ fn to_outside_signal(
     now: Millis,
 ) -> Result<(Millis, OutsideSignal), String> {
     let SignalOrder { direction, source, id, .. } = *order;
-    let bot = BotId::new(signal_bots(session).check(order, now)?).ok_or("there are too many bots")?;
+    let bot = BotId::new(signal_bots(session).check(order, now)?).ok_or("the run has too many bots")?;
     if id.is_empty() {
         return Err("the signal has no id. Give each signal a unique id".to_owned());
     }

@@ -1,4 +1,4 @@
-//! Plausibility checks of trade reports and prices: times, payouts, funding, terms.
+//! Checks trade reports and prices for plausibility: times, payouts, funding and terms.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -14,13 +14,13 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Price, Symbol};
 use std::collections::BTreeMap;
 
-/// Tolerance for clock differences: a trade may start this long before its decision, or end this late.
+/// Tolerance for clock differences. A trade may start this long before the decision or end this long after expiry.
 const TIME_SLACK: Millis = Millis::HOUR;
-/// Maximum time by which a reported close may follow the expiry. A later close time is replaced.
+/// Maximum delay of a reported close after the expiry. A later close time is replaced.
 const CLOSE_SLACK: Millis = Millis::MINUTE;
 
 impl Coordinator {
-    /// Removes implausible fields. Local estimates replace implausible times, so that no trade is awaited
+    /// Removes implausible fields from a trade report. Limits a late close time, so that no trade is awaited
     /// forever. An implausible payout halts the run.
     pub(super) fn remove_implausible_fields(
         &mut self,
@@ -38,8 +38,8 @@ impl Coordinator {
         report
     }
 
-    /// Halts because of implausible data, or raises an alarm if the run is already halted.
-    /// Resuming does not acknowledge such an alarm: the same data can halt the run later.
+    /// Halts the run because of implausible data, or raises an alarm if the run is already halted.
+    /// A resume does not acknowledge the alarm, so the same data can halt the run later.
     pub(super) fn halt_at_oddity(&mut self, text: String, step: &mut Step<'_>) {
         let is_halted = self.session.halted().is_some();
         match (self.doubts.is_new_oddity(&text, is_halted), is_halted) {
@@ -63,8 +63,8 @@ impl Coordinator {
         self.with_close_in_time(&terms, report, step)
     }
 
-    /// Replaces a close time after the expiry with the latest allowed one, and raises an alarm. Otherwise a
-    /// venue that is off by an hour would delay the result and the end of the run.
+    /// Replaces a close time after the expiry with the latest allowed time, and raises an alarm. Without this
+    /// limit, a venue clock that is off by an hour would delay the result and the end of the run.
     fn with_close_in_time(
         &mut self,
         terms: &OrderTerms,
@@ -79,7 +79,7 @@ impl Coordinator {
         let intent = terms.intent();
         let late = (close - latest).get() / 1_000;
         let text = format!(
-            "trade #{intent} ({}) has a close time {late} s after its expiry: its result is requested at the expiry",
+            "trade #{intent} ({}) has a close time {late} s after the expiry. The result is requested at the expiry",
             report.id
         );
         if self.doubts.has_new_odd_time(&format!("{}:close", report.id), &text) {
@@ -174,7 +174,7 @@ pub fn possible_payout(
     (TradeReport { payout, ..report }, text)
 }
 
-/// Describes the payout if it is invalid and matters. A trade that won nothing may report 0.
+/// Describes an invalid payout, `None` if the payout is valid. A trade that did not win may report a payout of 0.
 fn impossible_payout(report: &TradeReport) -> Option<String> {
     let percent = report.impossible_payout?;
     let moves_money = matches!(report.progress.outcome(), None | Some(Outcome::Won));
@@ -200,14 +200,14 @@ pub(super) fn remove_times_outside(
     (report, impossible)
 }
 
-/// Rounds the amount to the scale if that only removes floating-point noise.
+/// Rounds a report's amount to the money scale if the rounding removes only floating-point noise.
 pub(crate) fn with_rounded_amount(report: TradeReport, scale: MoneyScale) -> TradeReport {
     let amount = report.amount.map(|amount| without_rounding_noise(amount, scale).unwrap_or(amount));
     TradeReport { amount, ..report }
 }
 
-/// Returns the terms that the venue applied, if they differ from the terms in force.
-/// Missing or unrepresentable fields in the report keep the value in force.
+/// Returns the terms that the venue applied, `None` if they equal the booked terms.
+/// Fields that are missing or cannot be represented keep the booked value.
 pub fn applied_terms(
     report: &TradeReport,
     terms: &OrderTerms,
@@ -244,7 +244,7 @@ impl Coordinator {
         let bonus = report.funding.bonus;
         if !bonus.is_zero() {
             let text =
-                format!("trade #{intent}: a bonus wallet paid {} of its stake", format_amount(bonus, scale));
+                format!("trade #{intent}: a bonus wallet paid {} of the stake", format_amount(bonus, scale));
             if self.doubts.is_new_oddity(&text, true) {
                 step.warn(text);
             }
@@ -274,7 +274,7 @@ fn describe_stake_mismatch(report: &TradeReport, scale: MoneyScale) -> Option<St
     })
 }
 
-/// Describes an extra charge. It cannot be booked, because the profit may already include it.
+/// Describes an extra charge, which is not booked, because the profit may already include the charge.
 fn describe_charge(name: &str, amount: Decimal, scale: MoneyScale) -> Option<String> {
     let amount = (!amount.is_zero()).then(|| format_amount(amount, scale))?;
     Some(format!("has a {name} of {amount}, and the profit may or may not include it"))
@@ -334,8 +334,8 @@ impl RecordedSession {
     }
 }
 
-/// Age beyond which a price cannot come from an open market.
-const MAX_AGE: Millis = Millis::from_seconds(12 * 3_600);
+/// Maximum age of a price from an open market.
+const MAX_PRICE_AGE: Millis = Millis::from_seconds(12 * 3_600);
 
 impl Coordinator {
     pub(super) fn plausible_price(
@@ -348,7 +348,7 @@ impl Coordinator {
         let age = at - recorded;
         let problem = if ahead > self.clock_slack() {
             Some(format!("is {} s in the future", ahead.get() / 1_000))
-        } else if age >= MAX_AGE {
+        } else if age >= MAX_PRICE_AGE {
             Some(format!("is {} h old", age.get() / Millis::HOUR.get()))
         } else {
             None

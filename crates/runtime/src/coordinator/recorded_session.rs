@@ -1,4 +1,4 @@
-//! The session of a run, with a record of its inputs and outputs.
+//! Wraps the session of a run, and records the session's inputs and outputs.
 
 use super::Coordinator;
 use super::command::{Command, Step};
@@ -20,8 +20,8 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
 use std::collections::BTreeMap;
 
-/// Wrapper of the session through which all events pass. Inputs and outputs are recorded and passed to
-/// observers. Approved trades wait until their intent is durable.
+/// Wrapper through which all events reach the session. Inputs and outputs are recorded and passed to
+/// observers. Approved trades wait until their intents are durable.
 pub(crate) struct RecordedSession {
     session: Session,
     book: TradeBook,
@@ -54,10 +54,10 @@ pub(crate) struct OldIntent {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EventEffects {
-    /// Rule that rejected a signal and will keep rejecting: only the operator can lift it.
+    /// Rule that rejected a signal and will reject all further signals until the operator intervenes.
     pub(crate) final_rule: Option<Rule>,
     pub(crate) free: Money,
-    /// Reserved stakes of intents without a trade that this event returned to the free balance.
+    /// Total stake that this event returned to the free balance, because the intents opened no trade.
     pub(crate) released: Money,
     pub(crate) decided: Option<Result<IntentId, Rule>>,
 }
@@ -192,8 +192,8 @@ impl RecordedSession {
         step.alarm(text);
     }
 
-    /// Records, journals and logs a halt. The note precedes the halting event. After a crash between the
-    /// two, the last note therefore never belongs to an earlier halt.
+    /// Records, journals and logs a halt. The journal note precedes the halt event, so that the last note
+    /// never belongs to an earlier halt, even after a crash between the note and the event.
     pub(crate) fn begin_halt(&mut self, reason: String, step: &mut Step<'_>) {
         let halt = Halt { at: Some(step.now), reason };
         let text = halt.to_alarm();
@@ -209,7 +209,7 @@ impl RecordedSession {
     pub(crate) fn log_rejection(&self, intent: IntentId, answer: &str, step: &mut Step<'_>) {
         let bot = self.book.row(intent).and_then(|row| self.session.bots().get(row.approved.bot().index()));
         let bot = bot.map_or(String::new(), |name| format!(" of bot {name}"));
-        step.log_warning(format!("trade #{intent}{bot} was declined: {answer}"));
+        step.log_warning(format!("the venue declined trade #{intent}{bot}: {answer}"));
     }
 
     pub(crate) fn order(&self, terms: &OrderTerms) -> OpenOrder {
@@ -254,8 +254,8 @@ impl RecordedSession {
         &self.book
     }
 
-    /// Forgets intents that ended before `until`. Excludes those that `is_kept` retains, those with an open
-    /// duplicate trade, the most recent settled ones (for display), and the very last intent.
+    /// Forgets intents that ended before `until`. Keeps the last intent, intents accepted by `is_kept`, intents
+    /// with an open duplicate trade, and the most recently settled intents for display.
     pub(crate) fn forget(
         &mut self,
         until: Millis,
@@ -304,7 +304,7 @@ impl RecordedSession {
         self.session.ledger()
     }
 
-    /// Converts a balance to [`Money`]. Returns `None` if it does not fit the scale.
+    /// Converts a balance to [`Money`]. Returns `None` if the balance does not fit the money scale.
     pub(crate) fn money(&self, balance: Decimal) -> Option<Money> {
         self.scale().rounded(balance).ok()
     }
@@ -325,8 +325,8 @@ impl Reservations {
         Self(session.reserved().collect())
     }
 
-    /// Returns the reserved stakes that the event released because their intents opened no trade.
-    /// These never left the wallet, so the audit must not treat them as money that came back.
+    /// Returns the total reserved stake that an event released because the intents opened no trade.
+    /// Released stakes never left the wallet, so the audit must not count them as returned money.
     pub(crate) fn released(&self, session: &Session, book: &TradeBook) -> Money {
         if self.0.is_empty() {
             return Money::ZERO;
@@ -342,9 +342,9 @@ impl Reservations {
 const RETENTION_SLACK: Millis = Millis::from_seconds(120);
 
 impl Coordinator {
-    /// Forgets intents that ended long before the list was requested at `looked`. Keeps intents near a
-    /// request that is in doubt or marked as not opened, because they help to identify its trade.
-    pub(super) fn forget_old(&mut self, looked: Millis) {
+    /// Forgets intents that ended long before the list was requested at `requested`. Keeps intents near an order
+    /// that is in doubt or marked as not opened, because such intents help to identify the order's trade.
+    pub(super) fn forget_old(&mut self, requested: Millis) {
         let Some(remembered) = retention(&self.settings, &self.doubts) else { return };
         let least = min_retention(&self.settings, &self.doubts);
         let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
@@ -356,7 +356,7 @@ impl Coordinator {
                 trades.find(row.approved.intent()).is_some() || doubts.is_near(session, row, slack);
             is_searched || may_explain(row)
         };
-        for old in self.session.forget(looked - remembered, is_kept) {
+        for old in self.session.forget(requested - remembered, is_kept) {
             self.doubts.forget(&old);
         }
     }

@@ -1,4 +1,4 @@
-//! Recovery of intents, resolution of doubts, and listed trades that match declined orders.
+//! Recovers intents, resolves orders in doubt, and handles listed trades that match declined orders.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -68,7 +68,7 @@ impl Coordinator {
         }
     }
 
-    /// Handles the venue's list. Unless it ended early, requests a wallet reading as second evidence.
+    /// Handles the venue's trade list. Requests a wallet reading as further evidence, unless the list ended early.
     pub(super) fn on_trades(&mut self, mut listing: TradeListing, step: &mut Step<'_>) {
         let scale = self.session.scale();
         let rows = listing.trades.into_iter().map(|report| with_rounded_amount(report, scale));
@@ -90,7 +90,7 @@ impl Coordinator {
         }
     }
 
-    /// Removes implausible times from a listed trade. Its other fields may still identify it.
+    /// Removes implausible times from a listed trade, because the other fields may still identify the trade.
     fn with_possible_times(&mut self, row: TradeReport, odd: &mut usize, step: &mut Step<'_>) -> TradeReport {
         let (row, impossible) = remove_times_outside(row, Millis::ZERO, step.now + MAX_TIME_DIFFERENCE);
         if let Some(at) = impossible.filter(|_| self.doubts.is_new_odd_row(&row.id)) {
@@ -163,20 +163,20 @@ impl Coordinator {
             }
             Resolution::AdoptLate { intent, report } => {
                 let text = format!(
-                    "trade #{intent} was considered not opened, but is the venue's trade {}",
+                    "trade #{intent} was treated as not opened, but is the venue's trade {}",
                     report.id
                 );
                 self.session.alarm(text, step);
                 self.adopt(intent, &report, step);
             }
             Resolution::NotOpened { intent, reserved_until } => {
-                step.log_warning(format!("trade #{intent} was in doubt and was not opened"));
+                step.log_warning(format!("trade #{intent} was in doubt, but was not opened"));
                 self.not_opened(intent, reserved_until, step.now);
             }
             Resolution::Escalate { intent, why } => {
                 let reason = why.describe(self.session.scale());
                 let text = format!(
-                    "trade #{intent} stays in doubt: {reason}; resolve it with `candlewick resolve {intent} --adopt VENUE_ID` \
+                    "trade #{intent} stays in doubt: {reason}. Run `candlewick resolve {intent} --adopt VENUE_ID` \
                      or `--not-opened`"
                 );
                 self.session.alarm(text, step);
@@ -205,7 +205,7 @@ impl Coordinator {
         self.events.add(now, EventRank::Answer(intent), EventKind::NotOpened { intent, reserved_until });
     }
 
-    /// Resolves a doubt manually: adopts the trade, or marks the intent as not opened if `trade` is `None`.
+    /// Resolves an order in doubt manually: adopts `trade`, or marks the intent as not opened if `None`.
     pub(super) fn decide_doubt(
         &mut self,
         intent: IntentId,
@@ -227,7 +227,7 @@ impl Coordinator {
 const CHECK_DELAYS: [Millis; 3] =
     [Millis::from_seconds(5), Millis::from_seconds(30), Millis::from_seconds(120)];
 
-/// Tolerance for clock differences when a request and a listed trade should fall into the same second.
+/// Maximum time between a request and a listed trade that count as simultaneous, including clock differences.
 const SAME_SECOND: Millis = Millis::from_seconds(2);
 
 impl Coordinator {
@@ -246,8 +246,8 @@ impl Coordinator {
         }
     }
 
-    /// Handles a listed trade that matches rejected orders. If it may be a duplicate trade for an accepted
-    /// order, it is treated as a duplicate. Otherwise the rejected orders return to doubt.
+    /// Handles a listed trade that matches rejected orders. A trade that may also belong to an accepted order is
+    /// treated as a duplicate. Otherwise, the rejected orders are in doubt again.
     fn on_refused_listed(
         &mut self,
         intents: &[IntentId],
@@ -263,19 +263,20 @@ impl Coordinator {
         let orders = describe_orders(&refused);
         if let Some(answered) = self.doubts.second_trade_owner(report, &self.session, self.uncertainty()) {
             let text = format!(
-                "it may be {orders}: trade #{answered} was ordered once, but the venue has a second one, {}",
+                "the trade may be {orders}: trade #{answered} was ordered once, but the venue has a second one, {}",
                 report.id
             );
             return self.on_second_trade(report, (answered, true), text, wallet, step);
         }
         let order = self.session.order(&first.approved);
         let matched = match compare_terms(&order, report) {
-            Match::Different => "the symbol and the second, but not all terms",
-            Match::Same | Match::Unclear => "the terms and the second",
+            Match::Different => "the symbol and the request time, but not all terms",
+            Match::Same | Match::Unclear => "the terms and the request time",
         };
-        let counts = if refused.len() == 1 { "it is in doubt again" } else { "they are in doubt again" };
+        let state = if refused.len() == 1 { "the order is" } else { "the orders are" };
+        let trade = describe_trade(report);
         let text =
-            format!("the venue lists trade {} with {matched} of {orders}: {counts}", describe_trade(report));
+            format!("the venue lists trade {trade} with {matched} of {orders}: {state} in doubt again");
         for row in &refused {
             self.reinstate(row, step);
         }
@@ -302,7 +303,7 @@ impl Coordinator {
                 IntentState::InFlight | IntentState::InDoubt => {
                     Some(format!("trade #{intent}, which is in doubt"))
                 }
-                IntentState::NotOpened => Some(format!("trade #{intent}, which was considered not opened")),
+                IntentState::NotOpened => Some(format!("trade #{intent}, which was treated as not opened")),
                 IntentState::Rejected | IntentState::NotSent => Some(describe_orders(&[*row])),
                 IntentState::Open | IntentState::Settled => None,
             }

@@ -1,4 +1,4 @@
-//! State and overview of the run, and notices about changes for observers.
+//! Builds the state and the overview of the run, and notifies observers about changes.
 
 use super::Coordinator;
 use super::command::{Command, Step};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
 pub(crate) struct LastReported {
-    /// Last phase reported to observers, who initially assume a trading run.
+    /// Last phase reported to observers. Observers initially assume that the run is trading.
     phase: Phase,
     reason: Option<String>,
     is_halted: bool,
@@ -40,7 +40,7 @@ impl Coordinator {
         let token_refused = self
             .token_refused
             .as_ref()
-            .map(|text| format!("{}; provide a valid token {TOKEN_SOURCE}", describe_refusal(text)));
+            .map(|text| format!("{}. Provide a valid token {TOKEN_SOURCE}", describe_refusal(text)));
         let reason = halted.map(|text| Cow::Borrowed(text.as_str())).or(token_refused.map(Cow::Owned));
         let reason = reason.or(suspended.map(|text| Cow::Borrowed(text.as_str())));
         (phase, reason.or_else(|| self.account_restriction().map(Cow::Owned)))
@@ -182,7 +182,7 @@ impl Coordinator {
             let money = |amount| self.session.scale().format(amount);
             let (stake, figure) = (money(trouble.stake), money(trouble.figure));
             let (bound, remedy) = describe_bound(trouble.bound);
-            format!("stake {stake} of {name} is {bound} {figure}: no trade can open until {remedy}")
+            format!("the stake {stake} of {name} is {bound} {figure}. No trade can open until {remedy}")
         };
         session.stake_troubles(now).into_iter().map(describe).collect()
     }

@@ -178,7 +178,7 @@ fn shows_why_and_since_when_prices_do_not_stream() {
     assert_eq!(stream(&mut bench), stands(1, None));
     assert!(!bench.asks_at(5_000, RequestId::Price(SymbolId::FIRST)));
     let trouble = |why: &str| {
-        vec![format!("prices of 1 of 1 symbol do not stream and are polled instead: {symbol}: {why}")]
+        vec![format!("prices of 1 of 1 symbol do not stream and are polled instead ({symbol}: {why})")]
     };
     let (warnings, troubles) = seen(bench.at(5_500), Input::FeedEnded(SymbolId::FIRST));
     assert_eq!(troubles, trouble("the stream ended or was silent for too long"));
