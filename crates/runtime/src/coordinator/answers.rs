@@ -4,7 +4,7 @@ use super::Coordinator;
 use super::agenda::Job;
 use super::command::{Answer, Command, Step};
 use super::ending::Phase;
-use super::open_answer::{TimeFault, describe_distance};
+use super::open_answer::{TimeFault, describe_time_distance};
 use super::plausibility::with_rounded_amount;
 use super::trade_watch::TradeMismatch;
 use super::warm_up::WarmedSeries;
@@ -40,7 +40,7 @@ impl Coordinator {
         let proves_nothing = match &answer {
             Answer::Open(intent, OpenOutcome::Opened(reply)) => {
                 self.is_other_trade(*intent, &reply.value)
-                    || self.time_fault(*intent, reply, step.now).is_some()
+                    || self.find_time_fault(*intent, reply, step.now).is_some()
             }
             _ => false,
         };
@@ -147,7 +147,7 @@ impl Coordinator {
                 }
             }
             Err(error) => {
-                self.market.on_no_candles(id, now, (&mut self.events, &mut self.agenda));
+                self.market.on_candle_failure(id, now, (&mut self.events, &mut self.agenda));
                 step.warn(format!("{series}: the candle request failed: {error}"));
             }
         }
@@ -205,8 +205,8 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn settle_streamed(&mut self, id: SymbolId, is_over: bool, step: &mut Step<'_>) {
-        let Some((at, tick)) = self.market.settled_grid(id, is_over) else { return };
+    pub(super) fn settle_streamed_price(&mut self, id: SymbolId, is_over: bool, step: &mut Step<'_>) {
+        let Some((at, tick)) = self.market.take_grid_price(id, is_over) else { return };
         let symbol = self.market.symbol(id);
         let price = tick.and_then(|tick| self.plausible_price(id, (tick.time, at, tick.price), step));
         if let Some(tick) = tick.filter(|_| price.is_some()) {
@@ -274,12 +274,12 @@ impl Coordinator {
                 self.mark_in_doubt(intent, now)
             }
             OpenOutcome::Opened(reply) => {
-                let fault = self.time_fault(intent, &reply, now);
+                let fault = self.find_time_fault(intent, &reply, now);
                 if let Some(TimeFault::OtherMoment { by }) = fault {
                     let text = format!(
                         "trade #{intent} is in doubt: the venue answered with trade {} dated {}, which is implausible",
                         reply.value.id,
-                        describe_distance(by)
+                        describe_time_distance(by)
                     );
                     self.session.alarm(text, step);
                     self.audit_terms(intent, &with_rounded_amount(*reply.value, self.session.scale()), step);

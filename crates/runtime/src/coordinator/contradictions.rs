@@ -57,7 +57,7 @@ pub(crate) enum Undecidable {
 }
 
 impl Contradictions {
-    pub(crate) fn is_any(&self) -> bool {
+    pub(crate) fn needs_list(&self) -> bool {
         self.is_pending() || !self.cancelled.is_empty()
     }
 
@@ -184,7 +184,7 @@ impl Coordinator {
         for pending in self.contradictions.take_overdue(step.now) {
             self.halt_at_contradiction(&pending, Undecidable::NotRead, step);
         }
-        if self.contradictions.is_any() {
+        if self.contradictions.needs_list() {
             let pause = if has_failed { LIST_RETRY_DELAY } else { REREAD_DELAY };
             self.agenda.add(step.now + pause, Job::Trades);
         }
@@ -265,7 +265,7 @@ impl Coordinator {
         self.audits.wallet.forget_lag();
         self.dispatch_due(step);
         let corrected = BookedResult { outcome, profit, source: Source::Venue, ..*booked };
-        self.session.after_correction(booked, &corrected, step);
+        self.session.apply_correction(booked, &corrected, step);
         self.audits.results.book(venue_id, corrected);
         *self.contradictions.changes.entry(intent).or_default() += 1;
         let scale = self.session.scale();

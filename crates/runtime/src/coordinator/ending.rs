@@ -159,7 +159,7 @@ impl Ending {
 
     /// Returns the reason to stop the run, a reached limit or the end of the data, `None` to continue.
     /// Events at the last instant still belong to the run, and `is_due` returns whether such events are pending.
-    pub(crate) fn due(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<Stop> {
+    pub(crate) fn stop_reason(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<Stop> {
         let reached = |until: &Millis| now >= *until && !is_due(*until);
         self.limit.map(Stop::Limit).or_else(|| self.until.filter(reached).map(Stop::DataEnds))
     }
@@ -172,21 +172,21 @@ impl Ending {
         self.stopping.is_some_and(|stopping| stopping.why.is_signal())
     }
 
-    fn patience_ends(&self, under_way: PendingWork) -> Option<Millis> {
+    fn wait_deadline(&self, under_way: PendingWork) -> Option<Millis> {
         let StopRequest { why, since } = self.stopping?;
         let ends = under_way.last_close.unwrap_or(since).max(since) + self.patience;
         Some(if why.is_signal() { ends.min(since + self.interrupt_patience) } else { ends })
     }
 
-    pub(crate) fn ended(&self, under_way: PendingWork, now: Millis) -> Option<Stop> {
-        let (stopping, ends) = (self.stopping?, self.patience_ends(under_way)?);
+    pub(crate) fn final_stop(&self, under_way: PendingWork, now: Millis) -> Option<Stop> {
+        let (stopping, ends) = (self.stopping?, self.wait_deadline(under_way)?);
         let is_quiet = under_way.last_close.is_none() && !under_way.is_waiting && !under_way.has_doubt;
         let is_over = is_quiet || now >= ends;
         (is_over && !under_way.is_opening).then_some(stopping.why)
     }
 
     pub(crate) fn wakes_at(&self, under_way: PendingWork, now: Millis) -> Option<Millis> {
-        let ends = self.patience_ends(under_way).filter(|at| *at > now);
+        let ends = self.wait_deadline(under_way).filter(|at| *at > now);
         let until = self.until.filter(|at| *at > now && self.stopping.is_none());
         ends.into_iter().chain(until).min()
     }
@@ -216,20 +216,20 @@ impl Coordinator {
             last_close: self.trades.last_close(),
             is_waiting: !self.events.is_empty()
                 || self.session.journal.has_waiting()
-                || self.contradictions.is_any(),
+                || self.contradictions.needs_list(),
             is_opening: self.requests.opening().next().is_some(),
             has_doubt: self.doubts.resolver.is_searching()
                 || !self.session.session().second_trades().is_empty(),
         }
     }
 
-    pub(super) fn watch_end(&mut self, step: &mut Step<'_>) {
+    pub(super) fn stop_if_due(&mut self, step: &mut Step<'_>) {
         let is_idle = self.requests.is_empty() && !self.session.journal.has_waiting();
         let is_due = |until| {
             let due = |at: Option<candlewick_sdk::Millis>| at.is_some_and(|at| at <= until);
             !is_idle || due(self.agenda.next_at()) || due(self.events.next_at())
         };
-        if let Some(why) = self.ending.due(step.now, is_due) {
+        if let Some(why) = self.ending.stop_reason(step.now, is_due) {
             self.stop(why, step);
         }
     }
@@ -262,7 +262,7 @@ impl Coordinator {
             why,
             unfinished: self.trades.len() + self.requests.opening().count(),
             last_close: under_way.last_close,
-            waits_until: self.ending.patience_ends(under_way).unwrap_or(step.now),
+            waits_until: self.ending.wait_deadline(under_way).unwrap_or(step.now),
         };
         step.commands.push(Command::Notify(notice));
     }
@@ -288,25 +288,25 @@ impl Coordinator {
         }
         self.note_signals(step);
         self.phase = Phase::Closing { stop, is_last_save: false, error: None };
-        if !self.session.journal.is_away {
-            self.save_last(step);
+        if !self.session.journal.is_saving {
+            self.save_last_entries(step);
         }
     }
 
     pub(super) fn continue_close(&mut self, step: &mut Step<'_>) {
         match self.phase {
-            Phase::Closing { is_last_save: false, .. } => self.save_last(step),
+            Phase::Closing { is_last_save: false, .. } => self.save_last_entries(step),
             Phase::Closing { is_last_save: true, .. } => step.commands.push(Command::CloseJournal),
             Phase::Starting(_) | Phase::Running | Phase::Ended => {}
         }
     }
 
-    fn save_last(&mut self, step: &mut Step<'_>) {
+    fn save_last_entries(&mut self, step: &mut Step<'_>) {
         if let Phase::Closing { is_last_save, .. } = &mut self.phase {
             *is_last_save = true;
         }
         self.save(Urgency::Now, step);
-        if !self.session.journal.is_away {
+        if !self.session.journal.is_saving {
             // A corrupted journal is closed without saving.
             step.commands.push(Command::CloseJournal);
         }
@@ -350,8 +350,8 @@ impl Coordinator {
             dropped_notices: 0,
             not_durable: error.or(closed.map_err(RuntimeError::from).err()),
             journal_hash: self.session.journal.finish_hash(),
-            first_intent: self.session.first,
-            forgotten: self.session.forgotten.own,
+            first_intent: self.session.first_intent,
+            forgotten: self.session.forgotten.this_run,
             book: self.session.take_book(),
         };
         step.commands.push(Command::End(Box::new(Ok(finished))));
@@ -381,9 +381,9 @@ mod tests {
         ending.stop(Stop::TimeUp, Millis::ZERO);
         let under_way = PendingWork { has_doubt: true, ..QUIET };
         let at = Millis::from_seconds;
-        assert_eq!(ending.ended(under_way, at(29)), None);
-        assert_eq!(ending.ended(under_way, at(30)), Some(Stop::TimeUp));
-        assert_eq!(ending.ended(QUIET, at(29)), Some(Stop::TimeUp));
+        assert_eq!(ending.final_stop(under_way, at(29)), None);
+        assert_eq!(ending.final_stop(under_way, at(30)), Some(Stop::TimeUp));
+        assert_eq!(ending.final_stop(QUIET, at(29)), Some(Stop::TimeUp));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) struct ForeignTrades {
 }
 
 impl ForeignTrades {
-    pub(super) fn note(&mut self, report: &TradeReport, now: Millis) {
+    pub(super) fn note_trade(&mut self, report: &TradeReport, now: Millis) {
         self.last = Some((describe_trade(report), now));
         self.asked = None;
     }
@@ -91,7 +91,7 @@ impl Coordinator {
         }
         self.foreign_trades.has_begun = true;
         let (ours, uncertainty) = (self.session.account, self.uncertainty());
-        let refused = self.doubts.refused(&self.session, step.now);
+        let refused = self.doubts.refused_doubts(&self.session, step.now);
         let is_other_trade = |report: &&TradeReport| {
             report.progress == Progress::Running
                 && report.from_token != Some(false)
@@ -110,7 +110,7 @@ impl Coordinator {
             1 => format!("unknown {trade} is open on the {ours} wallet"),
             count => format!("{count} unknown trades are open on the {ours} wallet, such as {trade}"),
         };
-        self.foreign_trades.note(first, step.now);
+        self.foreign_trades.note_trade(first, step.now);
         let text = format!("{text}: does another program trade this wallet?");
         self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
     }
@@ -129,7 +129,7 @@ fn describe_trade(report: &TradeReport) -> String {
 }
 
 const RECHECK_INTERVAL: Millis = Millis::from_seconds(30);
-pub(super) const MAX_NAMED: usize = 20;
+pub(super) const MAX_NAMED_TRADES: usize = 20;
 
 impl Coordinator {
     pub(super) fn report_unexplained_trades(
@@ -143,7 +143,7 @@ impl Coordinator {
             let second_of = self.doubts.second_trade_owner(report, &self.session, self.uncertainty());
             let count = if second_of.is_some() { &mut seconds } else { &mut foreign };
             *count += 1;
-            let is_named = *count <= MAX_NAMED;
+            let is_named = *count <= MAX_NAMED_TRADES;
             match second_of {
                 Some(intent) => {
                     let text = format!(
@@ -154,8 +154,8 @@ impl Coordinator {
                 }
                 None if is_named => {
                     self.note_unexplained(report, None, step);
-                    self.foreign_trades.note(report, step.now);
-                    let guess = self.intents_of_second(report).map_or_else(
+                    self.foreign_trades.note_trade(report, step.now);
+                    let guess = self.describe_simultaneous_intents(report).map_or_else(
                         || "does another program trade this wallet?".to_owned(),
                         |intents| format!("the trade was requested in the same second as {intents}"),
                     );
@@ -166,7 +166,7 @@ impl Coordinator {
                 None => {}
             }
         }
-        let more = seconds.max(MAX_NAMED) + foreign.max(MAX_NAMED) - MAX_NAMED * 2;
+        let more = seconds.max(MAX_NAMED_TRADES) + foreign.max(MAX_NAMED_TRADES) - MAX_NAMED_TRADES * 2;
         if more > 0 {
             let text = format!("{more} more unknown trades are in the venue's list");
             self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
@@ -198,7 +198,7 @@ impl Coordinator {
         let is_booked = wallet == Some(self.session.ledger().free());
         if !(is_booked && report.progress.outcome().is_some()) {
             let venue_id = VenueId::truncated(&report.id);
-            let trade = SecondTrade { intent, venue_id, stake: self.second_stake(intent, report) };
+            let trade = SecondTrade { intent, venue_id, stake: self.second_trade_stake(intent, report) };
             self.handle(step.now, EventKind::SecondTrade(trade), step);
         }
         match self.settings.second_trade {
@@ -211,7 +211,7 @@ impl Coordinator {
     /// instead of demo money. The ledger does not contain such a trade.
     pub(super) fn check_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account;
-        let refused = self.doubts.refused(&self.session, step.now);
+        let refused = self.doubts.refused_doubts(&self.session, step.now);
         let known = (refused.as_slice(), self.uncertainty());
         for report in &listing.trades {
             if self.doubts.is_claimed(&report.id) {
@@ -243,13 +243,13 @@ impl Coordinator {
         }
     }
 
-    fn second_stake(&self, intent: IntentId, report: &TradeReport) -> Money {
+    fn second_trade_stake(&self, intent: IntentId, report: &TradeReport) -> Money {
         let amount = report.amount.and_then(|amount| self.session.money(amount));
         let ordered = || self.session.terms(intent).map(|terms| terms.stake()).unwrap_or_default();
         amount.filter(|amount| amount.is_positive()).unwrap_or_else(ordered)
     }
 
-    pub(super) fn follow_second_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+    pub(super) fn settle_second_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let listed: BTreeMap<_, _> =
             (listing.trades.iter().rev()).map(|report| (VenueId::truncated(&report.id), report)).collect();
         for trade in self.session.session().second_trades().to_vec() {
@@ -261,10 +261,10 @@ impl Coordinator {
                 self.handle(step.now, EventKind::SecondTradeSettled { intent, venue_id, profit }, step);
             }
         }
-        self.look_for_second_trades(step.now + RECHECK_INTERVAL);
+        self.schedule_second_trade_check(step.now + RECHECK_INTERVAL);
     }
 
-    pub(super) fn look_for_second_trades(&mut self, at: Millis) {
+    pub(super) fn schedule_second_trade_check(&mut self, at: Millis) {
         if !self.session.session().second_trades().is_empty() {
             self.agenda.add(at, Job::Trades);
         }

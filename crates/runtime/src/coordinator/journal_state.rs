@@ -28,7 +28,7 @@ pub(crate) struct JournalState {
     /// Number of entries that are not durable, including the `departed` entries of the save in progress.
     pending: usize,
     departed: usize,
-    pub(crate) is_away: bool,
+    pub(crate) is_saving: bool,
     pub(crate) suspended: Option<String>,
     /// Whether the journal refused an entry. The journal then has a gap and cannot be relied on.
     pub(crate) is_corrupted: bool,
@@ -53,7 +53,7 @@ impl JournalState {
             leaving: 0,
             pending: 0,
             departed: 0,
-            is_away: false,
+            is_saving: false,
             suspended: None,
             is_corrupted: false,
         }
@@ -100,19 +100,19 @@ impl JournalState {
     }
 
     pub(crate) const fn is_stalled(&self) -> bool {
-        self.is_away && self.is_virtual
+        self.is_saving && self.is_virtual
     }
 
     pub(crate) fn suspend(&mut self, error: &JournalError) -> bool {
         self.suspended.replace(format!("the journal cannot be written: {error}")).is_none()
     }
 
-    pub(crate) fn is_final(&self, error: &JournalError) -> bool {
+    pub(crate) fn is_fatal(&self, error: &JournalError) -> bool {
         self.is_corrupted || !error.is_temporary()
     }
 
     pub(crate) fn save(&mut self, urgency: Urgency, step: &mut Step<'_>) -> Result<(), JournalError> {
-        if self.is_away {
+        if self.is_saving {
             return Ok(());
         }
         let is_worthwhile = self.pending >= if self.is_virtual { SAVE_BATCH_SIZE } else { 1 };
@@ -124,14 +124,14 @@ impl JournalState {
         if self.is_corrupted {
             return Err(gap_error());
         }
-        (self.leaving, self.departed, self.is_away) = (self.outbox.len(), self.pending, true);
+        (self.leaving, self.departed, self.is_saving) = (self.outbox.len(), self.pending, true);
         step.commands.push(Command::MakeDurable);
         Ok(())
     }
 
     /// Handles the end of a save. Trades approved during the save wait for the next save.
     pub(crate) fn on_durable(&mut self, result: Result<(), JournalError>) -> SaveOutcome {
-        self.is_away = false;
+        self.is_saving = false;
         let departed = std::mem::take(&mut self.departed);
         match result {
             Ok(()) if self.is_corrupted => SaveOutcome::Failed(gap_error()),
@@ -187,7 +187,7 @@ impl Coordinator {
     fn send(&mut self, approved: &Approved, step: &mut Step<'_>) {
         let (intent, leave_by) = (approved.intent(), self.session.latest_departure(approved));
         if let Some(reason) = self.reason_not_to_send(leave_by, step.now) {
-            return self.not_sent(intent, &reason, step);
+            return self.mark_not_sent(intent, &reason, step);
         }
         self.doubts.note_sent(intent, step.now);
         // The stake leaves the wallet now at the earliest, because an entry delay may have passed.

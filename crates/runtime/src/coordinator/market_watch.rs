@@ -103,7 +103,7 @@ impl MarketWatch {
         new_candles
     }
 
-    pub(crate) fn on_no_candles(
+    pub(crate) fn on_candle_failure(
         &mut self,
         id: SeriesId,
         now: Millis,
@@ -117,7 +117,7 @@ impl MarketWatch {
         agenda.add(next_request_at, Job::Candles(id));
     }
 
-    pub(crate) fn wanted(&self) -> impl Iterator<Item = (SymbolId, Symbol)> {
+    pub(crate) fn wanted_symbols(&self) -> impl Iterator<Item = (SymbolId, Symbol)> {
         self.symbols.iter().filter(|watch| watch.is_wanted).map(|watch| (watch.id, watch.symbol))
     }
 
@@ -162,7 +162,7 @@ impl MarketWatch {
         self.series.iter().map(closes).sum()
     }
 
-    pub(crate) fn streaming(&self) -> usize {
+    pub(crate) fn stream_count(&self) -> usize {
         self.symbols.iter().filter(|watch| watch.stream.is_some()).count()
     }
 
@@ -170,15 +170,15 @@ impl MarketWatch {
         self.symbols.get(id.index()).is_some_and(|watch| watch.is_wanted)
     }
 
-    pub(crate) fn begin_prices(&self, now: Millis, agenda: &mut Agenda) {
+    pub(crate) fn schedule_prices(&self, now: Millis, agenda: &mut Agenda) {
         for watch in &self.symbols {
             if watch.is_wanted || self.watches_prices {
-                agenda.add(self.next_grid(now), Job::Price(watch.id));
+                agenda.add(self.next_grid_time(now), Job::Price(watch.id));
             }
         }
     }
 
-    fn next_grid(&self, now: Millis) -> Millis {
+    fn next_grid_time(&self, now: Millis) -> Millis {
         now.floor_to(self.price_every) + self.price_every
     }
 
@@ -195,7 +195,7 @@ impl MarketWatch {
             step.ask(VenueRequest::Price(id, *symbol, due));
             return true;
         };
-        stream.await_grid(due);
+        stream.await_grid_time(due);
         agenda.add(due + self.hold, Job::StreamedPrice(id));
         false
     }
@@ -207,7 +207,7 @@ impl MarketWatch {
     fn end_stream(&mut self, id: SymbolId, now: Millis, (events, agenda): (&mut EventQueue, &mut Agenda)) {
         if self.symbols[id.index()].stream.take().is_some() {
             events.gate.settle_job(Job::Price(id));
-            agenda.add(self.next_grid(now), Job::Price(id));
+            agenda.add(self.next_grid_time(now), Job::Price(id));
         }
     }
 
@@ -217,12 +217,12 @@ impl MarketWatch {
         }
     }
 
-    pub(crate) fn settled_grid(
+    pub(crate) fn take_grid_price(
         &mut self,
         id: SymbolId,
         is_over: bool,
     ) -> Option<(Millis, Option<PriceTick>)> {
-        self.symbols[id.index()].stream.as_mut()?.settle(is_over)
+        self.symbols[id.index()].stream.as_mut()?.take_price(is_over)
     }
 
     /// Handles a price at a grid time and schedules the next price. Returns a price that is only for display.
@@ -234,7 +234,7 @@ impl MarketWatch {
         (events, agenda): (&mut EventQueue, &mut Agenda),
     ) -> Option<(Symbol, Price)> {
         events.gate.settle_job(Job::Price(id));
-        agenda.add(self.next_grid(now), Job::Price(id));
+        agenda.add(self.next_grid_time(now), Job::Price(id));
         let (SymbolWatch { symbol, is_wanted, .. }, price) = (&self.symbols[id.index()], price?);
         if !is_wanted {
             return Some((*symbol, price));
@@ -264,13 +264,13 @@ impl PriceStream {
         self.ticks.push_back(tick);
     }
 
-    fn await_grid(&mut self, at: Millis) {
+    fn await_grid_time(&mut self, at: Millis) {
         self.awaited = Some(at);
     }
 
     /// Returns the awaited grid time and the newest price up to that time. Returns `None` while another price
     /// may still arrive, which is until a later price arrives or the wait is over.
-    pub(crate) fn settle(&mut self, is_over: bool) -> Option<(Millis, Option<PriceTick>)> {
+    pub(crate) fn take_price(&mut self, is_over: bool) -> Option<(Millis, Option<PriceTick>)> {
         let at = self.awaited?;
         let is_passed = self.ticks.back().is_some_and(|last| last.time > at);
         if !is_passed && !is_over {
@@ -288,7 +288,7 @@ impl PriceStream {
 
 const RETRY_DELAY: Millis = Millis::from_seconds(3);
 const UNKNOWN_SYMBOL_RETRY_DELAY: Millis = Millis::from_seconds(300);
-const MAX_AHEAD: Millis = Millis::from_seconds(60);
+const MAX_TICK_AHEAD: Millis = Millis::from_seconds(60);
 
 #[derive(Debug, Default)]
 pub(super) struct StreamWatch {
@@ -305,7 +305,7 @@ struct StreamOutage {
 
 impl Coordinator {
     pub(super) fn subscribe_all(&mut self, step: &mut Step<'_>) {
-        let wanted: Vec<SymbolId> = self.market.wanted().map(|(id, _)| id).collect();
+        let wanted: Vec<SymbolId> = self.market.wanted_symbols().map(|(id, _)| id).collect();
         for id in wanted {
             self.subscribe(id, step);
         }
@@ -325,7 +325,7 @@ impl Coordinator {
             Ok(Streams::Yes) => {
                 self.market.begin_stream(id);
                 self.streams.is_on = true;
-                let (streaming, wanted) = (self.market.streaming(), self.market.wanted().count());
+                let (streaming, wanted) = (self.market.stream_count(), self.market.wanted_symbols().count());
                 if streaming == wanted && self.streams.missed.take().is_some() {
                     step.warn(format!("prices of {streaming} symbols stream again"));
                 }
@@ -342,10 +342,10 @@ impl Coordinator {
 
     /// Handles a streamed price. Drops a price dated far ahead, because it would block all earlier prices.
     pub(super) fn on_tick(&mut self, id: SymbolId, tick: PriceTick, step: &mut Step<'_>) {
-        if tick.time <= step.now + MAX_AHEAD {
+        if tick.time <= step.now + MAX_TICK_AHEAD {
             self.market.on_tick(id, tick);
         }
-        self.settle_streamed(id, false, step);
+        self.settle_streamed_price(id, false, step);
     }
 
     pub(super) fn on_feed_ended(&mut self, id: SymbolId, step: &mut Step<'_>) {
@@ -370,8 +370,8 @@ impl Coordinator {
         let slowest_candle = self.market.slowest_candle(now);
         let missed_since = self.streams.missed.as_ref().map(|missed| missed.since);
         let stream = self.streams.is_on.then(|| StreamState {
-            streaming: self.market.streaming(),
-            wanted: self.market.wanted().count(),
+            streaming: self.market.stream_count(),
+            wanted: self.market.wanted_symbols().count(),
             missed_since,
         });
         let late: Vec<_> = self.market.late_series().map(|(_, late)| late).collect();
@@ -381,8 +381,8 @@ impl Coordinator {
 
     pub(super) fn stream_trouble(&self) -> Option<String> {
         let StreamOutage { symbol, why, .. } = self.streams.missed.as_ref()?;
-        let wanted = self.market.wanted().count();
-        let missing = wanted - self.market.streaming();
+        let wanted = self.market.wanted_symbols().count();
+        let missing = wanted - self.market.stream_count();
         let symbols = if wanted == 1 { "symbol" } else { "symbols" };
         Some(format!(
             "prices of {missing} of {wanted} {symbols} do not stream and are polled instead ({symbol}: {why})"
@@ -404,15 +404,15 @@ mod tests {
         for one in [tick(900, 1.0), tick(1_000, 2.0), tick(1_000, 2.5), tick(950, 9.0), tick(990, f64::NAN)] {
             stream.add(one);
         }
-        assert_eq!(stream.settle(true), None, "nothing is waited for");
-        stream.await_grid(Millis::new(1_000));
-        assert_eq!(stream.settle(false), None, "another of this moment may come");
+        assert_eq!(stream.take_price(true), None, "nothing is waited for");
+        stream.await_grid_time(Millis::new(1_000));
+        assert_eq!(stream.take_price(false), None, "another of this moment may come");
         stream.add(tick(1_001, 3.0));
-        assert_eq!(stream.settle(false), Some((Millis::new(1_000), Some(tick(1_000, 2.5)))));
-        stream.await_grid(Millis::new(2_000));
-        assert_eq!(stream.settle(true), Some((Millis::new(2_000), Some(tick(1_001, 3.0)))));
-        stream.await_grid(Millis::new(3_000));
-        assert_eq!(stream.settle(true), Some((Millis::new(3_000), Some(tick(1_001, 3.0)))));
+        assert_eq!(stream.take_price(false), Some((Millis::new(1_000), Some(tick(1_000, 2.5)))));
+        stream.await_grid_time(Millis::new(2_000));
+        assert_eq!(stream.take_price(true), Some((Millis::new(2_000), Some(tick(1_001, 3.0)))));
+        stream.await_grid_time(Millis::new(3_000));
+        assert_eq!(stream.take_price(true), Some((Millis::new(3_000), Some(tick(1_001, 3.0)))));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 
 #[derive(Debug)]
-pub(super) struct Claim {
+pub(super) struct AdoptionRequest {
     intent: IntentId,
     venue_id: VenueId,
     reason: String,
@@ -71,12 +71,12 @@ impl Coordinator {
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Adopt(venue_id), reason } => {
                 if self.session.terms(intent).is_some() {
-                    return self.request_named_trade(id, Claim { intent, venue_id, reason }, step);
+                    return self.request_named_trade(id, AdoptionRequest { intent, venue_id, reason }, step);
                 }
                 ControlAnswer::Refused { problem: format!("unknown trade #{intent}") }
             }
             ControlOrder::Resolve { intent, resolution: Resolution::NotOpened, reason } => {
-                self.end_doubt(intent, None, &reason, step)
+                self.resolve_doubt(intent, None, &reason, step)
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Settled(outcome), reason } => {
                 match self.settle_manually(intent, outcome, &reason, step) {
@@ -94,7 +94,7 @@ impl Coordinator {
         self.save(Urgency::Now, step);
     }
 
-    fn request_named_trade(&mut self, id: OrderId, claim: Claim, step: &mut Step<'_>) {
+    fn request_named_trade(&mut self, id: OrderId, claim: AdoptionRequest, step: &mut Step<'_>) {
         self.request(VenueRequest::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()), step);
         self.claims.insert(id, claim);
     }
@@ -105,7 +105,7 @@ impl Coordinator {
         answer: Result<TradeReport, BrokerError>,
         step: &mut Step<'_>,
     ) {
-        let Some(Claim { intent, venue_id, reason }) = self.claims.remove(&id) else { return };
+        let Some(AdoptionRequest { intent, venue_id, reason }) = self.claims.remove(&id) else { return };
         let Some(terms) = self.session.terms(intent) else { return };
         let may_have_other_terms = |report: &TradeReport| {
             self.doubts.resolver.may_have_other_terms(intent, report, self.uncertainty())
@@ -114,7 +114,7 @@ impl Coordinator {
         let answer = answer.map(|report| with_rounded_amount(report, self.session.scale()));
         let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_other_terms);
         let answer = match checked {
-            Ok(report) => self.end_doubt(intent, Some(&report), &reason, step),
+            Ok(report) => self.resolve_doubt(intent, Some(&report), &reason, step),
             Err(error) => {
                 let cause = error.source().map_or(String::new(), |cause| format!(" ({cause})"));
                 let problem = format!("{error}{cause}; nothing has changed");
@@ -127,7 +127,7 @@ impl Coordinator {
         self.answer(id, answer, step);
     }
 
-    fn end_doubt(
+    fn resolve_doubt(
         &mut self,
         intent: IntentId,
         trade: Option<&TradeReport>,
@@ -146,7 +146,7 @@ impl Coordinator {
     }
 }
 
-const MAX_CHARS: usize = 2_000;
+const MAX_PROBLEM_CHARS: usize = 2_000;
 
 impl Coordinator {
     fn request_settings(&mut self, id: OrderId, by: ReloadedBy, step: &mut Step<'_>) -> Result<(), String> {
@@ -158,7 +158,7 @@ impl Coordinator {
             return Err("another reload is in progress. Repeat the order later".to_owned());
         }
         self.reloading = Some((id, by));
-        let forgotten = self.session.forgotten.all;
+        let forgotten = self.session.forgotten.total;
         let standing =
             ReloadInput { forgotten, ..ReloadInput::new(self.session.session(), self.session.book()) };
         self.request(VenueRequest::Settings(Box::new(standing)), step);
@@ -171,7 +171,7 @@ impl Coordinator {
         let answer = match read.and_then(|new| self.reload(*new, by, step)) {
             Ok(()) => self.answer_with_state(step),
             Err(problem) => {
-                let problem: String = problem.chars().take(MAX_CHARS).collect();
+                let problem: String = problem.chars().take(MAX_PROBLEM_CHARS).collect();
                 let lines: Vec<&str> = problem.lines().map(str::trim).collect();
                 step.warn(format!("the settings are unchanged: {}", lines.join("; ")));
                 ControlAnswer::Refused { problem }
@@ -212,17 +212,17 @@ impl Coordinator {
     }
 }
 
-const ALARM_INTERVAL: Millis = Millis::MINUTE;
+const SIGNAL_ALARM_INTERVAL: Millis = Millis::MINUTE;
 const FIXED_SUFFIX: &str = "; fixed by a later reload";
 
 #[derive(Debug, Default)]
-pub(crate) struct OutsideWatch {
+pub(crate) struct ExternalSignals {
     tally: SignalTally,
     waiting: BTreeMap<(BotId, SignalSource, SignalId), OrderId>,
     next_alarm: BTreeMap<SignalSource, Millis>,
 }
 
-impl OutsideWatch {
+impl ExternalSignals {
     pub(crate) fn tally(&self) -> Option<Box<SignalTally>> {
         (self.tally != SignalTally::default()).then(|| Box::new(self.tally.clone()))
     }
@@ -312,7 +312,7 @@ impl Coordinator {
             *self.outside.tally.malformed.entry(source.to_string()).or_default() += malformed;
         }
         if self.outside.next_alarm.get(&source).is_none_or(|next| *next <= step.now) {
-            self.outside.next_alarm.insert(source, step.now + ALARM_INTERVAL);
+            self.outside.next_alarm.insert(source, step.now + SIGNAL_ALARM_INTERVAL);
             self.session.alarm(format!("invalid signal ({source}): {first}"), step);
         }
         self.outside.tally.problem = Some(last);

@@ -60,12 +60,12 @@ impl Coordinator {
         if let Some(text) = impossible.filter(|text| self.doubts.has_new_odd_time(&report.id, text)) {
             self.session.alarm(text, step);
         }
-        self.with_close_in_time(&terms, report, step)
+        self.with_limited_close(&terms, report, step)
     }
 
     /// Replaces a close time after the expiry with the latest allowed time, and raises an alarm. Without this
     /// limit, a venue clock that is off by an hour would delay the result and the end of the run.
-    fn with_close_in_time(
+    fn with_limited_close(
         &mut self,
         terms: &OrderTerms,
         report: TradeReport,
@@ -93,7 +93,7 @@ impl Coordinator {
         let opened = report.open_time.or(row.and_then(|row| row.open_time));
         let slack = if opened.is_some() { CLOSE_SLACK } else { self.clock_slack() };
         let at = opened.or(row.and_then(|row| row.answered_at)).unwrap_or(now);
-        (latest_close_by(terms.expiry(), at), slack)
+        (latest_close_after(terms.expiry(), at), slack)
     }
 
     pub(super) fn begin_tracking(&mut self, intent: IntentId, report: &TradeReport, now: Millis) {
@@ -141,7 +141,7 @@ impl Coordinator {
     }
 }
 
-fn latest_close_by(expiry: Expiry, at: Millis) -> Millis {
+fn latest_close_after(expiry: Expiry, at: Millis) -> Millis {
     let duration = expiry.close_type.duration();
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => at + duration,
@@ -168,14 +168,14 @@ pub fn possible_payout(
 ) -> (TradeReport, Option<String>) {
     let too_much = report.payout.filter(|payout| payout.to_percent() > f64::from(max_payout_percent));
     let too_much = too_much.map(|payout| format!("{payout} %, more than {max_payout_percent} %"));
-    let impossible = too_much.or_else(|| impossible_payout(&report));
+    let impossible = too_much.or_else(|| describe_impossible_payout(&report));
     let text = impossible.map(|payout| format!("trade #{intent} ({}) has a payout of {payout}", report.id));
     let payout = report.payout.filter(|_| text.is_none());
     (TradeReport { payout, ..report }, text)
 }
 
 /// Describes an invalid payout, `None` if the payout is valid. A trade that did not win may report a payout of 0.
-fn impossible_payout(report: &TradeReport) -> Option<String> {
+fn describe_impossible_payout(report: &TradeReport) -> Option<String> {
     let percent = report.impossible_payout?;
     let moves_money = matches!(report.progress.outcome(), None | Some(Outcome::Won));
     (!percent.is_zero() || moves_money).then(|| format!("{} %, which is impossible", percent.normalize()))
@@ -384,7 +384,7 @@ mod tests {
             (NextCandle, 300, 900),
         ] {
             let expiry = Expiry { close_type: "05:00".parse().unwrap(), expiration_type };
-            let found = latest_close_by(expiry, Millis::from_seconds(at));
+            let found = latest_close_after(expiry, Millis::from_seconds(at));
             assert_eq!(found, Millis::from_seconds(expected), "{expiration_type:?} at {at}");
         }
     }

@@ -3,7 +3,7 @@
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
 use super::command::{Step, VenueRequest};
-use super::foreign_trades::MAX_NAMED;
+use super::foreign_trades::MAX_NAMED_TRADES;
 use super::plausibility::{remove_times_outside, with_rounded_amount};
 use crate::control::describe_time;
 use crate::resolver::{Match, Resolution, compare_terms, reported_request_time};
@@ -11,7 +11,7 @@ use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState, OrderTerms};
 use candlewick_sdk::{Millis, Money};
 
-const MAX_TIME_DIFFERENCE: Millis = Millis::from_seconds(2 * 24 * 3_600);
+const MAX_TIME_AHEAD: Millis = Millis::from_seconds(2 * 24 * 3_600);
 
 impl Coordinator {
     pub(super) fn recover(&mut self, step: &mut Step<'_>) {
@@ -23,7 +23,7 @@ impl Coordinator {
             self.recover_intent(&row, step);
         }
         self.schedule_poll();
-        self.look_for_second_trades(step.now);
+        self.schedule_second_trade_check(step.now);
         if self.doubts.next_routine_poll(step.now).is_some() {
             self.agenda.add(step.now, Job::Trades);
         }
@@ -74,8 +74,8 @@ impl Coordinator {
         let rows = listing.trades.into_iter().map(|report| with_rounded_amount(report, scale));
         let mut odd = 0;
         listing.trades = rows.map(|row| self.with_possible_times(row, &mut odd, step)).collect();
-        if odd > MAX_NAMED {
-            let text = format!("{} more listed trades have implausible times", odd - MAX_NAMED);
+        if odd > MAX_NAMED_TRADES {
+            let text = format!("{} more listed trades have implausible times", odd - MAX_NAMED_TRADES);
             self.session.alarm(text, step);
         }
         let is_whole = listing.ended_early.is_none();
@@ -92,10 +92,10 @@ impl Coordinator {
 
     /// Removes implausible times from a listed trade, because the other fields may still identify the trade.
     fn with_possible_times(&mut self, row: TradeReport, odd: &mut usize, step: &mut Step<'_>) -> TradeReport {
-        let (row, impossible) = remove_times_outside(row, Millis::ZERO, step.now + MAX_TIME_DIFFERENCE);
-        if let Some(at) = impossible.filter(|_| self.doubts.is_new_odd_row(&row.id)) {
+        let (row, impossible) = remove_times_outside(row, Millis::ZERO, step.now + MAX_TIME_AHEAD);
+        if let Some(at) = impossible.filter(|_| self.doubts.is_new_odd_trade(&row.id)) {
             *odd += 1;
-            if *odd <= MAX_NAMED {
+            if *odd <= MAX_NAMED_TRADES {
                 let (id, at) = (&row.id, describe_time(at));
                 let text = format!("listed trade {id} has an implausible time: {at}");
                 self.session.alarm(text, step);
@@ -125,9 +125,9 @@ impl Coordinator {
             match resolution {
                 Resolution::Unexplained { report } => unexplained.push(*report),
                 Resolution::Reinstate { intents, report } => {
-                    self.on_refused_listed(&intents, &report, wallet, step);
+                    self.on_listed_refused_order(&intents, &report, wallet, step);
                 }
-                resolution => self.carry_out(resolution, step),
+                resolution => self.apply_resolution(resolution, step),
             }
         }
         self.report_unexplained_trades(&unexplained, wallet, step);
@@ -135,7 +135,7 @@ impl Coordinator {
             self.report_open_foreign_trades(&listing, step);
         }
         self.foreign_trades.end_search(is_whole);
-        self.follow_second_trades(&listing, step);
+        self.settle_second_trades(&listing, step);
         if let Some(reply) = balances {
             self.audit_wallet_after_trades(reply, step);
         }
@@ -152,7 +152,7 @@ impl Coordinator {
         }
     }
 
-    fn carry_out(&mut self, resolution: Resolution, step: &mut Step<'_>) {
+    fn apply_resolution(&mut self, resolution: Resolution, step: &mut Step<'_>) {
         match resolution {
             Resolution::Adopt { intent, report } => {
                 step.log_warning(format!(
@@ -224,11 +224,11 @@ impl Coordinator {
     }
 }
 
-const CHECK_DELAYS: [Millis; 3] =
+const REFUSAL_CHECK_DELAYS: [Millis; 3] =
     [Millis::from_seconds(5), Millis::from_seconds(30), Millis::from_seconds(120)];
 
 /// Maximum time between a request and a listed trade that count as simultaneous, including clock differences.
-const SAME_SECOND: Millis = Millis::from_seconds(2);
+const SAME_SECOND_SLACK: Millis = Millis::from_seconds(2);
 
 impl Coordinator {
     pub(super) fn note_refusal(&mut self, now: Millis) {
@@ -240,7 +240,7 @@ impl Coordinator {
         if self.doubts.next_routine_poll(now).is_none() {
             return;
         }
-        let checks = self.refused_at.into_iter().flat_map(|at| CHECK_DELAYS.map(|after| at + after));
+        let checks = self.refused_at.into_iter().flat_map(|at| REFUSAL_CHECK_DELAYS.map(|after| at + after));
         if let Some(at) = checks.filter(|at| *at > now).min() {
             self.agenda.add(at, Job::Trades);
         }
@@ -248,7 +248,7 @@ impl Coordinator {
 
     /// Handles a listed trade that matches rejected orders. A trade that may also belong to an accepted order is
     /// treated as a duplicate. Otherwise, the rejected orders are in doubt again.
-    fn on_refused_listed(
+    fn on_listed_refused_order(
         &mut self,
         intents: &[IntentId],
         report: &TradeReport,
@@ -290,12 +290,12 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn intents_of_second(&self, report: &TradeReport) -> Option<String> {
+    pub(super) fn describe_simultaneous_intents(&self, report: &TradeReport) -> Option<String> {
         let requested = reported_request_time(report)?;
         let is_near = |row: &&IntentRow| {
             let sent = self.doubts.sent_at(&row.approved);
             let symbol = self.session.ordered_symbol(&row.approved);
-            sent.abs_diff(requested) <= SAME_SECOND && report.symbol.as_deref() == Some(symbol.as_str())
+            sent.abs_diff(requested) <= SAME_SECOND_SLACK && report.symbol.as_deref() == Some(symbol.as_str())
         };
         let describe = |row: &IntentRow| {
             let intent = row.approved.intent();

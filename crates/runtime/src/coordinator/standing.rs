@@ -58,9 +58,9 @@ impl Coordinator {
             phase,
             reason: reason.map(Cow::into_owned),
             halt: self.session.halt.clone(),
-            in_flight: self.session.in_state(IntentState::InFlight).count(),
-            in_doubt: self.session.in_state(IntentState::InDoubt).collect(),
-            open: self.session.in_state(IntentState::Open).count(),
+            in_flight: self.session.intents_in_state(IntentState::InFlight).count(),
+            in_doubt: self.session.intents_in_state(IntentState::InDoubt).collect(),
+            open: self.session.intents_in_state(IntentState::Open).count(),
             at: now,
             clock: self.skew.estimate(),
             audits: self.audits.tallies(),
@@ -111,7 +111,7 @@ impl Coordinator {
     }
 
     fn publish_blockages(&mut self, step: &mut Step<'_>) {
-        let looked = Some((self.session.news, step.now.floor_to(Millis::MINUTE)));
+        let looked = Some((self.session.other_events, step.now.floor_to(Millis::MINUTE)));
         if looked == self.last_reported.looked {
             return;
         }
