@@ -15,8 +15,7 @@ pub struct Account {
     pub balances: Option<Reply<Balances>>,
 }
 
-/// Decimals beyond the money scale that count as rounding noise: a thousandth of the smallest unit or less.
-/// Floating-point errors are far smaller than this threshold, and real money is far larger.
+/// Decimals beyond the money scale that count as floating-point noise: a thousandth of the smallest unit.
 const NOISE_DECIMALS: u32 = 3;
 
 pub async fn connect(broker: &dyn Broker, kind: Kind, scale: MoneyScale) -> Result<Account, RuntimeError> {

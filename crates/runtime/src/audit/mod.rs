@@ -105,7 +105,7 @@ impl Audits {
     ) -> Self {
         let mut audits = Self { wallet, found, ..Self::default() };
         for (symbol, payout) in payouts {
-            audits.payouts.recall(symbol, payout);
+            audits.payouts.restore(symbol, payout);
         }
         audits
     }

@@ -8,7 +8,6 @@ use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use std::collections::{BTreeMap, VecDeque};
 
 const COMPARISON_WINDOW: Millis = Millis::DAY;
-
 const MAX_RESULTS: usize = 20_000;
 
 /// Trade results booked within the last day, keyed by a hash of the venue's trade id.

@@ -48,7 +48,7 @@ pub(crate) enum PriceCheck {
 
 impl SettlementAudit {
     /// Queues a settlement for a price check. A settlement of an earlier run may be checked a second time.
-    pub(crate) fn recall(&mut self, settlement: Settlement) {
+    pub(crate) fn enqueue(&mut self, settlement: Settlement) {
         if self.waiting.len() == MAX_WAITING_SETTLEMENTS {
             self.waiting.pop_front();
         }
@@ -56,7 +56,7 @@ impl SettlementAudit {
     }
 
     pub(crate) fn check(&mut self, settlement: Settlement, rules: ProfitRules) -> Vec<Finding> {
-        self.recall(settlement);
+        self.enqueue(settlement);
         let of_profit = settlement.settled_profit().check(rules).map(|wrong| {
             // A halt raises its own alarm, so a note is enough.
             let finding = if wrong.is_halting { Finding::note } else { Finding::alarm };
@@ -235,8 +235,8 @@ mod tests {
     #[test]
     fn requests_both_prices_one_settlement_at_a_time() {
         let mut audit = SettlementAudit::default();
-        audit.recall(settlement());
-        audit.recall(Settlement { open: None, ..settlement() });
+        audit.enqueue(settlement());
+        audit.enqueue(Settlement { open: None, ..settlement() });
         let (symbol, [open, close]) = (settlement().symbol, [5_999, 65_999].map(Millis::new));
         assert_eq!(audit.next_check(), PriceCheck::Ask(symbol, open));
         assert_eq!(audit.next_check(), PriceCheck::Ask(symbol, open), "it is not answered yet");

@@ -122,7 +122,7 @@ pub(crate) struct PayoutAudit {
 }
 
 impl PayoutAudit {
-    pub(crate) fn recall(&mut self, symbol: Symbol, payout: Payout) {
+    pub(crate) fn restore(&mut self, symbol: Symbol, payout: Payout) {
         self.last.insert(symbol, payout);
     }
 
@@ -232,7 +232,7 @@ mod tests {
         let payout = |percent: i32| Payout::from_percent(percent.into()).unwrap();
         let symbol = "BTCUSDT".parse().unwrap();
         let mut audit = PayoutAudit::default();
-        audit.recall(symbol, payout(85));
+        audit.restore(symbol, payout(85));
         assert_eq!(audit.check(symbol, payout(85)), None);
         // The break-even win rates are 1 / 1.8 and 1 / 1.85.
         let cut = audit.check(symbol, payout(80)).unwrap();

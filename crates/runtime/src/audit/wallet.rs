@@ -109,7 +109,7 @@ impl WalletAudit {
 
     pub(crate) fn read(&mut self, reading: &Reading<'_>) -> WalletReading {
         let Reading { wallet, free, sent, is_last, .. } = *reading;
-        self.watch(free, sent);
+        self.record_balance(free, sent);
         self.last_free = (free, free == self.last_free.0 && reading.under_way.is_known());
         let raw = wallet - free - self.bonus.paid;
         let recent = self.changes_since(sent - self.lag(reading.lag));
@@ -181,9 +181,8 @@ impl WalletAudit {
         (self.confirmed, self.suspect, self.caused_at) = (Money::ZERO, None, None);
     }
 
-    /// Records the ledger's free balance after an event.
     #[inline]
-    pub(crate) fn watch(&mut self, free: Money, now: Millis) {
+    pub(crate) fn record_balance(&mut self, free: Money, now: Millis) {
         let change = free - self.ledger.map_or(free, |(known, _)| known);
         if change != Money::ZERO {
             if self.changes.len() == MAX_CHANGES {
@@ -197,7 +196,6 @@ impl WalletAudit {
     }
 
     /// Moves the latest earlier ledger change with the amount `change` to the time `now`.
-    /// Several equal changes that are moved to the same time remain separate.
     pub(crate) fn postpone(&mut self, change: Money, now: Millis) {
         let is_earlier = |(known, at): &(Money, Millis)| *known == change && *at < now;
         if let Some(place) = self.changes.iter().rposition(is_earlier) {
@@ -211,12 +209,12 @@ impl WalletAudit {
     #[inline]
     pub(crate) fn watch_event(&mut self, free: Money, released: Money, now: Millis) {
         if released != Money::ZERO {
-            self.watch(free - released, now);
+            self.record_balance(free - released, now);
         }
-        self.watch(free, now);
+        self.record_balance(free, now);
     }
 
-    pub(crate) fn has_stood(&self, now: Millis, patience: Millis) -> bool {
+    pub(crate) fn is_ledger_stable(&self, now: Millis, patience: Millis) -> bool {
         self.ledger.is_some_and(|(_, changed_at)| now - changed_at >= patience)
     }
 
@@ -353,8 +351,7 @@ pub(crate) struct BonusWallets {
 }
 
 impl WalletAudit {
-    /// Attributes the difference to the bonus wallets if a change in the bonus balance explains the difference.
-    /// Returns whether the explanation is exact, `None` if the bonus wallets explain nothing.
+    /// Returns whether a changed bonus balance explains the difference exactly, `None` without explanation.
     fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Explanations) -> Option<bool> {
         let paid = self.bonus.holds? - bonus?;
         let is_explained = paid != Money::ZERO && possible.contains(self.confirmed + paid);

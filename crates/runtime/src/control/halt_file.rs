@@ -66,8 +66,7 @@ impl HaltFile {
         }
     }
 
-    /// Returns the halt reason from the first line of the file. Only a regular file is read, because reading a
-    /// pipe would block, and a link could point anywhere.
+    /// Returns the halt reason from the first line. Never reads a pipe, which would block, or a link.
     pub fn reason(&self) -> String {
         let there = format!("the file {} exists", self.0.display());
         if !self.is_regular_file() {

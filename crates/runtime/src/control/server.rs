@@ -114,8 +114,7 @@ const fn refuse(problem: String) -> ControlAnswer {
     ControlAnswer::Refused { problem }
 }
 
-/// Maximum length of the socket path in bytes. Operating systems allow 103 to 107 bytes, and the socket is
-/// first created under a slightly longer temporary name.
+/// Maximum length of the socket path in bytes. Systems allow 103 to 107, and a temporary name is slightly longer.
 const MAX_PATH_BYTES: usize = 88;
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 

@@ -71,14 +71,14 @@ impl EventRank {
 
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    pub(crate) gate: Gate,
+    pub(crate) gate: EventGate,
     events: BTreeMap<(Millis, EventRank, u64), EventKind>,
     arrivals: u64,
 }
 
 impl EventQueue {
     pub(crate) fn new(hold: Millis) -> Self {
-        Self { gate: Gate::new(hold), events: BTreeMap::new(), arrivals: 0 }
+        Self { gate: EventGate::new(hold), events: BTreeMap::new(), arrivals: 0 }
     }
 
     pub(crate) fn pop_ready(&mut self, now: Millis) -> Option<(Millis, EventKind)> {
@@ -124,7 +124,7 @@ impl EventQueue {
 
 /// Holds back the events of an instant while requests for that instant are pending, at most for the hold time.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct EventGate {
     hold: Millis,
     awaited: BTreeMap<Job, AwaitedJob>,
 }
@@ -135,7 +135,7 @@ struct AwaitedJob {
     until: Millis,
 }
 
-impl Gate {
+impl EventGate {
     /// Creates a gate with a hold time of at least 1 ms, so that the gate always awaits answers of the same instant.
     pub(crate) fn new(hold: Millis) -> Self {
         Self { hold: hold.max(Millis::new(1)), awaited: BTreeMap::new() }
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn instant_waits_for_its_jobs_up_to_the_hold() {
         let at = Millis::MINUTE;
-        let mut gate = Gate::new(Millis::SECOND);
+        let mut gate = EventGate::new(Millis::SECOND);
         gate.await_job(at, at, CANDLES);
         gate.await_job(at, at, TRADE);
         assert_eq!(gate.opens_at(at - Millis::new(1), at), None, "what is older passes");
@@ -209,7 +209,7 @@ mod tests {
         gate.settle_job(CANDLES);
         assert_eq!(gate.opens_at(at, at + Millis::new(999)), Some(at + Millis::SECOND));
         assert_eq!(gate.opens_at(at, at + Millis::SECOND), None, "the hold is over");
-        let (mut gate, later) = (Gate::new(Millis::SECOND), at + Millis::new(300));
+        let (mut gate, later) = (EventGate::new(Millis::SECOND), at + Millis::new(300));
         gate.await_job(at, later, CANDLES);
         assert_eq!(gate.opens_at(at, later), Some(later + Millis::SECOND));
     }

@@ -19,8 +19,7 @@ use candlewick_engine::{EventKind, IntentId, Origin, RefusalReason, Rejection, S
 use candlewick_sdk::{Millis, Price, Text};
 use std::time::Duration;
 
-/// Maximum difference between a response's venue time and the local time. Beyond, the time of arrival applies.
-/// On a virtual clock, the venue time of a response is ahead by the order latency.
+/// Maximum plausible difference between a response's venue time and the local time of arrival.
 pub(super) const MAX_TIME_OFFSET: Millis = Millis::from_seconds(300);
 
 pub(super) struct ClockLeap {

@@ -5,10 +5,8 @@ use candlewick_sdk::{Candle, Interval, Millis};
 
 /// Delays between repeated requests while a candle is missing. The last delay repeats.
 const RETRY_DELAYS_MS: [i64; 6] = [250, 250, 500, 1_000, 2_000, 4_000];
-/// Maximum age of a missing candle that is still requested, in intervals. This limit prevents requests during a
-/// weekend from reaching back to the start of the weekend.
+/// Maximum age of a missing candle that is still requested, in intervals. Limits requests during weekends.
 const MAX_INTERVALS_BEHIND: i64 = 400;
-
 /// Number of known candles that each request includes again, to detect revisions.
 const REVISION_OVERLAP: i64 = 2;
 
@@ -204,8 +202,7 @@ impl CandleWatch {
 /// Start of the week that contains the Unix epoch: Monday 1969-12-29, 00:00 UTC.
 const FIRST_MONDAY: Millis = Millis::new(-3 * 86_400_000);
 const WEEK: Millis = Millis::new(7 * 86_400_000);
-/// Start of the period in which forex may be closed, depending on daylight saving time: Friday 21:00 to Sunday
-/// 23:00 UTC.
+/// Start of the period in which forex may be closed: Friday 21:00 to Sunday 23:00 UTC.
 const FOREX_EARLIEST_CLOSE: Millis = Millis::new((4 * 24 + 21) * 3_600_000);
 const FOREX_LATEST_OPEN: Millis = Millis::new((6 * 24 + 23) * 3_600_000);
 /// Start of the period in which forex is always closed: Friday 22:05 to Sunday 20:55 UTC.

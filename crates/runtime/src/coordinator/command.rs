@@ -23,7 +23,6 @@ pub enum Command {
     /// Record a journal entry. The runner reports a refusal as [`Input::EntryRefused`](super::Input::EntryRefused).
     Record(JournalEntry),
     /// Make all recorded entries durable. The runner replies with [`Input::Durable`](super::Input::Durable).
-    /// More entries may be recorded before the reply.
     MakeDurable,
     CloseJournal,
     Notify(Notice),
@@ -234,9 +233,8 @@ impl Answer {
 
 pub type RunResult = Result<super::Finished, RuntimeError>;
 
-/// An approved order whose intent is durable in the journal. Only this type can be sent to the venue.
-/// The [`Coordinator`](super::Coordinator) creates the value once the journal has confirmed the intent. At that
-/// point, it rejects late signals and sets the deadline for sending.
+/// An approved order whose intent is durable in the journal. Only this type can be sent to the venue, and only
+/// the [`Coordinator`](super::Coordinator) creates values, after a check that the signal is not late.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DurableOpen {
     intent: IntentId,
@@ -287,7 +285,7 @@ impl Requests {
         self.has(RequestId::Trades) || self.has(RequestId::BalancesAfterTrades)
     }
 
-    pub(crate) fn opening(&self) -> impl Iterator<Item = IntentId> {
+    pub(crate) fn unanswered_opens(&self) -> impl Iterator<Item = IntentId> {
         self.0.iter().filter_map(|id| match id {
             RequestId::Open(intent) => Some(*intent),
             _ => None,

@@ -10,11 +10,8 @@ use candlewick_sdk::{Millis, Money, Outcome};
 use std::collections::BTreeMap;
 
 pub(super) const REREAD_DELAY: Millis = Millis::from_seconds(5);
-
 const MAX_STATEMENT_CHANGES: u32 = 3;
-
 const MAX_WAIT: Millis = Millis::from_seconds(600);
-
 /// Maximum number of requests for a contradicted trade's record before the run halts.
 const MAX_REQUESTS: u32 = 8;
 
@@ -74,7 +71,7 @@ impl Contradictions {
         self.cancelled.insert(intent, now);
     }
 
-    pub(crate) fn request(&mut self, intent: IntentId) -> Option<String> {
+    pub(crate) fn begin_request(&mut self, intent: IntentId) -> Option<String> {
         let pending = self.pending.get_mut(&intent).filter(|pending| pending.record.is_none())?;
         pending.requests += 1;
         Some(pending.venue_id.clone())

@@ -94,7 +94,7 @@ impl Doubts {
         self.resolver.begin(doubt, now);
     }
 
-    pub(crate) fn recall(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
+    pub(crate) fn restore(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
         let doubt = self.build_doubt(session, terms, self.doubt_began_at(terms, now));
         self.resolver.begin(doubt, now);
     }

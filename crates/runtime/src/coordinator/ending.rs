@@ -217,7 +217,7 @@ impl Coordinator {
             is_waiting: !self.events.is_empty()
                 || self.session.journal.has_waiting()
                 || self.contradictions.needs_list(),
-            is_opening: self.requests.opening().next().is_some(),
+            is_opening: self.requests.unanswered_opens().next().is_some(),
             has_doubt: self.doubts.resolver.is_searching()
                 || !self.session.session().second_trades().is_empty(),
         }
@@ -260,7 +260,7 @@ impl Coordinator {
         let under_way = self.under_way();
         let notice = Notice::Stopping {
             why,
-            unfinished: self.trades.len() + self.requests.opening().count(),
+            unfinished: self.trades.len() + self.requests.unanswered_opens().count(),
             last_close: under_way.last_close,
             waits_until: self.ending.wait_deadline(under_way).unwrap_or(step.now),
         };
@@ -271,8 +271,7 @@ impl Coordinator {
         step.commands.push(Command::Finish(why));
     }
 
-    /// Ends the run immediately. Handles queued events without waiting for their time.
-    /// Orders without an answer become orders of unknown status.
+    /// Ends the run immediately. Orders without an answer become orders of unknown status.
     pub(super) fn on_finish(&mut self, stop: Stop, step: &mut Step<'_>) {
         if self.phase.is_over() {
             return;
@@ -280,7 +279,7 @@ impl Coordinator {
         while let Some((at, kind)) = self.events.pop() {
             self.handle(at, kind, step);
         }
-        for intent in self.requests.opening().collect::<Vec<_>>() {
+        for intent in self.requests.unanswered_opens().collect::<Vec<_>>() {
             self.handle(step.now, EventKind::InDoubt { intent }, step);
         }
         for approved in self.session.journal.take_waiting() {

@@ -114,13 +114,12 @@ impl Coordinator {
         }
     }
 
-    /// Restores the audit state of an intent from an earlier run.
-    /// Queues recent settlements again, because the earlier run may not have checked their prices.
+    /// Restores the audit state of an intent from an earlier run. Queues a recent settlement for another check.
     pub(super) fn recall_audits(&mut self, row: &IntentRow, now: Millis) {
         let terms = row.approved;
         let symbol = self.session.ordered_symbol(&terms);
         if let Some(payout) = row.payout {
-            self.audits.payouts.recall(symbol, payout);
+            self.audits.payouts.restore(symbol, payout);
         }
         if let Some(((outcome, at), id)) =
             row.outcome.zip(row.settled_at).zip(self.session.book().venue_id(row))
@@ -141,7 +140,7 @@ impl Coordinator {
         }
         let is_young = row.settled_at.is_some_and(|at| now - at < RECALL_WINDOW);
         if let Some(outcome) = row.outcome.filter(|_| is_young && self.settings.audit_settlement_prices) {
-            self.audits.settlements.recall(Settlement {
+            self.audits.settlements.enqueue(Settlement {
                 intent: terms.intent(),
                 symbol: self.session.traded_symbol(&terms),
                 direction: terms.direction(),

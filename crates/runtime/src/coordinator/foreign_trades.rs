@@ -83,8 +83,7 @@ impl Coordinator {
         Some(amounts)
     }
 
-    /// Reports foreign trades that were open before the run. Uses only the first complete list that arrives
-    /// while no intent is in flight or in doubt.
+    /// Reports foreign trades that were open before the run, from the first complete list without unclear intents.
     pub(super) fn report_open_foreign_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         if self.foreign_trades.has_begun || self.session.has_unclear_intent() {
             return;
@@ -207,8 +206,7 @@ impl Coordinator {
         }
     }
 
-    /// Halts the run if a trade on another account matches an intent in doubt, for example with real money
-    /// instead of demo money. The ledger does not contain such a trade.
+    /// Halts the run if a trade on another account, possibly with real money, matches an intent in doubt.
     pub(super) fn check_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account;
         let refused = self.doubts.refused_doubts(&self.session, step.now);

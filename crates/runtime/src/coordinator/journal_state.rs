@@ -197,8 +197,7 @@ impl Coordinator {
         step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
     }
 
-    /// Returns the reason not to send a durable order, `None` if sending is allowed. An adapter that waits,
-    /// for example for a rate limit, checks the same deadline again.
+    /// Returns the reason not to send a durable order, `None` if sending is allowed.
     fn reason_not_to_send(&self, leave_by: Millis, now: Millis) -> Option<String> {
         if self.ending.is_stopping() {
             return Some("the run was stopping".to_owned());

@@ -20,8 +20,7 @@ const TIME_SLACK: Millis = Millis::HOUR;
 const CLOSE_SLACK: Millis = Millis::MINUTE;
 
 impl Coordinator {
-    /// Removes implausible fields from a trade report. Limits a late close time, so that no trade is awaited
-    /// forever. An implausible payout halts the run.
+    /// Removes implausible fields from a trade report. An implausible payout halts the run.
     pub(super) fn remove_implausible_fields(
         &mut self,
         intent: IntentId,
@@ -63,8 +62,7 @@ impl Coordinator {
         self.with_limited_close(&terms, report, step)
     }
 
-    /// Replaces a close time after the expiry with the latest allowed time, and raises an alarm. Without this
-    /// limit, a venue clock that is off by an hour would delay the result and the end of the run.
+    /// Limits a late close time and raises an alarm, so that a wrong venue clock cannot delay the end of the run.
     fn with_limited_close(
         &mut self,
         terms: &OrderTerms,
@@ -334,7 +332,6 @@ impl RecordedSession {
     }
 }
 
-/// Maximum age of a price from an open market.
 const MAX_PRICE_AGE: Millis = Millis::from_seconds(12 * 3_600);
 
 impl Coordinator {

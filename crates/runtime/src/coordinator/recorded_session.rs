@@ -304,7 +304,6 @@ impl RecordedSession {
         self.session.ledger()
     }
 
-    /// Converts a balance to [`Money`]. Returns `None` if the balance does not fit the money scale.
     pub(crate) fn money(&self, balance: Decimal) -> Option<Money> {
         self.scale().rounded(balance).ok()
     }

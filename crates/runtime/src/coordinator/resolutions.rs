@@ -39,7 +39,7 @@ impl Coordinator {
                 self.handle(now, EventKind::InDoubt { intent }, step);
                 self.begin_doubt(&terms, now);
             }
-            IntentState::InDoubt => self.doubts.recall(&self.session, &terms, now),
+            IntentState::InDoubt => self.doubts.restore(&self.session, &terms, now),
             IntentState::NotOpened => {
                 if now - terms.decision_time() < Millis::DAY {
                     self.doubts.recall_not_opened(&self.session, &terms, now);
@@ -117,8 +117,8 @@ impl Coordinator {
         self.find_missing_trades(&listing, step);
         self.check_other_accounts(&listing, step);
         let wallet = balances.and_then(|reply| self.wallet_amount(reply, step));
-        let opening: Vec<IntentId> = self.requests.opening().collect();
-        let has_stood = self.audits.wallet.has_stood(now, self.doubts.resolver.lag.allowance());
+        let opening: Vec<IntentId> = self.requests.unanswered_opens().collect();
+        let has_stood = self.audits.wallet.is_ledger_stable(now, self.doubts.resolver.lag.allowance());
         let known = (opening.as_slice(), self.uncertainty(), has_stood);
         let mut unexplained = Vec::new();
         for resolution in self.doubts.resolve(&listing, wallet, &self.session, known, now) {
@@ -226,7 +226,6 @@ impl Coordinator {
 
 const REFUSAL_CHECK_DELAYS: [Millis; 3] =
     [Millis::from_seconds(5), Millis::from_seconds(30), Millis::from_seconds(120)];
-
 /// Maximum time between a request and a listed trade that count as simultaneous, including clock differences.
 const SAME_SECOND_SLACK: Millis = Millis::from_seconds(2);
 
