@@ -62,8 +62,8 @@ impl BookedResults {
         self.booked.remove(&hash_id(venue_id));
     }
 
-    /// Compares the booked results with the venue's trade list. Returns one statement for each booked trade in
-    /// the list. A trade listed as open is a contradiction only if the result was booked longer ago than `lag`.
+    /// Compares the booked results with the venue's trade list. Returns one claim for each booked trade in the
+    /// list. A trade listed as open is a contradiction only if the result was booked longer ago than `lag`.
     pub(crate) fn compare(
         &mut self,
         listing: &TradeListing,

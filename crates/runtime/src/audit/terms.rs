@@ -112,7 +112,7 @@ fn check_duration(order: &OpenOrder, report: &TradeReport) -> Option<String> {
     };
     let kind = order.expiration_type.as_str();
     (!is_sound).then(|| {
-        format!("the trade lasts {lasts} ms and closes at {close}, but ordered was {kind} with {length} ms")
+        format!("the trade lasts {lasts} ms and closes at {close}, but {kind} with {length} ms was ordered")
     })
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct WalletAudit {
     pub(crate) explained_until: Option<Millis>,
     #[serde(skip)]
     caused_at: Option<Millis>,
-    /// Free balance at the last reading. The flag is true if the balance was unchanged and all amounts in flight known.
+    /// Free balance at the last reading, and whether the balance was unchanged with all money in flight known.
     #[serde(skip)]
     last_free: (Money, bool),
     #[serde(skip)]

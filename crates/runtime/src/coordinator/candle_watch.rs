@@ -63,8 +63,7 @@ impl Lateness {
             still_at.max(closed_at).map_or(self.excused_until, |at| at.max(self.excused_until));
     }
 
-    /// Returns the time at which a stale price record was read. An unchanged price excuses missing candles.
-    /// Returns `None` for markets that never close, because such markets always have new prices.
+    /// Returns the time at which an unchanged price was read, because such a price excuses missing candles.
     fn stale_price_read_at(&self, length: Millis) -> Option<Millis> {
         let (recorded, read) = self.price.filter(|_| self.week == TradingWeek::Unknown)?;
         (recorded < self.first_missing - length && read >= self.first_missing).then_some(read)

@@ -10,7 +10,7 @@ use candlewick_sdk::{Millis, Money, Outcome};
 use std::collections::BTreeMap;
 
 pub(super) const REREAD_DELAY: Millis = Millis::from_seconds(5);
-const MAX_STATEMENT_CHANGES: u32 = 3;
+const MAX_CLAIM_CHANGES: u32 = 3;
 const MAX_WAIT: Millis = Millis::from_seconds(600);
 /// Maximum number of requests for a contradicted trade's record before the run halts.
 const MAX_REQUESTS: u32 = 8;
@@ -106,7 +106,7 @@ impl Contradictions {
         }
         let changes = self.changes.entry(intent).or_default();
         *changes += 1;
-        if *changes >= MAX_STATEMENT_CHANGES {
+        if *changes >= MAX_CLAIM_CHANGES {
             return self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::Unsteady));
         }
         if reported == VenueClaim::Agrees {
@@ -347,7 +347,7 @@ mod tests {
                     all.on_list(booked(), *reported, (at, at))
                 }
                 Record(reported) => {
-                    all.request(IntentId::new(3));
+                    all.begin_request(IntentId::new(3));
                     all.on_record(IntentId::new(3), *reported)
                 }
             };

@@ -76,8 +76,7 @@ impl Doubts {
         (self.claimed.names(), self.sent.len())
     }
 
-    /// Returns whether a finished intent is near a request whose trade may still have to be found.
-    /// Near means that the symbols are equal and the times are at most `slack` apart.
+    /// Returns whether a finished intent has the symbol and, within `slack`, the time of a request in doubt.
     pub(crate) fn is_near(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
         let terms = &row.approved;
         let symbols = [session.ordered_symbol(terms), session.traded_symbol(terms)];

@@ -164,8 +164,7 @@ impl Coordinator {
         self.send(&approved, step);
     }
 
-    /// Sends a delayed order at the time `due`. On a virtual clock without latency, candles of the same time
-    /// wait for the answer, as in a backtest.
+    /// Sends a delayed order. In a simulation, the candles of the time `due` wait for the answer, as in a backtest.
     pub(super) fn send_held(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
         let Some(approved) = self.session.journal.take_held(intent) else { return };
         self.send(&approved, step);

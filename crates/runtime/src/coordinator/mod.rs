@@ -307,8 +307,7 @@ impl Coordinator {
         }
     }
 
-    /// Sends the orders whose intents are now durable. If the save failed, these orders are never sent, and
-    /// no new trades are approved until a save succeeds.
+    /// Sends the orders whose intents are now durable. After a failed save, these orders are never sent.
     fn on_durable(&mut self, result: Result<(), JournalError>, step: &mut Step<'_>) {
         match self.session.journal.on_durable(result) {
             SaveOutcome::Failed(error) => self.suspend(error, step),

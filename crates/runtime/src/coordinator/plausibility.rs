@@ -38,7 +38,6 @@ impl Coordinator {
     }
 
     /// Halts the run because of implausible data, or raises an alarm if the run is already halted.
-    /// A resume does not acknowledge the alarm, so the same data can halt the run later.
     pub(super) fn halt_at_oddity(&mut self, text: String, step: &mut Step<'_>) {
         let is_halted = self.session.halted().is_some();
         match (self.doubts.is_new_oddity(&text, is_halted), is_halted) {

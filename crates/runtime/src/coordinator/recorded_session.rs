@@ -324,8 +324,7 @@ impl Reservations {
         Self(session.reserved().collect())
     }
 
-    /// Returns the total reserved stake that an event released because the intents opened no trade.
-    /// Released stakes never left the wallet, so the audit must not count them as returned money.
+    /// Returns the total reserved stake that an event released. Such stakes never left the wallet.
     pub(crate) fn released(&self, session: &Session, book: &TradeBook) -> Money {
         if self.0.is_empty() {
             return Money::ZERO;
