@@ -76,7 +76,7 @@ impl Doubts {
         (self.claimed.names(), self.sent.len())
     }
 
-    /// Returns whether a finished intent has the symbol and, within `slack`, the time of a request in doubt.
+    /// Returns whether a finished intent is within `slack` of a request for the same symbol that is not resolved yet.
     pub(crate) fn is_near(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
         let terms = &row.approved;
         let symbols = [session.ordered_symbol(terms), session.traded_symbol(terms)];

@@ -268,7 +268,7 @@ impl PriceStream {
         self.awaited = Some(at);
     }
 
-    /// Returns the awaited grid time and the newest price up to it, `None` while another price may still arrive.
+    /// Returns the awaited grid time and the newest price up to that time, `None` while another price may still arrive.
     pub(crate) fn take_price(&mut self, is_over: bool) -> Option<(Millis, Option<PriceTick>)> {
         let at = self.awaited?;
         let is_passed = self.ticks.back().is_some_and(|last| last.time > at);
