@@ -28,7 +28,7 @@ fn bot_ends_with_its_terminal_even_if_the_shell_signals_first() {
         assert!(Command::new("kill").args(["-s", "KILL", &pid]).status().unwrap().success());
     }
     assert!(ended, "it runs on: {}", folder.read("log"));
-    assert!(folder.read("log").contains("the terminal has closed: the run ends"), "{}", folder.read("log"));
+    assert!(folder.read("log").contains("the terminal has closed; the run ends"), "{}", folder.read("log"));
     let status = folder.run(&["status", "--config", "bot.toml", "--json"]).json();
     assert_eq!((&status["holder"], &status["reloaded"]), (&Value::Null, &Value::Null), "{status}");
 }

@@ -1,4 +1,4 @@
-//! Manual adoption of a trade, verified against the venue's report.
+//! Verifies a trade that the operator assigns to an order manually.
 
 use crate::RuntimeError;
 use crate::coordinator::with_rounded_amount;
@@ -12,8 +12,8 @@ use std::time::Duration;
 
 pub(crate) const REPORT_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// Requests and checks the report of a trade that the operator assigns to an intent.
-/// The intent's request was in flight from `sent` to `ended`. The venue may have changed the terms.
+/// Requests the venue's report of a trade and checks that it matches the order that the operator assigned.
+/// The order's request was in flight from `sent` to `ended`. The venue may have changed the terms.
 pub async fn verify_adoption(
     broker: &dyn Broker,
     (order, sent, ended): (&OpenOrder, Millis, Millis),
@@ -62,13 +62,13 @@ pub(crate) fn timeout_error() -> BrokerError {
     BrokerError::Unavailable { text: format!("no answer within {} s", REPORT_TIMEOUT.as_secs()) }
 }
 
-/// Returns the report, or an error if it describes another trade. Missing fields are accepted, because
-/// the operator has seen the trade. Differing terms are accepted only if `may_be_taken` returns true.
+/// Returns the report, or an error if the report describes another trade. Accepts missing fields, because
+/// the operator has seen the trade. Accepts differing terms only if `may_differ` returns true.
 pub(crate) fn check_adoption(
     order: &OpenOrder,
     venue_id: &str,
     answer: Result<TradeReport, BrokerError>,
-    may_be_taken: impl Fn(&TradeReport) -> bool,
+    may_differ: impl Fn(&TradeReport) -> bool,
 ) -> Result<TradeReport, RuntimeError> {
     let named = venue_id.to_owned();
     let report = match answer {
@@ -78,7 +78,7 @@ pub(crate) fn check_adoption(
             return Err(RuntimeError::Venue { question: format!("trade {venue_id}"), source });
         }
     };
-    let is_other = compare_terms(order, &report) == Match::Different && !may_be_taken(&report);
+    let is_other = compare_terms(order, &report) == Match::Different && !may_differ(&report);
     if report.id != venue_id || is_other {
         let (found, wanted) = (describe_report(&report), describe_order(order));
         return Err(RuntimeError::TradeMismatch { venue_id: named, found, wanted });
@@ -92,7 +92,7 @@ fn describe_order(order: &OpenOrder) -> String {
 }
 
 fn describe_report(report: &TradeReport) -> String {
-    fn text<T: Display>(value: Option<&T>) -> String {
+    fn or_unknown<T: Display>(value: Option<&T>) -> String {
         value.map_or_else(|| "?".to_owned(), ToString::to_string)
     }
     let TradeReport { id, symbol, direction, close_type, expiration_type, .. } = report;
@@ -100,11 +100,11 @@ fn describe_report(report: &TradeReport) -> String {
     let account = report.account.map_or_else(|| "an unknown".to_owned(), |account| format!("the {account}"));
     format!(
         "trade {id}, {} {} {} for {} {} on {account} account",
-        text(direction.as_ref()),
-        text(amount.as_ref()),
-        text(symbol.as_ref()),
-        text(close_type.as_ref()),
-        text(expiration_type.as_ref()),
+        or_unknown(direction.as_ref()),
+        or_unknown(amount.as_ref()),
+        or_unknown(symbol.as_ref()),
+        or_unknown(close_type.as_ref()),
+        or_unknown(expiration_type.as_ref()),
     )
 }
 

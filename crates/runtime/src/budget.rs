@@ -1,21 +1,21 @@
 //! Request budget: compares the request rate that bots need with the venue's rate limit.
-//! Checks the average rate and the burst when all candles close together. Requests then queue, and an order that is
-//! delayed beyond its limit is not sent.
+//! Checks the average rate, and the burst when all candles close at once. Requests queue during a burst, and an
+//! order that waits longer than its limit is not sent.
 
 use crate::RuntimeSettings;
 use candlewick_engine::{BotSettings, RiskSettings};
 use candlewick_sdk::{ExpirationType, Millis, Series, Symbol};
 use std::collections::BTreeSet;
 
-/// Usual delay of a candle after its close (`observed: prices and candles`).
+/// Usual delay between a candle's close and its publication (`observed: prices and candles`).
 const USUAL_LAG: Millis = Millis::new(300);
 const USUAL_ROUND_TRIP: Millis = Millis::new(100);
-/// Requests per ended trade: by id, then the list if the first does not give the result.
-const REQUESTS_PER_ENDING: usize = 2;
+/// Requests per ended trade: the trade by its id, then the trade list if the result is still missing.
+const REQUESTS_PER_ENDED_TRADE: usize = 2;
 const REQUESTS_PER_AUDIT: f64 = 2.0;
-const MAX_SUGGESTED: u32 = 10_000;
+const MAX_SUGGESTED_RATE: u32 = 10_000;
 
-/// Requests per second that bots need if every candle gives a signal and every signal opens a trade.
+/// Requests per second that bots need if every candle has a signal and every signal opens a trade.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
     candles: f64,
@@ -25,17 +25,17 @@ pub struct Demand {
     display: f64,
     shown: usize,
     price_every: Millis,
-    close: Close,
+    close: CloseBurst,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Close {
+struct CloseBurst {
     series: usize,
     prices: usize,
     opens: usize,
     endings: usize,
     first_ask: Millis,
-    /// Maximum delay between a candle's close and sending an open, `None` if unlimited.
+    /// Maximum delay between a candle's close and the order that opens a trade, `None` if unlimited.
     window: Option<Millis>,
     interval: Millis,
 }
@@ -56,7 +56,7 @@ impl Demand {
         let most_open = if risk.max_open_trades == 0 { usize::MAX } else { risk.max_open_trades as usize };
         let opens = bots.len().min(most_open);
         let audited = if settings.audit_settlement_prices { REQUESTS_PER_AUDIT } else { 0.0 };
-        let per_trade = 1.0 + REQUESTS_PER_ENDING as f64 + audited;
+        let per_trade = 1.0 + REQUESTS_PER_ENDED_TRADE as f64 + audited;
         let shortest = bots.iter().map(|bot| bot.expiry().close_type.duration()).min();
         let trades_a_second = (bots.iter().map(|bot| rate(1, bot.interval.length())).sum::<f64>())
             .min(shortest.map_or(0.0, |duration| rate(opens, duration)));
@@ -69,13 +69,13 @@ impl Demand {
             display: rate(shown, price_every),
             shown,
             price_every,
-            close: Close {
+            close: CloseBurst {
                 series: series.len(),
                 prices: wanted.len(),
                 opens,
-                endings: endings(settings, risk, bots) * opens,
+                endings: requests_per_ending(settings, risk, bots) * opens,
                 first_ask: Millis::new(i64::from(settings.first_ask_ms)),
-                window: bots.iter().filter_map(|bot| window(risk, bot)).min(),
+                window: bots.iter().filter_map(|bot| signal_window(risk, bot)).min(),
                 interval: series
                     .iter()
                     .map(|series| series.interval.length())
@@ -90,30 +90,31 @@ impl Demand {
         if !streams {
             return self;
         }
-        Self { prices: 0.0, close: Close { prices: 0, ..self.close }, ..self }
+        Self { prices: 0.0, close: CloseBurst { prices: 0, ..self.close }, ..self }
     }
 
     pub fn needed(&self, per_second: f64) -> f64 {
-        let early = rate(self.close.early(per_second), self.close.interval);
+        let early = rate(self.close.early_requests(per_second), self.close.interval);
         self.candles + early + self.prices + self.trades + self.accounts
     }
 
-    /// Returns whether display-only prices fit into this rate limit (0: no limit).
-    /// All prices for one grid time must arrive, and the burst allowance recover, before the next grid time.
+    /// Returns whether the rate limit also allows requests for display-only prices. A limit of 0 means unlimited.
+    /// All prices of one grid time must arrive, and the burst allowance must recover, before the next grid time.
     pub fn has_room_to_show(&self, per_second: f64) -> bool {
-        let for_one = per_second * seconds(self.price_every) - burst(per_second);
+        let for_one = per_second * seconds(self.price_every) - burst_size(per_second);
         let is_over_in_time = self.shown as f64 <= for_one;
         per_second == 0.0 || is_over_in_time && self.needed(per_second) + self.display <= per_second
     }
 
     pub fn shortage(&self, per_second: f64) -> Option<String> {
         let problem = self.problem(per_second)?;
-        let enough = (1..=MAX_SUGGESTED).find(|limit| self.problem(f64::from(*limit)).is_none());
-        let raise =
-            enough.map_or_else(String::new, |enough| format!("set it to {enough} if the venue allows it, "));
+        let enough = (1..=MAX_SUGGESTED_RATE).find(|limit| self.problem(f64::from(*limit)).is_none());
+        let raise = enough.map_or_else(String::new, |enough| {
+            format!(", or set broker.requests_per_second to {enough} if the venue allows this rate")
+        });
         Some(format!(
-            "broker.requests_per_second = {per_second} is too low for these bots: {problem}; {raise}use fewer series, or raise \
-             risk.max_signal_delay_ms"
+            "broker.requests_per_second = {per_second} is too low for these bots: {problem}. Use fewer series, raise \
+             risk.max_signal_delay_ms{raise}"
         ))
     }
 
@@ -123,13 +124,13 @@ impl Demand {
         }
         let needed = self.needed(per_second);
         if needed > per_second {
-            return Some(format!("they need up to {needed:.1} requests/s"));
+            return Some(format!("the bots need up to {needed:.1} requests/s"));
         }
         let (latest, window) = (self.close.latest_open(per_second), self.close.window?);
         (latest > window).then(|| {
             format!(
-                "when all candles close together, the last open leaves {:.1} s after the close; risk.max_signal_delay_ms \
-                 allows {:.1} s",
+                "when all candles close at once, the last order is sent {:.1} s after the close, but \
+                 risk.max_signal_delay_ms allows {:.1} s",
                 seconds(latest),
                 seconds(window)
             )
@@ -138,62 +139,62 @@ impl Demand {
 
     pub fn summary(&self, per_second: f64) -> String {
         let Self { candles, prices, trades, accounts, .. } = self;
-        let early = rate(self.close.early(per_second), self.close.interval);
+        let early = rate(self.close.early_requests(per_second), self.close.interval);
         let parts = format!(
             "up to {:.1} requests/s (candles {:.1}, prices {prices:.1}, trades {trades:.1}, wallet and lists {accounts:.2})",
             self.needed(per_second),
             candles + early
         );
         if per_second == 0.0 {
-            return format!("{parts}; no limit is set");
+            return format!("{parts}; the rate is not limited");
         }
         let latest = seconds(self.close.latest_open(per_second));
         format!(
-            "{parts} of broker.requests_per_second = {per_second}; when all candles close together, the last open leaves \
+            "{parts} of broker.requests_per_second = {per_second}; when all candles close at once, the last order is sent \
              within {latest:.1} s"
         )
     }
 }
 
-impl Close {
-    fn early(&self, per_second: f64) -> usize {
+impl CloseBurst {
+    fn early_requests(&self, per_second: f64) -> usize {
         let left = seconds(USUAL_LAG - self.first_ask) - seconds(USUAL_ROUND_TRIP) / 2.0;
         if left <= 0.0 || per_second == 0.0 {
             return 0;
         }
-        self.series.min((burst(per_second) + (per_second * left).floor()) as usize)
+        self.series.min((burst_size(per_second) + (per_second * left).floor()) as usize)
     }
 
-    /// Returns the delay between the close and the last open, which waits for all other requests.
+    /// Returns the delay between the close and the last order, which is sent after all other requests.
     fn latest_open(&self, per_second: f64) -> Millis {
         if per_second == 0.0 {
             return self.first_ask + USUAL_ROUND_TRIP;
         }
         let Self { series, prices, opens, endings, .. } = *self;
-        let before = series + self.early(per_second) + prices + endings + opens.saturating_sub(1);
-        let turns = (before as f64 - burst(per_second)).max(0.0);
+        let before = series + self.early_requests(per_second) + prices + endings + opens.saturating_sub(1);
+        let turns = (before as f64 - burst_size(per_second)).max(0.0);
         self.first_ask + USUAL_ROUND_TRIP + Millis::new((turns / per_second * 1_000.0).ceil() as i64)
     }
 }
 
-fn burst(per_second: f64) -> f64 {
+fn burst_size(per_second: f64) -> f64 {
     per_second.floor().max(1.0)
 }
 
-fn window(risk: &RiskSettings, bot: &BotSettings) -> Option<Millis> {
+fn signal_window(risk: &RiskSettings, bot: &BotSettings) -> Option<Millis> {
     let limit = Millis::new(i64::from(risk.max_signal_delay_ms));
     let half = Millis::new(bot.interval.length().get() / 2);
     (limit > Millis::ZERO).then(|| limit.min(half))
 }
 
-fn endings(settings: &RuntimeSettings, risk: &RiskSettings, bots: &[BotSettings]) -> usize {
+fn requests_per_ending(settings: &RuntimeSettings, risk: &RiskSettings, bots: &[BotSettings]) -> usize {
     let is_due = |bot: &BotSettings| {
         let at_close =
             matches!(bot.expiry().expiration_type, ExpirationType::CandleClose | ExpirationType::NextCandle);
         let settled = Millis::new(i64::from(settings.settle_after_ms));
-        at_close && window(risk, bot).is_some_and(|window| settled < window)
+        at_close && signal_window(risk, bot).is_some_and(|window| settled < window)
     };
-    if bots.iter().any(is_due) { REQUESTS_PER_ENDING } else { 0 }
+    if bots.iter().any(is_due) { REQUESTS_PER_ENDED_TRADE } else { 0 }
 }
 
 fn rate(count: usize, every: Millis) -> f64 {
@@ -243,7 +244,7 @@ mod tests {
         assert_eq!(demand(12, &unlimited(), false).close.latest_open(5.0), Millis::new(4_900));
         assert_eq!(demand(12, &unlimited(), false).shortage(5.0), None);
         let problem = demand(13, &unlimited(), false).shortage(5.0).unwrap();
-        assert!(problem.contains("5.3 s after the close") && problem.contains("set it to 6"), "{problem}");
+        assert!(problem.contains("5.3 s after the close") && problem.contains("to 6 if"), "{problem}");
         // At most three opens: 17 candles and 6 early requests, then two opens before the last.
         assert_eq!(demand(17, &RiskSettings::default(), false).close.latest_open(5.0), Millis::new(4_100));
         assert_eq!(demand(2_000, &unlimited(), false).shortage(0.0), None, "no limit");

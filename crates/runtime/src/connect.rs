@@ -10,13 +10,12 @@ use candlewick_sdk::rust_decimal::Decimal;
 pub struct Account {
     pub user: String,
     pub kind: Kind,
-    /// Free balance, excluding the stakes of open trades, rounded to the scale.
+    /// Free balance without the stakes of open trades, rounded to the money scale.
     pub balance: Decimal,
     pub balances: Option<Reply<Balances>>,
 }
 
-/// Extra decimals, beyond the scale, at which a deviation is noise: a thousandth of the smallest unit.
-/// Floating-point errors are far smaller than that, and real money is far larger.
+/// Decimals beyond the money scale that count as floating-point noise: a thousandth of the smallest unit.
 const NOISE_DECIMALS: u32 = 3;
 
 pub async fn connect(broker: &dyn Broker, kind: Kind, scale: MoneyScale) -> Result<Account, RuntimeError> {
@@ -39,16 +38,16 @@ fn missing_wallet_error(kind: Kind, balances: &Balances) -> RuntimeError {
     RuntimeError::NoWallet { kind: account_label(kind), listed }
 }
 
-/// Rounds a balance to the scale. A venue that uses floats may send 10000.000000000002 for 10000.
+/// Rounds a balance to the money scale. A venue that uses floats may send 10000.000000000002 for 10000.
 pub fn counted_balance(balance: Decimal, scale: MoneyScale) -> Result<Decimal, RuntimeError> {
-    without_noise(balance, scale).ok_or_else(|| RuntimeError::MoneyScaleMismatch {
+    without_rounding_noise(balance, scale).ok_or_else(|| RuntimeError::MoneyScaleMismatch {
         balance: balance.normalize().to_string(),
         decimals: scale.decimals(),
     })
 }
 
-/// Rounds an amount to the scale, or returns `None` if rounding would change more than noise.
-pub(crate) fn without_noise(amount: Decimal, scale: MoneyScale) -> Option<Decimal> {
+/// Rounds an amount to the money scale. Returns `None` if rounding would remove more than rounding noise.
+pub(crate) fn without_rounding_noise(amount: Decimal, scale: MoneyScale) -> Option<Decimal> {
     let noise = Decimal::new(1, scale.decimals() + NOISE_DECIMALS);
     let exact = scale.rounded(amount).map(|money| scale.to_decimal(money));
     exact.ok().filter(|exact| (*exact - amount).abs() <= noise)

@@ -1,6 +1,6 @@
-//! Audits of the venue's reports against requests, records and computed values.
+//! Checks the venue's reports against requests, records and computed values.
 //! Findings are counted, journaled as notes and displayed. If the venue contradicts a booked result, the
-//! result is corrected or the run halts (`domain 5.10`).
+//! run corrects the result or halts (`domain 5.10`).
 
 mod prices;
 mod profit;
@@ -11,9 +11,9 @@ mod wallet;
 
 pub(crate) use prices::{PriceAudit, RevisionAudit};
 pub(crate) use profit::{ProfitRules, SettledProfit};
-pub(crate) use results::{BookedResult, ListedResults, Source, Statement, describe_result};
+pub(crate) use results::{BookedResult, BookedResults, Source, VenueClaim, describe_result};
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
-pub(crate) use terms::{OrderedTerms, PayoutAudit, Terms, check_terms, staked_elsewhere};
+pub(crate) use terms::{OrderedTerms, PayoutAudit, TermsCheck, check_terms, describe_stake};
 pub(crate) use wallet::{
     BonusWallets, CONFIRMATION_INTERVAL, InFlightMoney, NameCheck, Reading, WalletAudit, WalletReading,
     WalletState, magnitude,
@@ -38,7 +38,7 @@ pub enum Audit {
 }
 
 impl Audit {
-    /// Audits whose findings name a trade or field. Two findings with equal texts are duplicates.
+    /// Audits that report each finding text only once, because the text names a specific trade or field.
     pub(crate) const FOUND_ONCE: [Self; 3] = [Self::Terms, Self::Settlement, Self::Schema];
 
     pub const fn as_str(self) -> &'static str {
@@ -56,7 +56,7 @@ impl Audit {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Weight {
+pub(crate) enum Severity {
     Note,
     Alarm,
 }
@@ -64,7 +64,7 @@ pub(crate) enum Weight {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Finding {
     pub(crate) audit: Audit,
-    pub(crate) weight: Weight,
+    pub(crate) severity: Severity,
     pub(crate) text: String,
 }
 
@@ -78,7 +78,7 @@ pub struct Tally {
 pub(crate) struct Audits {
     pub(crate) wallet: WalletAudit,
     pub(crate) settlements: SettlementAudit,
-    pub(crate) results: ListedResults,
+    pub(crate) results: BookedResults,
     pub(crate) prices: PriceAudit,
     pub(crate) revisions: RevisionAudit,
     pub(crate) payouts: PayoutAudit,
@@ -89,37 +89,37 @@ pub(crate) struct Audits {
 
 impl Finding {
     pub(crate) fn alarm(audit: Audit, text: String) -> Self {
-        Self { audit, weight: Weight::Alarm, text }
+        Self { audit, severity: Severity::Alarm, text }
     }
 
     pub(crate) fn note(audit: Audit, text: String) -> Self {
-        Self { audit, weight: Weight::Note, text }
+        Self { audit, severity: Severity::Note, text }
     }
 }
 
 impl Audits {
-    pub(crate) fn after(
+    pub(crate) fn from_journal(
         wallet: WalletAudit,
         found: BTreeSet<String>,
         payouts: impl IntoIterator<Item = (Symbol, Payout)>,
     ) -> Self {
         let mut audits = Self { wallet, found, ..Self::default() };
         for (symbol, payout) in payouts {
-            audits.payouts.recall(symbol, payout);
+            audits.payouts.restore(symbol, payout);
         }
         audits
     }
 
-    pub(crate) fn drop_known(&self, findings: Vec<Finding>) -> Vec<Finding> {
+    pub(crate) fn drop_duplicates(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let is_new = |finding: &Finding| {
             !Audit::FOUND_ONCE.contains(&finding.audit) || !self.found.contains(&finding.text)
         };
         findings.into_iter().filter(is_new).collect()
     }
 
-    pub(crate) fn count(&mut self, audit: Audit, looks: usize, findings: usize) {
+    pub(crate) fn count(&mut self, audit: Audit, checked: usize, findings: usize) {
         let tally = self.tallies.entry(audit).or_default();
-        tally.checked += looks as u64;
+        tally.checked += checked as u64;
         tally.findings += findings as u64;
     }
 
@@ -127,19 +127,19 @@ impl Audits {
         self.tallies.clone()
     }
 
-    pub(crate) fn take_unrecognised(&mut self, met: BTreeMap<String, u64>) -> Vec<Finding> {
-        let news = met.keys().filter(|name| !self.unrecognised.contains_key(*name));
+    pub(crate) fn check_unrecognised(&mut self, counts: BTreeMap<String, u64>) -> Vec<Finding> {
+        let unknown = counts.keys().filter(|name| !self.unrecognised.contains_key(*name));
         let finding = |name: &String| {
-            let text = format!("the venue sent unknown data, which was skipped: {name}");
+            let text = format!("skipped unknown data from the venue: {name}");
             Finding::alarm(Audit::Schema, text)
         };
-        let found: Vec<Finding> = news.map(finding).collect();
-        self.unrecognised = met;
+        let found: Vec<Finding> = unknown.map(finding).collect();
+        self.unrecognised = counts;
         found
     }
 }
 
-/// Returns the label of an intent in a note. The command `explain` searches for this label.
+/// Returns the label that identifies a trade in a note. The command `explain` searches for this label.
 pub(crate) fn trade_label(intent: IntentId) -> String {
     format!("trade #{intent} ")
 }
@@ -153,10 +153,10 @@ mod tests {
         let mut audits = Audits::default();
         let met =
             |names: &[(&str, u64)]| names.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
-        assert_eq!(audits.take_unrecognised(met(&[("Trade.reverted", 1)])).len(), 1);
-        assert_eq!(audits.take_unrecognised(met(&[("Trade.reverted", 9)])), []);
-        let found = audits.take_unrecognised(met(&[("Trade.reverted", 9), ("User.flag", 1)]));
-        assert!(found[0].text.contains("User.flag") && found[0].weight == Weight::Alarm);
+        assert_eq!(audits.check_unrecognised(met(&[("Trade.reverted", 1)])).len(), 1);
+        assert_eq!(audits.check_unrecognised(met(&[("Trade.reverted", 9)])), []);
+        let found = audits.check_unrecognised(met(&[("Trade.reverted", 9), ("User.flag", 1)]));
+        assert!(found[0].text.contains("User.flag") && found[0].severity == Severity::Alarm);
         audits.count(Audit::Schema, 0, 2);
         assert_eq!(audits.tallies()[&Audit::Schema], Tally { checked: 0, findings: 2 });
     }
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn drops_findings_of_earlier_runs() {
         let text = "trade #3 settled wrongly";
-        let audits = Audits::after(WalletAudit::default(), BTreeSet::from([text.to_owned()]), []);
+        let audits = Audits::from_journal(WalletAudit::default(), BTreeSet::from([text.to_owned()]), []);
         let one = |audit, text: &str| Finding::alarm(audit, text.to_owned());
         let findings = vec![
             one(Audit::Settlement, text),
@@ -172,6 +172,6 @@ mod tests {
             // The same amount may enter a wallet again, so equal texts are not duplicates.
             one(Audit::Wallet, text),
         ];
-        assert_eq!(audits.drop_known(findings.clone()), findings[1..]);
+        assert_eq!(audits.drop_duplicates(findings.clone()), findings[1..]);
     }
 }

@@ -1,10 +1,10 @@
-//! Audits of market data: detects revised candles, and compares polled prices with candles.
+//! Audits market data: detects revised candles, and compares polled prices with candles.
 
 use super::{Audit, Finding};
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
 use std::collections::{BTreeMap, VecDeque};
 
-const MAX_PRICES: usize = 256;
+const MAX_PRICES_PER_SYMBOL: usize = 256;
 
 #[derive(Debug, Default)]
 pub(crate) struct PriceAudit {
@@ -12,19 +12,19 @@ pub(crate) struct PriceAudit {
 }
 
 impl PriceAudit {
-    pub(crate) fn polled(&mut self, symbol: Symbol, time: Millis, price: f64) {
+    pub(crate) fn record_price(&mut self, symbol: Symbol, time: Millis, price: f64) {
         let polled = self.polled.entry(symbol).or_default();
         if polled.back().is_some_and(|(last, _)| *last >= time) {
             return;
         }
-        if polled.len() == MAX_PRICES {
+        if polled.len() == MAX_PRICES_PER_SYMBOL {
             polled.pop_front();
         }
         polled.push_back((time, price));
     }
 
-    /// Checks the prices polled during a closed candle. Returns their number and the findings.
-    /// Allows a relative deviation of 1e-6, because the venue may round prices differently.
+    /// Compares the prices polled during a closed candle with the range of the candle. Returns the number of
+    /// prices and the findings. Allows a relative deviation of 1e-6, because the venue may round differently.
     pub(crate) fn check(&self, series: Series, candle: &Candle) -> (usize, Vec<Finding>) {
         let Some(polled) = self.polled.get(&series.symbol) else { return (0, Vec::new()) };
         let (low, high) = (candle.low() * (1.0 - 1e-6), candle.high() * (1.0 + 1e-6));
@@ -35,7 +35,7 @@ impl PriceAudit {
         let outside = own.iter().filter(|(_, price)| *price < low || *price > high);
         let finding = |(time, price): &&&(Millis, f64)| {
             let text = format!(
-                "the price {price} of {} at {time} is outside the {} candle of {}: {} to {}",
+                "the price {price} of {} at {time} is outside the range of the {} candle at {}, {} to {}",
                 series.symbol,
                 series.interval,
                 candle.time(),
@@ -48,7 +48,7 @@ impl PriceAudit {
     }
 }
 
-const MAX_CANDLES: usize = 8;
+const MAX_CANDLES_PER_SERIES: usize = 8;
 
 #[derive(Debug, Default)]
 pub(crate) struct RevisionAudit {
@@ -56,7 +56,7 @@ pub(crate) struct RevisionAudit {
 }
 
 impl RevisionAudit {
-    pub(crate) fn take(&mut self, series: Series, candles: &[Candle]) -> (usize, Vec<Finding>) {
+    pub(crate) fn check(&mut self, series: Series, candles: &[Candle]) -> (usize, Vec<Finding>) {
         let first = self.first.entry((series.interval.length(), series.symbol)).or_default();
         let (mut seen, mut findings) = (0, Vec::new());
         for candle in candles {
@@ -64,7 +64,7 @@ impl RevisionAudit {
                 seen += 1;
                 if known != candle {
                     let text = format!(
-                        "{series}: the candle of {} changed from {} to {}; earlier decisions stand",
+                        "{series}: the candle at {} changed from {} to {}. Earlier decisions are not revised",
                         candle.time(),
                         describe_ohlc(known),
                         describe_ohlc(candle)
@@ -73,7 +73,7 @@ impl RevisionAudit {
                     *known = *candle;
                 }
             } else if first.back().is_none_or(|last| last.time() < candle.time()) {
-                if first.len() == MAX_CANDLES {
+                if first.len() == MAX_CANDLES_PER_SERIES {
                     first.pop_front();
                 }
                 first.push_back(*candle);
@@ -97,7 +97,7 @@ mod tests {
     fn finds_polled_prices_outside_their_candle() {
         let mut audit = PriceAudit::default();
         for (time, price) in [(59_000, 500.0), (60_000, 1.0), (61_000, 9.1), (90_000, 0.9), (119_500, 7.0)] {
-            audit.polled(series().symbol, Millis::new(time), price);
+            audit.record_price(series().symbol, Millis::new(time), price);
         }
         let (checked, findings) = audit.check(series(), &candle(1, 5.0));
         assert_eq!((checked, findings.len()), (3, 2), "{findings:?}");
@@ -117,7 +117,7 @@ mod tests {
     fn reports_each_candle_revision_once() {
         let mut audit = RevisionAudit::default();
         let mut take = |candles: &[Candle]| {
-            let (seen, findings) = audit.take(series(), candles);
+            let (seen, findings) = audit.check(series(), candles);
             (seen, findings.len())
         };
         assert_eq!(take(&[candle(1, 2.0), candle(2, 3.0)]), (0, 0));

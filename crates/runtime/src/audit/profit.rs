@@ -1,4 +1,4 @@
-//! Audit of a settled trade's profit against its stake, agreed payout and outcome.
+//! Checks that the profit of a settled trade matches the stake, agreed payout and outcome.
 
 use crate::coordinator::profit_by_rule;
 use candlewick_engine::IntentId;
@@ -20,13 +20,13 @@ pub(crate) struct ProfitRules {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WrongProfit {
+pub(crate) struct ProfitMismatch {
     pub(crate) text: String,
     pub(crate) is_halting: bool,
 }
 
 /// Allowed rounding difference in a profit, in minor units.
-const ROUNDING: i64 = 1;
+const ROUNDING_TOLERANCE: i64 = 1;
 
 impl SettledProfit {
     pub(crate) fn is_possible(&self, max_payout_percent: u32) -> bool {
@@ -41,13 +41,13 @@ impl SettledProfit {
         }
     }
 
-    pub(crate) fn check(&self, rules: ProfitRules) -> Option<WrongProfit> {
+    pub(crate) fn check(&self, rules: ProfitRules) -> Option<ProfitMismatch> {
         let expected = profit_by_rule(self.outcome, self.stake, self.payout);
         let is_possible = self.is_possible(rules.max_payout_percent);
         let off = expected.map_or(0, |expected| (self.profit - expected).minor().saturating_abs());
-        let is_halting = !is_possible || off > ROUNDING;
+        let is_halting = !is_possible || off > ROUNDING_TOLERANCE;
         (is_halting || off > 0)
-            .then(|| WrongProfit { text: self.describe_profit(expected, rules.scale), is_halting })
+            .then(|| ProfitMismatch { text: self.describe_profit(expected, rules.scale), is_halting })
     }
 
     fn describe_profit(&self, expected: Option<Money>, scale: MoneyScale) -> String {
@@ -56,21 +56,17 @@ impl SettledProfit {
         let sign = if profit.is_positive() { "+" } else { "" };
         let known = format!("trade #{intent} was {outcome} with {sign}{profit_text}");
         match (outcome, expected, self.payout) {
-            (Outcome::Draw, ..) => format!("{known}, but a drawn trade returns its stake"),
-            (Outcome::Cancelled, ..) => format!("{known}, but a cancelled trade returns its stake"),
+            (Outcome::Draw, ..) => format!("{known}, but a drawn trade returns exactly the stake"),
+            (Outcome::Cancelled, ..) => format!("{known}, but a cancelled trade returns exactly the stake"),
             (Outcome::Lost, ..) if profit.is_positive() => format!("{known}, but a lost trade earns nothing"),
             (Outcome::Lost, Some(expected), _) => {
-                let expected = scale.format(expected);
-                format!("trade #{intent} was LOST: profit {profit_text}; stake and payout give {expected}")
+                format!("{known}, but stake and payout give {}", scale.format(expected))
             }
             (_, Some(expected), Some(payout)) => {
-                let gross = (profit - stake - expected).minor().saturating_abs() <= ROUNDING;
-                let hint = if gross { " (is it the gross amount?)" } else { "" };
+                let gross = (profit - stake - expected).minor().saturating_abs() <= ROUNDING_TOLERANCE;
+                let hint = if gross { " (this may be the gross amount)" } else { "" };
                 let expected = scale.format(expected);
-                format!(
-                    "trade #{intent} was {outcome}: profit {profit_text}; stake {stake_text} and payout {payout} % give \
-                     {expected}{hint}"
-                )
+                format!("{known}{hint}, but stake {stake_text} and payout {payout} % give {expected}")
             }
             _ => format!("{known} on a stake of {stake_text}"),
         }
@@ -100,15 +96,15 @@ mod tests {
         };
         for (outcome, profit, payout, expected) in [
             (Outcome::Won, 850, Some(85), None),
-            (Outcome::Won, 849, Some(85), Some((false, "profit 8.49; stake 10.00"))),
-            (Outcome::Won, 852, Some(85), Some((true, "profit 8.52; stake 10.00"))),
-            (Outcome::Won, 1_850, Some(85), Some((true, "give 8.50 (is it the gross amount?)"))),
-            (Outcome::Won, 600, Some(85), Some((true, "profit 6.00; stake 10.00"))),
+            (Outcome::Won, 849, Some(85), Some((false, "with +8.49, but stake 10.00"))),
+            (Outcome::Won, 852, Some(85), Some((true, "with +8.52, but stake 10.00"))),
+            (Outcome::Won, 1_850, Some(85), Some((true, "with +18.50 (this may be the gross amount)"))),
+            (Outcome::Won, 600, Some(85), Some((true, "with +6.00, but stake 10.00"))),
             (Outcome::Won, 600, None, None),
             (Outcome::Won, 100_000, None, Some((true, "was WON with +1,000.00 on a stake of 10.00"))),
             (Outcome::Lost, -1_000, None, None),
-            (Outcome::Lost, -1_500, None, Some((true, "profit -15.00; stake and payout give -10.00"))),
-            (Outcome::Lost, -500, Some(85), Some((true, "profit -5.00; stake and payout give -10.00"))),
+            (Outcome::Lost, -1_500, None, Some((true, "with -15.00, but stake and payout give -10.00"))),
+            (Outcome::Lost, -500, Some(85), Some((true, "with -5.00, but stake and payout give -10.00"))),
             (Outcome::Lost, 1_000, None, Some((true, "trade #3 was LOST with +10.00, but"))),
             (Outcome::Cancelled, -1_000, None, Some((true, "trade #3 was CANCELLED with -10.00, but"))),
             (Outcome::Draw, 1, None, Some((true, "trade #3 was DRAW with +0.01, but"))),

@@ -1,4 +1,4 @@
-//! Audit of booked results against later reports from the venue.
+//! Compares booked results with later reports from the venue.
 
 use super::SettledProfit;
 use crate::resolver::hash_id;
@@ -8,12 +8,11 @@ use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use std::collections::{BTreeMap, VecDeque};
 
 const COMPARISON_WINDOW: Millis = Millis::DAY;
-
 const MAX_RESULTS: usize = 20_000;
 
-/// Results booked within the last day, keyed by a hash of the venue's trade id.
+/// Trade results booked within the last day, keyed by a hash of the venue's trade id.
 #[derive(Debug, Default)]
-pub(crate) struct ListedResults {
+pub(crate) struct BookedResults {
     booked: BTreeMap<u64, BookedResult>,
     order: VecDeque<u64>,
 }
@@ -37,21 +36,21 @@ pub(crate) enum Source {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Statement {
+pub(crate) enum VenueClaim {
     Agrees,
     Silent,
-    /// A different result. The profit is `None` if neither the report nor the payout rules give it.
+    /// A different result. The profit is `None` if neither the report nor the payout rules determine the profit.
     Ended(Outcome, Option<Money>),
     Running,
     Unknown,
     Reverted,
-    Twice,
+    Mixed,
 }
 
-impl ListedResults {
-    pub(crate) fn book(&mut self, venue_id: &str, settling: BookedResult) {
+impl BookedResults {
+    pub(crate) fn book(&mut self, venue_id: &str, result: BookedResult) {
         let hash = hash_id(venue_id);
-        if self.booked.insert(hash, settling).is_none() {
+        if self.booked.insert(hash, result).is_none() {
             self.order.push_back(hash);
         }
         while self.order.len() > MAX_RESULTS {
@@ -63,39 +62,39 @@ impl ListedResults {
         self.booked.remove(&hash_id(venue_id));
     }
 
-    /// Returns what the list says about the result of each booked trade that it contains.
-    /// A trade listed as open is not a contradiction until `lag` after it was booked.
+    /// Compares the booked results with the venue's trade list. Returns one claim for each booked trade in the
+    /// list. A trade listed as open is a contradiction only if the result was booked longer ago than `lag`.
     pub(crate) fn compare(
         &mut self,
         listing: &TradeListing,
         (lag, scale, now): (Millis, MoneyScale, Millis),
-    ) -> Vec<(String, BookedResult, Statement)> {
+    ) -> Vec<(String, BookedResult, VenueClaim)> {
         if self.booked.is_empty() {
             return Vec::new();
         }
-        self.booked.retain(|_, settling| now - settling.at < COMPARISON_WINDOW);
+        self.booked.retain(|_, result| now - result.at < COMPARISON_WINDOW);
         let booked = &self.booked;
         self.order.retain(|hash| booked.contains_key(hash));
-        let mut results: BTreeMap<&str, (BookedResult, Statement)> = BTreeMap::new();
+        let mut results: BTreeMap<&str, (BookedResult, VenueClaim)> = BTreeMap::new();
         for report in &listing.trades {
-            let Some(settling) = self.booked.get(&hash_id(&report.id)) else { continue };
-            let is_late = listing.began - settling.at > lag;
-            let reported = settling.classify(report, scale);
-            let may_lag = matches!(reported, Statement::Running | Statement::Unknown) && !is_late;
-            let reported = if may_lag { Statement::Silent } else { reported };
-            let known = results.entry(&report.id).or_insert((*settling, reported));
+            let Some(result) = self.booked.get(&hash_id(&report.id)) else { continue };
+            let is_late = listing.began - result.at > lag;
+            let reported = result.classify(report, scale);
+            let may_lag = matches!(reported, VenueClaim::Running | VenueClaim::Unknown) && !is_late;
+            let reported = if may_lag { VenueClaim::Silent } else { reported };
+            let known = results.entry(&report.id).or_insert((*result, reported));
             known.1 = known.1.merge(reported);
         }
-        results.into_iter().map(|(id, (settling, reported))| (id.to_owned(), settling, reported)).collect()
+        results.into_iter().map(|(id, (result, reported))| (id.to_owned(), result, reported)).collect()
     }
 }
 
-impl Statement {
+impl VenueClaim {
     fn merge(self, other: Self) -> Self {
         match (self, other) {
             (one, other) if one == other => one,
             (Self::Silent, reported) | (reported, Self::Silent) => reported,
-            _ => Self::Twice,
+            _ => Self::Mixed,
         }
     }
 
@@ -103,16 +102,16 @@ impl Statement {
         !matches!(self, Self::Agrees | Self::Silent)
     }
 
-    pub(crate) fn describe(self, settling: &BookedResult, scale: MoneyScale) -> String {
+    pub(crate) fn describe(self, result: &BookedResult, scale: MoneyScale) -> String {
         match self {
-            Self::Agrees => describe_result(settling.outcome, settling.profit, scale),
+            Self::Agrees => describe_result(result.outcome, result.profit, scale),
             Self::Silent => "nothing about its result".to_owned(),
             Self::Ended(outcome, Some(profit)) => describe_result(outcome, profit, scale),
             Self::Ended(outcome, None) => format!("{outcome} without a profit"),
             Self::Running => "that it is open".to_owned(),
             Self::Unknown => "an unknown result".to_owned(),
             Self::Reverted => "that it was reverted".to_owned(),
-            Self::Twice => "two different results".to_owned(),
+            Self::Mixed => "two different results".to_owned(),
         }
     }
 }
@@ -128,25 +127,25 @@ impl BookedResult {
         SettledProfit { intent, stake, payout, outcome, profit }
     }
 
-    pub(crate) fn classify(&self, report: &TradeReport, scale: MoneyScale) -> Statement {
+    pub(crate) fn classify(&self, report: &TradeReport, scale: MoneyScale) -> VenueClaim {
         let profit = report.profit.and_then(|profit| scale.rounded(profit).ok());
         let reported = match &report.progress {
             Progress::Over(outcome) if *outcome != self.outcome => {
                 let by_rule = || crate::coordinator::profit_by_rule(*outcome, self.stake, self.payout);
-                Statement::Ended(*outcome, profit.or_else(by_rule))
+                VenueClaim::Ended(*outcome, profit.or_else(by_rule))
             }
             Progress::Over(outcome) => match profit.filter(|profit| *profit != self.profit) {
-                Some(profit) => Statement::Ended(*outcome, Some(profit)),
-                None => Statement::Agrees,
+                Some(profit) => VenueClaim::Ended(*outcome, Some(profit)),
+                None => VenueClaim::Agrees,
             },
-            Progress::Running => Statement::Running,
-            Progress::Unrecognised(_) => Statement::Unknown,
-            Progress::OverUnreported => Statement::Silent,
+            Progress::Running => VenueClaim::Running,
+            Progress::Unrecognised(_) => VenueClaim::Unknown,
+            Progress::OverUnreported => VenueClaim::Silent,
         };
         // A reverted trade moves no money, so it agrees with a booked cancellation.
         let is_returned = self.outcome == Outcome::Cancelled;
-        if report.is_reverted && matches!(reported, Statement::Agrees | Statement::Silent) && !is_returned {
-            Statement::Reverted
+        if report.is_reverted && matches!(reported, VenueClaim::Agrees | VenueClaim::Silent) && !is_returned {
+            VenueClaim::Reverted
         } else {
             reported
         }
@@ -173,7 +172,7 @@ mod tests {
         }
     }
 
-    fn compare(results: &mut ListedResults, at: Millis, trades: Vec<TradeReport>) -> Vec<Statement> {
+    fn compare(results: &mut BookedResults, at: Millis, trades: Vec<TradeReport>) -> Vec<VenueClaim> {
         let listing = crate::resolver::testing::listing(at.get(), trades);
         let found = results.compare(&listing, (LAG, MoneyScale::default(), at));
         found.into_iter().map(|(.., reported)| reported).collect()
@@ -187,29 +186,29 @@ mod tests {
             ..TradeReport::new("01JT")
         };
         let reverted = |report: TradeReport| TradeReport { is_reverted: true, ..report };
-        let ended = |outcome, minor| Statement::Ended(outcome, Some(Money::from_minor(minor)));
+        let ended = |outcome, minor| VenueClaim::Ended(outcome, Some(Money::from_minor(minor)));
         let late = LAG + Millis::new(1);
         let unrecognised = Progress::Unrecognised("REVERSED".to_owned());
         for (reports, at, expected) in [
-            (vec![over(Outcome::Won, Some(800))], late, Some(Statement::Agrees)),
-            (vec![over(Outcome::Won, None)], late, Some(Statement::Agrees)),
+            (vec![over(Outcome::Won, Some(800))], late, Some(VenueClaim::Agrees)),
+            (vec![over(Outcome::Won, None)], late, Some(VenueClaim::Agrees)),
             (vec![over(Outcome::Lost, None)], late, Some(ended(Outcome::Lost, -1_000))),
             (vec![over(Outcome::Cancelled, Some(0))], late, Some(ended(Outcome::Cancelled, 0))),
             (vec![over(Outcome::Won, Some(799))], late, Some(ended(Outcome::Won, 799))),
-            (vec![TradeReport::new("01JT")], late, Some(Statement::Running)),
-            (vec![TradeReport::new("01JT")], LAG, Some(Statement::Silent)),
+            (vec![TradeReport::new("01JT")], late, Some(VenueClaim::Running)),
+            (vec![TradeReport::new("01JT")], LAG, Some(VenueClaim::Silent)),
             (
                 vec![TradeReport { progress: unrecognised, ..TradeReport::new("01JT") }],
                 late,
-                Some(Statement::Unknown),
+                Some(VenueClaim::Unknown),
             ),
-            (vec![reverted(over(Outcome::Won, Some(800)))], late, Some(Statement::Reverted)),
+            (vec![reverted(over(Outcome::Won, Some(800)))], late, Some(VenueClaim::Reverted)),
             (vec![reverted(over(Outcome::Cancelled, Some(0)))], late, Some(ended(Outcome::Cancelled, 0))),
-            (vec![over(Outcome::Won, Some(800)), over(Outcome::Lost, None)], late, Some(Statement::Twice)),
+            (vec![over(Outcome::Won, Some(800)), over(Outcome::Lost, None)], late, Some(VenueClaim::Mixed)),
             (vec![TradeReport { id: "01JU".to_owned(), ..over(Outcome::Lost, None) }], late, None),
             (vec![over(Outcome::Lost, None)], Millis::DAY, None),
         ] {
-            let mut results = ListedResults::default();
+            let mut results = BookedResults::default();
             results.book("01JT", won(7));
             let text = format!("{reports:?}");
             assert_eq!(compare(&mut results, at, reports), Vec::from_iter(expected), "{text}");
@@ -218,7 +217,7 @@ mod tests {
 
     #[test]
     fn only_the_latest_results_are_compared() {
-        let mut results = ListedResults::default();
+        let mut results = BookedResults::default();
         for number in 0..MAX_RESULTS + 10 {
             results.book(&format!("trade-{number}"), won(number as u64));
             results.book("trade-0", won(0));

@@ -1,4 +1,4 @@
-//! Audit of settlements: checks profits against stake and payout, and prices against 1 s records.
+//! Audits settlements: compares profits with stake and payout, and prices with the venue's 1 s records.
 
 use super::profit::{ProfitRules, SettledProfit};
 use super::{Audit, Finding};
@@ -8,9 +8,9 @@ use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Symbol, compare_
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 
-const MAX_WAITING: usize = 64;
-/// Age at which a price record is too old to represent the requested time.
-const STALE: Millis = Millis::from_seconds(5);
+const MAX_WAITING_SETTLEMENTS: usize = 64;
+/// Maximum age of a price record relative to the requested time. Older records are ignored.
+const MAX_RECORD_AGE: Millis = Millis::from_seconds(5);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Settlement {
@@ -35,7 +35,7 @@ struct Recomputation {
 #[derive(Debug, Default)]
 pub(crate) struct SettlementAudit {
     waiting: VecDeque<Settlement>,
-    /// Settlement in progress, with the number of prices requested so far (0 to 2).
+    /// Settlement being checked, and the number of prices requested so far (0 to 2).
     current: Option<(Recomputation, usize)>,
 }
 
@@ -47,17 +47,17 @@ pub(crate) enum PriceCheck {
 }
 
 impl SettlementAudit {
-    /// Queues a settlement of an earlier run. Its prices may be requested a second time.
-    pub(crate) fn recall(&mut self, settlement: Settlement) {
-        if self.waiting.len() == MAX_WAITING {
+    /// Queues a settlement for a price check. A settlement of an earlier run may be checked a second time.
+    pub(crate) fn enqueue(&mut self, settlement: Settlement) {
+        if self.waiting.len() == MAX_WAITING_SETTLEMENTS {
             self.waiting.pop_front();
         }
         self.waiting.push_back(settlement);
     }
 
-    pub(crate) fn take(&mut self, settlement: Settlement, rules: ProfitRules) -> Vec<Finding> {
-        self.recall(settlement);
-        let of_profit = settlement.profit_facts().check(rules).map(|wrong| {
+    pub(crate) fn check(&mut self, settlement: Settlement, rules: ProfitRules) -> Vec<Finding> {
+        self.enqueue(settlement);
+        let of_profit = settlement.settled_profit().check(rules).map(|wrong| {
             // A halt raises its own alarm, so a note is enough.
             let finding = if wrong.is_halting { Finding::note } else { Finding::alarm };
             finding(Audit::Settlement, wrong.text)
@@ -73,7 +73,7 @@ impl SettlementAudit {
                 self.current = Some((Recomputation { settlement, open: None, close: None }, 0));
                 continue;
             };
-            let (opened, closed) = recomputed.settlement.moments();
+            let (opened, closed) = recomputed.settlement.request_times();
             let moment = match asked {
                 0 => opened,
                 1 => closed,
@@ -102,14 +102,14 @@ impl SettlementAudit {
 }
 
 impl Settlement {
-    pub(crate) const fn profit_facts(&self) -> SettledProfit {
+    pub(crate) const fn settled_profit(&self) -> SettledProfit {
         let Self { intent, stake, payout, outcome, profit, .. } = *self;
         SettledProfit { intent, stake, payout, outcome, profit }
     }
 
-    /// Returns the times for which to request the open and close records.
+    /// Returns the times at which to request the price records of the open and the close.
     /// A record is a 1 s bar. A close on a full second belongs to the bar that ends at that second.
-    pub(crate) fn moments(&self) -> (Option<Millis>, Option<Millis>) {
+    pub(crate) fn request_times(&self) -> (Option<Millis>, Option<Millis>) {
         let exit = |at: Millis| if at.is_aligned_to(Millis::SECOND) { at - Millis::new(1) } else { at };
         (self.open.map(|(at, _)| at), self.close.map(|(at, _)| exit(at)))
     }
@@ -131,12 +131,12 @@ impl Settlement {
         let (intent, outcome, direction) = (self.intent, self.outcome, self.direction);
         let (moved, ends) = match order {
             Ordering::Equal => ("stayed", "is a draw"),
-            _ if order == wins_when => (moves(order), "wins"),
-            _ => (moves(order), "loses"),
+            _ if order == wins_when => (movement_verb(order), "wins"),
+            _ => (movement_verb(order), "loses"),
         };
         (!is_sound).then(|| {
             format!(
-                "trade #{intent} was reported {outcome}, but a {direction} that {moved} from {open} to {close} {ends}"
+                "trade #{intent} was reported {outcome}, but a {direction} whose price {moved} from {open} to {close} {ends}"
             )
         })
     }
@@ -145,7 +145,7 @@ impl Settlement {
 impl Recomputation {
     fn check(&self) -> (usize, Vec<Finding>) {
         let Settlement { intent, open, close, .. } = self.settlement;
-        let (opened_by, closed_by) = self.settlement.moments();
+        let (opened_by, closed_by) = self.settlement.request_times();
         let mut checked = 0;
         let mut findings = Vec::new();
         for (name, price, moment, record) in
@@ -156,7 +156,7 @@ impl Recomputation {
             else {
                 continue;
             };
-            if moment - record.time > STALE {
+            if moment - record.time > MAX_RECORD_AGE {
                 continue;
             }
             checked += 1;
@@ -164,7 +164,7 @@ impl Recomputation {
                 let PriceRecord { time, prices, .. } = record;
                 let (low, high) = (prices.low, prices.high);
                 let text = format!(
-                    "trade #{intent} has the {name} price {price} at {at}, but the price record of {time} has {low} to {high}"
+                    "trade #{intent} has the {name} price {price} at {at}, but the price record at {time} ranges from {low} to {high}"
                 );
                 findings.push(Finding::alarm(Audit::Settlement, text));
             }
@@ -173,11 +173,11 @@ impl Recomputation {
     }
 }
 
-const fn moves(order: Ordering) -> &'static str {
+const fn movement_verb(order: Ordering) -> &'static str {
     if order.is_gt() { "rose" } else { "fell" }
 }
 
-/// Allows a relative deviation of 1e-6, because the venue may round prices differently.
+/// Returns whether the price is within the record's range. Allows a relative deviation of 1e-6 for rounding.
 fn contains(record: &PriceRecord, price: f64) -> bool {
     record.prices.low * (1.0 - 1e-6) <= price && price <= record.prices.high * (1.0 + 1e-6)
 }
@@ -209,16 +209,16 @@ mod tests {
     fn problems(change: impl Fn(&mut Settlement)) -> Vec<String> {
         let mut settled = settlement();
         change(&mut settled);
-        SettlementAudit::default().take(settled, rules()).into_iter().map(|finding| finding.text).collect()
+        SettlementAudit::default().check(settled, rules()).into_iter().map(|finding| finding.text).collect()
     }
 
     #[test]
     fn result_follows_from_prices() {
         assert_eq!(problems(|_| {}), [""; 0]);
         let sold = problems(|one| one.direction = Direction::Sell);
-        assert_eq!(sold, ["trade #3 was reported WON, but a SELL that rose from 100 to 100.5 loses"]);
+        assert_eq!(sold, ["trade #3 was reported WON, but a SELL whose price rose from 100 to 100.5 loses"]);
         let draw = problems(|one| (one.outcome, one.profit) = (Outcome::Draw, Money::ZERO));
-        assert_eq!(draw, ["trade #3 was reported DRAW, but a BUY that rose from 100 to 100.5 wins"]);
+        assert_eq!(draw, ["trade #3 was reported DRAW, but a BUY whose price rose from 100 to 100.5 wins"]);
         let lost_at_par = |one: &mut Settlement| {
             (one.outcome, one.profit) = (Outcome::Lost, Money::from_minor(-1_025));
             one.close = Some((Millis::new(66_000), 100.0));
@@ -229,14 +229,14 @@ mod tests {
 
     #[test]
     fn exit_on_a_full_second_ends_the_previous_bar() {
-        assert_eq!(settlement().moments(), (Some(Millis::new(5_999)), Some(Millis::new(65_999))));
+        assert_eq!(settlement().request_times(), (Some(Millis::new(5_999)), Some(Millis::new(65_999))));
     }
 
     #[test]
     fn requests_both_prices_one_settlement_at_a_time() {
         let mut audit = SettlementAudit::default();
-        audit.recall(settlement());
-        audit.recall(Settlement { open: None, ..settlement() });
+        audit.enqueue(settlement());
+        audit.enqueue(Settlement { open: None, ..settlement() });
         let (symbol, [open, close]) = (settlement().symbol, [5_999, 65_999].map(Millis::new));
         assert_eq!(audit.next_check(), PriceCheck::Ask(symbol, open));
         assert_eq!(audit.next_check(), PriceCheck::Ask(symbol, open), "it is not answered yet");

@@ -1,4 +1,4 @@
-//! Audit of a reported trade against the terms of its order.
+//! Compares a reported trade with the terms of the order.
 
 use super::{Audit, Finding, trade_label};
 use candlewick_broker::{Account, OpenOrder, Reported, TradeReport};
@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Terms {
+pub(crate) enum TermsCheck {
     AsOrdered,
-    /// Different account, symbol, direction, amount or expiry. Blocks opens until reviewed.
+    /// The account, symbol, direction, amount or expiry differs. New trades are blocked until a review.
     Other {
         reason: String,
     },
@@ -24,12 +24,12 @@ pub(crate) struct OrderedTerms {
     pub(crate) booked: OpenOrder,
 }
 
-/// Compares a report with the terms in force. Fields missing from the report are accepted.
+/// Compares a trade report with the terms of the order. Accepts fields that the report does not contain.
 pub(crate) fn check_terms(
     intent: IntentId,
     ordered: &OrderedTerms,
     report: &TradeReport,
-) -> (Terms, Vec<Finding>) {
+) -> (TermsCheck, Vec<Finding>) {
     let OrderedTerms { asked, booked } = ordered;
     let owner = check_owner(intent, asked, report);
     let compare = |name, found: Option<String>, of: fn(&OpenOrder) -> String| {
@@ -40,9 +40,9 @@ pub(crate) fn check_terms(
     let expiration = expiration.map(|known| known.as_str().to_owned());
     let terms = [
         compare("symbol", report.symbol.clone(), |order| order.symbol.to_string()),
-        compare("direction", known(report.direction.as_ref()), |order| order.direction.to_string()),
+        compare("direction", known_text(report.direction.as_ref()), |order| order.direction.to_string()),
         compare("amount", amount, |order| order.amount.normalize().to_string()),
-        compare("duration", known(report.close_type.as_ref()), |order| order.close_type.to_string()),
+        compare("duration", known_text(report.close_type.as_ref()), |order| order.close_type.to_string()),
         compare("expiration type", expiration, |order| order.expiration_type.as_str().to_owned()),
     ];
     let differences: Vec<String> = terms.into_iter().flatten().collect();
@@ -51,10 +51,10 @@ pub(crate) fn check_terms(
         (!differences.is_empty()).then(|| format!("trade #{intent} ({}) differs: {differences}", report.id))
     };
     let terms = match owner.clone().or_else(differs) {
-        Some(reason) => Terms::Other { reason },
-        None => Terms::AsOrdered,
+        Some(reason) => TermsCheck::Other { reason },
+        None => TermsCheck::AsOrdered,
     };
-    let differences = differences.into_iter().chain(check_span(asked, report));
+    let differences = differences.into_iter().chain(check_duration(asked, report));
     let finding =
         |difference| Finding::alarm(Audit::Terms, format!("{}differs: {difference}", trade_label(intent)));
     let owner =
@@ -65,7 +65,7 @@ pub(crate) fn check_terms(
 fn check_owner(intent: IntentId, order: &OpenOrder, report: &TradeReport) -> Option<String> {
     let ordered = order.account;
     if let Some(account) = report.account.filter(|account| *account != ordered) {
-        let staked = staked_elsewhere(account, report.amount.or(Some(order.amount)));
+        let staked = describe_stake(account, report.amount.or(Some(order.amount)));
         return Some(format!(
             "{staked}: trade #{intent} ({}) was ordered for the {ordered} account",
             report.id
@@ -75,7 +75,7 @@ fn check_owner(intent: IntentId, order: &OpenOrder, report: &TradeReport) -> Opt
     Some(format!("trade #{intent} ({}) belongs to another user of the venue ({user})", report.id))
 }
 
-pub(crate) fn staked_elsewhere(account: Account, amount: Option<Decimal>) -> String {
+pub(crate) fn describe_stake(account: Account, amount: Option<Decimal>) -> String {
     let amount = amount.map_or_else(|| "an unknown amount".to_owned(), |amount| format!("{amount:.2}"));
     let staked = format!("{amount} was staked on the {account} account");
     match account {
@@ -90,16 +90,16 @@ fn describe_difference(name: &str, found: &str, (asked, booked): (&str, &str)) -
     } else if asked == booked {
         Some(format!("{name} is {found}, ordered was {asked}"))
     } else {
-        Some(format!("{name} is {found}, before it was {booked}; ordered was {asked}"))
+        Some(format!("{name} is {found}, but was {booked} before; ordered was {asked}"))
     }
 }
 
-fn known<T: Display>(reported: Option<&Reported<T>>) -> Option<String> {
+fn known_text<T: Display>(reported: Option<&Reported<T>>) -> Option<String> {
     reported.and_then(Reported::known).map(ToString::to_string)
 }
 
-/// Describes a trade duration that does not match the order's close type (`observed: expiry`).
-fn check_span(order: &OpenOrder, report: &TradeReport) -> Option<String> {
+/// Describes the trade's duration if it does not match the order's close type (`observed: expiry`).
+fn check_duration(order: &OpenOrder, report: &TradeReport) -> Option<String> {
     let (open, close) = (report.open_time?, report.close_time?);
     let (lasts, length) = (close - open, order.close_type.duration());
     let is_sound = match order.expiration_type {
@@ -112,7 +112,7 @@ fn check_span(order: &OpenOrder, report: &TradeReport) -> Option<String> {
     };
     let kind = order.expiration_type.as_str();
     (!is_sound).then(|| {
-        format!("it lasts {lasts} ms and closes at {close}, which does not match {kind} of {length} ms")
+        format!("the trade lasts {lasts} ms and closes at {close}, but {kind} with {length} ms was ordered")
     })
 }
 
@@ -122,17 +122,17 @@ pub(crate) struct PayoutAudit {
 }
 
 impl PayoutAudit {
-    pub(crate) fn recall(&mut self, symbol: Symbol, payout: Payout) {
+    pub(crate) fn restore(&mut self, symbol: Symbol, payout: Payout) {
         self.last.insert(symbol, payout);
     }
 
-    pub(crate) fn take(&mut self, symbol: Symbol, payout: Payout) -> Option<Finding> {
+    pub(crate) fn check(&mut self, symbol: Symbol, payout: Payout) -> Option<Finding> {
         let before = self.last.insert(symbol, payout).filter(|before| *before != payout)?;
         let needed = |payout: Payout| {
             break_even(payout.to_fraction()).map_or("-".to_owned(), |rate| format!("{:.2} %", rate * 100.0))
         };
         let text = format!(
-            "{symbol} pays {payout} % instead of {before} %: the break-even win rate is {} instead of {}",
+            "{symbol} pays {payout} % instead of {before} %, so the break-even win rate is {} instead of {}",
             needed(payout),
             needed(before)
         );
@@ -144,7 +144,7 @@ impl PayoutAudit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::Weight;
+    use crate::audit::Severity;
     use crate::resolver::{order_of_tests, report_of_tests};
     use candlewick_sdk::Direction;
 
@@ -168,8 +168,8 @@ mod tests {
             assert!(finding.text.starts_with("trade #7 ") && finding.text.contains(part), "{finding:?}");
         }
         match (&terms, other) {
-            (Terms::AsOrdered, None) => {}
-            (Terms::Other { reason }, Some(part)) => assert!(reason.contains(part), "{reason}"),
+            (TermsCheck::AsOrdered, None) => {}
+            (TermsCheck::Other { reason }, Some(part)) => assert!(reason.contains(part), "{reason}"),
             other => panic!("{other:?}"),
         }
     }
@@ -182,7 +182,7 @@ mod tests {
         let (terms, _) = check_terms(IntentId::new(7), &as_ordered(), &report);
         let is_whole =
             |reason: &str| ["symbol is XRPUSDT", "amount is 11"].iter().all(|part| reason.contains(part));
-        assert!(matches!(&terms, Terms::Other { reason } if is_whole(reason)), "{terms:?}");
+        assert!(matches!(&terms, TermsCheck::Other { reason } if is_whole(reason)), "{terms:?}");
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
         check(|report| *report = TradeReport::default(), &[], None);
         let later =
             |report: &mut TradeReport| report.close_time = report.close_time.map(|at| at + Millis::SECOND);
-        check(later, &["it lasts"], None);
+        check(later, &["the trade lasts"], None);
         let next_candle = |report: &mut TradeReport| {
             report.expiration_type = Some(Reported::Known(ExpirationType::NextCandle));
         };
@@ -222,9 +222,9 @@ mod tests {
             let report = TradeReport { amount: Some(Decimal::from(amount)), ..report() };
             check_terms(IntentId::new(7), &ordered, &report).0
         };
-        assert_eq!(found(50), Terms::AsOrdered);
-        let reason = "trade #7 (01JT) differs: amount is 10, before it was 50; ordered was 10".to_owned();
-        assert_eq!(found(10), Terms::Other { reason });
+        assert_eq!(found(50), TermsCheck::AsOrdered);
+        let reason = "trade #7 (01JT) differs: amount is 10, but was 50 before; ordered was 10".to_owned();
+        assert_eq!(found(10), TermsCheck::Other { reason });
     }
 
     #[test]
@@ -232,15 +232,15 @@ mod tests {
         let payout = |percent: i32| Payout::from_percent(percent.into()).unwrap();
         let symbol = "BTCUSDT".parse().unwrap();
         let mut audit = PayoutAudit::default();
-        audit.recall(symbol, payout(85));
-        assert_eq!(audit.take(symbol, payout(85)), None);
+        audit.restore(symbol, payout(85));
+        assert_eq!(audit.check(symbol, payout(85)), None);
         // The break-even win rates are 1 / 1.8 and 1 / 1.85.
-        let cut = audit.take(symbol, payout(80)).unwrap();
+        let cut = audit.check(symbol, payout(80)).unwrap();
         assert!(cut.text.contains("55.56 %") && cut.text.contains("54.05 %"), "{}", cut.text);
-        assert_eq!(cut.weight, Weight::Alarm);
-        let deeper = audit.take(symbol, payout(57)).unwrap();
+        assert_eq!(cut.severity, Severity::Alarm);
+        let deeper = audit.check(symbol, payout(57)).unwrap();
         assert!(deeper.text.starts_with("BTCUSDT pays 57 % instead of 80 %"), "{}", deeper.text);
-        audit.take(symbol, payout(80));
-        assert_eq!(audit.take(symbol, payout(90)).map(|rise| rise.weight), Some(Weight::Note));
+        audit.check(symbol, payout(80));
+        assert_eq!(audit.check(symbol, payout(90)).map(|rise| rise.severity), Some(Severity::Note));
     }
 }

@@ -1,8 +1,8 @@
-//! Compares every wallet reading with the ledger. A second reading must confirm a difference.
-//! Ledger changes younger than the wallet lag, and money in flight, may explain a difference. If our trades could
-//! have moved the confirmed amount since the last agreement, the difference is retained, and a shortage counts as
-//! lost. Otherwise it is booked as a deposit or withdrawal. A retained surplus is booked after a long period
-//! without our own trades. A retained shortage is never booked.
+//! Compares every wallet reading with the ledger. A difference counts once a second reading confirms it.
+//! Recent ledger changes and money in flight may explain a difference, because the wallet shows changes late. If
+//! our own trades could have moved the confirmed amount, the difference stays open, and a shortage counts as lost.
+//! Otherwise the amount is booked as a deposit or withdrawal. An open surplus is booked after a long period
+//! without our own trades. An open shortage is never booked.
 
 mod suspect;
 #[cfg(test)]
@@ -14,11 +14,11 @@ use candlewick_sdk::{Millis, Money};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt;
-use suspect::{Explanations, Suspect};
+use suspect::{Explanations, Suspicion};
 
-/// Minimum time between the two readings that confirm a difference.
+/// Minimum time between two wallet readings that together confirm a difference.
 pub(crate) const CONFIRMATION_INTERVAL: Millis = Millis::from_seconds(10);
-/// Maximum wallet lag. A difference that lasts longer is not explained by lag.
+/// Maximum delay with which the wallet shows a ledger change. Lag cannot explain a longer difference.
 const MAX_LAG: Millis = Millis::from_seconds(900);
 const MAX_CHANGES: usize = 256;
 
@@ -32,18 +32,18 @@ pub(crate) struct WalletAudit {
     #[serde(skip)]
     pub(crate) confirmed: Money,
     #[serde(skip)]
-    suspect: Option<Suspect>,
+    suspect: Option<Suspicion>,
     #[serde(skip)]
     agreed: Option<Agreement>,
-    /// Time of the last reading that agreed exactly, without allowing for lag or money in flight.
+    /// Time of the last reading that matched the ledger exactly, ignoring lag and money in flight.
     #[serde(skip)]
     exact: Option<Millis>,
-    /// Time up to which the last agreeing reading must have shown all ledger changes.
+    /// Time up to which the last agreeing reading must include every ledger change.
     #[serde(skip)]
     pub(crate) explained_until: Option<Millis>,
     #[serde(skip)]
     caused_at: Option<Millis>,
-    /// Free balance at the last reading, and whether it was unchanged, with no unknown money in flight.
+    /// Free balance at the last reading, and whether the balance was unchanged with all money in flight known.
     #[serde(skip)]
     last_free: (Money, bool),
     #[serde(skip)]
@@ -56,7 +56,7 @@ pub(crate) struct WalletAudit {
 struct Agreement {
     sent: Millis,
     shown_until: Millis,
-    /// Maximum amount that the reading may not have shown: recent changes and money in flight.
+    /// Maximum amount that the wallet may not show yet: recent changes and money in flight.
     unseen: Money,
 }
 
@@ -84,9 +84,9 @@ pub(crate) struct Reading<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InFlightMoney {
     pub(crate) amounts: Vec<Vec<Money>>,
-    /// Upper bound of returns that cannot be computed, such as those from an intent in doubt.
+    /// Upper bound of the returns that cannot be computed, such as the return of an order in doubt.
     pub(crate) unknown: Money,
-    /// Whether a trade has ended without a booked result. If so, any amount may have been returned.
+    /// Whether a trade has ended without a booked result. The venue may then have returned any amount.
     pub(crate) is_settling: bool,
 }
 
@@ -109,7 +109,7 @@ impl WalletAudit {
 
     pub(crate) fn read(&mut self, reading: &Reading<'_>) -> WalletReading {
         let Reading { wallet, free, sent, is_last, .. } = *reading;
-        self.watch(free, sent);
+        self.record_balance(free, sent);
         self.last_free = (free, free == self.last_free.0 && reading.under_way.is_known());
         let raw = wallet - free - self.bonus.paid;
         let recent = self.changes_since(sent - self.lag(reading.lag));
@@ -117,7 +117,7 @@ impl WalletAudit {
         // An exact match with the ledger is the best explanation.
         let difference = if raw == Money::ZERO { Money::ZERO } else { possible.nearest(self.confirmed) };
         // While the money in flight is unknown, a reading that agrees does not clear a suspected difference.
-        let is_open = |suspect: &Suspect| possible.contains(suspect.amount(self.confirmed));
+        let is_open = |suspect: &Suspicion| possible.contains(suspect.amount(self.confirmed));
         let is_uncertain = raw != self.confirmed && reading.under_way.unknown != Money::ZERO;
         if let Some(suspect) = self.suspect.as_ref().filter(|suspect| is_uncertain && is_open(suspect))
             && difference == self.confirmed
@@ -135,7 +135,7 @@ impl WalletAudit {
             self.note_agreement(is_exact, reading);
             return WalletReading::Agrees;
         }
-        let suspect = self.suspected((difference, &possible), reading);
+        let suspect = self.suspect_difference((difference, &possible), reading);
         if !is_last && suspect.last - suspect.first < CONFIRMATION_INTERVAL {
             let difference = self.reported_difference(&suspect);
             self.suspect = Some(suspect);
@@ -146,7 +146,7 @@ impl WalletAudit {
         let is_repayment = is_between(difference, Money::ZERO, self.confirmed);
         let may_be_of_trades = is_repayment || !suspect.is_from_outside;
         if difference == Money::ZERO {
-            let caused_at = self.caused_at.take().filter(|_| suspect.is_of_wallet);
+            let caused_at = self.caused_at.take().filter(|_| suspect.is_from_wallet);
             self.measure_lag(self.agreed.map(|agreement| agreement.sent), caused_at);
         } else if may_be_of_trades && !is_repayment {
             self.caused_at = suspect.caused_at;
@@ -156,9 +156,9 @@ impl WalletAudit {
         WalletReading::Confirmed { step, may_be_of_trades }
     }
 
-    fn reported_difference(&self, suspect: &Suspect) -> Money {
+    fn reported_difference(&self, suspect: &Suspicion) -> Money {
         let counts_at_once = suspect.is_from_outside || self.agreed.is_none();
-        if counts_at_once { suspect.certain } else { self.confirmed }
+        if counts_at_once { suspect.upper_bound } else { self.confirmed }
     }
 
     pub(crate) fn confirm(&mut self, step: Money) {
@@ -181,9 +181,8 @@ impl WalletAudit {
         (self.confirmed, self.suspect, self.caused_at) = (Money::ZERO, None, None);
     }
 
-    /// Records the free balance after an event.
     #[inline]
-    pub(crate) fn watch(&mut self, free: Money, now: Millis) {
+    pub(crate) fn record_balance(&mut self, free: Money, now: Millis) {
         let change = free - self.ledger.map_or(free, |(known, _)| known);
         if change != Money::ZERO {
             if self.changes.len() == MAX_CHANGES {
@@ -196,8 +195,7 @@ impl WalletAudit {
         }
     }
 
-    /// Moves the time of the latest earlier change by this amount to `now`.
-    /// Several equal stakes postponed to the same time remain separate changes.
+    /// Moves the latest earlier ledger change with the amount `change` to the time `now`.
     pub(crate) fn postpone(&mut self, change: Money, now: Millis) {
         let is_earlier = |(known, at): &(Money, Millis)| *known == change && *at < now;
         if let Some(place) = self.changes.iter().rposition(is_earlier) {
@@ -211,16 +209,16 @@ impl WalletAudit {
     #[inline]
     pub(crate) fn watch_event(&mut self, free: Money, released: Money, now: Millis) {
         if released != Money::ZERO {
-            self.watch(free - released, now);
+            self.record_balance(free - released, now);
         }
-        self.watch(free, now);
+        self.record_balance(free, now);
     }
 
-    pub(crate) fn has_stood(&self, now: Millis, patience: Millis) -> bool {
+    pub(crate) fn is_ledger_stable(&self, now: Millis, patience: Millis) -> bool {
         self.ledger.is_some_and(|(_, changed_at)| now - changed_at >= patience)
     }
 
-    pub(crate) fn may_be_ours(
+    pub(crate) fn may_be_own_trades(
         &self,
         surplus: Money,
         under_way: Vec<Money>,
@@ -232,7 +230,7 @@ impl WalletAudit {
         subset_sums(&all).is_none_or(|sums| sums.binary_search(&surplus).is_ok())
     }
 
-    /// Returns whether some recent changes may cancel out, such as a stake and its return.
+    /// Returns whether recent ledger changes may cancel each other out, such as a stake and its return.
     pub(crate) fn may_hide_changes(&self, reading: &Reading<'_>) -> bool {
         let mut sums: Vec<Money> = Vec::new();
         for change in self.changes_since(reading.sent - self.lag(reading.lag)) {
@@ -261,7 +259,7 @@ impl WalletAudit {
         let is_pending = self.confirmed != Money::ZERO;
         let pending =
             if is_pending { self.change_since(reading.sent - reading.patience) } else { Money::ZERO };
-        moved.max(pending) + reading.under_way.largest()
+        moved.max(pending) + reading.under_way.largest_amount()
     }
 
     fn change_since(&self, since: Millis) -> Money {
@@ -277,13 +275,13 @@ impl WalletAudit {
             && *reading.under_way == InFlightMoney::default()
             && has_stood
             && is_read_twice
-            && !self.may_be_ours(raw, Vec::new(), now, MAX_LAG)
+            && !self.may_be_own_trades(raw, Vec::new(), now, MAX_LAG)
     }
 
     fn note_agreement(&mut self, is_exact: bool, reading: &Reading<'_>) {
         let suspect = self.suspect.take();
         // The suspected difference was lag if a change in the wallet ended it, not a change in the ledger.
-        if let Some(Suspect { last, caused_at, .. }) = suspect.filter(|_| is_exact && self.last_free.1) {
+        if let Some(Suspicion { last, caused_at, .. }) = suspect.filter(|_| is_exact && self.last_free.1) {
             self.measure_lag(Some(last), caused_at);
         }
         self.note_reading(is_exact, reading);
@@ -296,7 +294,7 @@ impl WalletAudit {
         let Reading { sent, under_way, .. } = *reading;
         let shown_until = sent - self.lag(reading.lag);
         let young = self.change_since(shown_until);
-        let unseen = if is_exact { young } else { young + under_way.largest() + under_way.unknown };
+        let unseen = if is_exact { young } else { young + under_way.largest_amount() + under_way.unknown };
         self.agreed = Some(Agreement { sent, shown_until, unseen });
         if is_exact {
             self.exact = Some(sent);
@@ -309,7 +307,7 @@ impl InFlightMoney {
         self.unknown == Money::ZERO && !self.is_settling
     }
 
-    fn largest(&self) -> Money {
+    fn largest_amount(&self) -> Money {
         self.amounts.iter().filter_map(|amounts| amounts.iter().copied().max()).sum()
     }
 }
@@ -327,7 +325,7 @@ impl WalletAudit {
         setting.max(self.longest_lag * 2).min(MAX_LAG)
     }
 
-    /// Resets the measured lag after a correction. The wallet may have shown the right result all along.
+    /// Resets the measured lag after a corrected result, because the wallet may have been right all along.
     pub(crate) fn forget_lag(&mut self) {
         (self.longest_lag, self.caused_at) = (Millis::ZERO, None);
         if let Some(suspect) = &mut self.suspect {
@@ -347,20 +345,19 @@ impl WalletAudit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BonusWallets {
     pub(super) paid: Money,
-    /// Balance of the bonus wallets at the last reading, `None` if the venue lists none.
+    /// Balance of the bonus wallets at the last reading, `None` if the venue lists no bonus wallets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) holds: Option<Money>,
 }
 
 impl WalletAudit {
-    /// Attributes the difference to the bonus wallets if a change in their balance explains it.
-    /// Returns whether the explanation is exact, `None` if the bonus wallets explain nothing.
+    /// Returns whether a changed bonus balance explains the difference exactly, `None` without explanation.
     fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Explanations) -> Option<bool> {
         let paid = self.bonus.holds? - bonus?;
         let is_explained = paid != Money::ZERO && possible.contains(self.confirmed + paid);
         is_explained.then(|| {
             self.bonus = BonusWallets { paid: self.bonus.paid + paid, holds: bonus };
-            possible.is_raw(self.confirmed + paid)
+            possible.is_exact(self.confirmed + paid)
         })
     }
 }

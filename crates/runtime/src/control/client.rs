@@ -1,6 +1,6 @@
-//! Client for a run's socket: sends orders and reads events, as lines of limited length.
+//! Client for the socket of a run. Sends orders and reads events as lines of limited length.
 
-use super::order::{MAX_BYTES, MarkedOrder};
+use super::order::{MAX_LINE_BYTES, OrderMessage};
 use super::{ControlAnswer, ControlError, ControlOrder};
 use crate::events::{FollowedEvent, Follower};
 use candlewick_journal::OrderToken;
@@ -14,7 +14,7 @@ use tokio::net::UnixStream;
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Sends an order to the run that listens on the socket at `path`, and waits for the response.
-/// If the same order is also sent by another route, both must carry the same token.
+/// If the order is also sent through the journal, both copies must carry the same token.
 pub async fn send_order(
     path: &Path,
     order: &ControlOrder,
@@ -24,18 +24,18 @@ pub async fn send_order(
     let unanswered = |problem: String| ControlError::TransportError { path: path.to_owned(), problem };
     let stream = connect(path).await?;
     let (reader, mut writer) = stream.into_split();
-    let message = MarkedOrder { order: order.clone(), token: token.cloned() };
+    let message = OrderMessage { order: order.clone(), token: token.cloned() };
     write_line(&mut writer, &message).await.map_err(|error| unanswered(error.to_string()))?;
     let line = match read_line(&mut BufReader::new(reader), ANSWER_TIMEOUT).await {
         Ok(line) => line,
-        Err(LineError::End) => return Err(unanswered("it closed the connection".to_owned())),
-        Err(LineError::TooLong) => return Err(unanswered("its answer is too long".to_owned())),
+        Err(LineError::End) => return Err(unanswered("the run closed the connection".to_owned())),
+        Err(LineError::TooLong) => return Err(unanswered("the answer is too long".to_owned())),
         Err(LineError::Late) => {
             return Err(unanswered(format!("no answer within {} s", ANSWER_TIMEOUT.as_secs())));
         }
         Err(LineError::Broken(error)) => return Err(unanswered(error.to_string())),
     };
-    serde_json::from_slice(&line).map_err(|error| unanswered(format!("its answer cannot be read: {error}")))
+    serde_json::from_slice(&line).map_err(|error| unanswered(format!("the answer cannot be read: {error}")))
 }
 
 pub(super) async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
@@ -52,7 +52,7 @@ pub(super) async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
             io::ErrorKind::InvalidInput => ControlError::NoBotListens { path: path() },
             _ => unanswered(error.to_string()),
         }),
-        Err(_) => Err(unanswered(format!("it accepted no connection within {} s", LINE_TIMEOUT.as_secs()))),
+        Err(_) => Err(unanswered(format!("no connection within {} s", LINE_TIMEOUT.as_secs()))),
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) async fn read_line(
     patience: Duration,
 ) -> Result<Vec<u8>, LineError> {
     let mut line = Vec::new();
-    let mut bounded = reader.take(MAX_BYTES as u64 + 1);
+    let mut bounded = reader.take(MAX_LINE_BYTES as u64 + 1);
     let read = bounded.read_until(b'\n', &mut line);
     match tokio::time::timeout(patience, read).await {
         Err(_) => return Err(LineError::Late),
@@ -80,7 +80,7 @@ pub(super) async fn read_line(
     }
     if line.pop_if(|last| *last == b'\n').is_some() {
         Ok(line)
-    } else if line.len() > MAX_BYTES {
+    } else if line.len() > MAX_LINE_BYTES {
         Err(LineError::TooLong)
     } else if line.is_empty() {
         Err(LineError::End)
@@ -103,23 +103,23 @@ pub(super) async fn write_line(
 
 pub(super) const MAX_FOLLOWERS: usize = 16;
 
-fn follow_order() -> serde_json::Value {
+fn follow_request() -> serde_json::Value {
     serde_json::json!({ "order": "follow" })
 }
 
 pub(super) fn is_follow(line: &[u8]) -> bool {
-    let told: Result<serde_json::Value, _> = serde_json::from_slice(line);
-    told.is_ok_and(|told| told == follow_order())
+    let parsed: Result<serde_json::Value, _> = serde_json::from_slice(line);
+    parsed.is_ok_and(|order| order == follow_request())
 }
 
 pub(super) async fn stream_events(mut stream: UnixStream, mut events: Follower) {
     let (mut reader, mut writer) = stream.split();
-    let mut said = [0; 64];
+    let mut input = [0; 64];
     loop {
         let followed = tokio::select! {
             followed = events.next() => followed,
             // Input from a follower is ignored. An empty read means that the follower has disconnected.
-            read = reader.read(&mut said) => match read {
+            read = reader.read(&mut input) => match read {
                 Ok(1..) => continue,
                 Ok(0) | Err(_) => return,
             },
@@ -148,13 +148,13 @@ impl FollowedRun {
         let mut stream = connect(path).await?;
         let unanswered = |_| ControlError::TransportError {
             path: path.to_owned(),
-            problem: "it accepts no input".to_owned(),
+            problem: "the run accepts no input".to_owned(),
         };
-        write_line(&mut stream, &follow_order()).await.map_err(unanswered)?;
+        write_line(&mut stream, &follow_request()).await.map_err(unanswered)?;
         Ok(Self { lines: BufReader::new(stream).lines() })
     }
 
-    /// Waits for the next event as JSON, `None` once the run ends or refuses followers.
+    /// Waits for the next event and returns the JSON line, `None` once the run ends or refuses followers.
     pub async fn next(&mut self) -> Option<String> {
         self.lines.next_line().await.ok().flatten()
     }
@@ -197,9 +197,9 @@ mod tests {
 
     #[tokio::test]
     async fn invalid_answer_leaves_the_order_unanswered() {
-        check(b"", "it closed the connection").await;
+        check(b"", "the run closed the connection").await;
         check(b"what?\n", "cannot be read").await;
-        check(&[b'x'; MAX_BYTES * 2], "too long").await;
+        check(&[b'x'; MAX_LINE_BYTES * 2], "too long").await;
     }
 
     async fn check_lines(bytes: &[u8], expected: &[&str]) {
@@ -220,12 +220,12 @@ mod tests {
         check_lines(b"", &[]).await;
         check_lines(b"a\nb\n", &["a", "b"]).await;
         check_lines(b"a\n\nb", &["a", "", "b"]).await;
-        let longest = "x".repeat(MAX_BYTES);
+        let longest = "x".repeat(MAX_LINE_BYTES);
         check_lines(format!("{longest}\n").as_bytes(), &[&longest]).await;
-        let long = "x".repeat(MAX_BYTES * 3);
+        let long = "x".repeat(MAX_LINE_BYTES * 3);
         let mut reader = long.as_bytes();
         assert!(matches!(read_line(&mut reader, LINE_TIMEOUT).await, Err(LineError::TooLong)));
-        assert_eq!(reader.len(), long.len() - MAX_BYTES - 1);
+        assert_eq!(reader.len(), long.len() - MAX_LINE_BYTES - 1);
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! Paths of a run's socket and halt file, and monitoring of the halt file.
+//! Paths of a run's socket and halt file, and a watcher of the halt file.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use std::ffi::OsString;
@@ -9,9 +9,9 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-const REASON_BYTES: u64 = 200;
+const MAX_REASON_BYTES: u64 = 200;
 
-/// Path of the halt file. Removing the file does not resume the run.
+/// Path of the halt file, whose presence halts a run. Removing the file does not resume the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HaltFile(PathBuf);
 
@@ -38,7 +38,7 @@ impl HaltFile {
 
     /// Returns whether the file exists. To fail safe, an unreadable path counts as existing.
     pub fn is_there(&self) -> bool {
-        !matches!(fs::symlink_metadata(&self.0), Err(error) if is_absence(&error))
+        !matches!(fs::symlink_metadata(&self.0), Err(error) if is_not_found(&error))
     }
 
     pub fn raise(&self, reason: &str) -> io::Result<RaiseOutcome> {
@@ -48,11 +48,11 @@ impl HaltFile {
                 file.sync_all()?;
                 Ok(RaiseOutcome::Raised)
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_plain() => {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_regular_file() => {
                 Ok(RaiseOutcome::AlreadyRaised)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(io::Error::other("a file exists there that is not a regular file. Remove it"))
+                Err(io::Error::other("the path exists, but is not a regular file. Remove the file"))
             }
             Err(error) => Err(error),
         }
@@ -61,31 +61,29 @@ impl HaltFile {
     pub fn remove(&self) -> io::Result<RemovalOutcome> {
         match fs::remove_file(&self.0) {
             Ok(()) => Ok(RemovalOutcome::Removed),
-            Err(error) if is_absence(&error) => Ok(RemovalOutcome::NotFound),
+            Err(error) if is_not_found(&error) => Ok(RemovalOutcome::NotFound),
             Err(error) => Err(error),
         }
     }
 
-    /// Returns the reason from the first line.
-    /// Anything other than a regular file also halts, but is never read: a pipe would block, and a link could
-    /// point anywhere.
+    /// Returns the halt reason from the first line. Never reads a pipe, which would block, or a link.
     pub fn reason(&self) -> String {
         let there = format!("the file {} exists", self.0.display());
-        if !self.is_plain() {
+        if !self.is_regular_file() {
             return format!("{there}, but is not a regular file");
         }
         let mut text = Vec::new();
-        let read = open_plain(&self.0).and_then(|file| file.take(REASON_BYTES).read_to_end(&mut text));
+        let read = open_regular(&self.0).and_then(|file| file.take(MAX_REASON_BYTES).read_to_end(&mut text));
         let text = String::from_utf8_lossy(&text);
         let line = text.lines().next().map(str::trim).unwrap_or_default();
         if read.is_err() || line.is_empty() { there } else { format!("{there}: {line}") }
     }
 
-    fn is_plain(&self) -> bool {
+    fn is_regular_file(&self) -> bool {
         fs::symlink_metadata(&self.0).is_ok_and(|found| found.file_type().is_file())
     }
 
-    /// Refuses to resume while the file exists, because it would halt the run again.
+    /// Refuses a resume order while the halt file exists, because the file would halt the run again.
     pub(super) fn refusal(&self, order: &ControlOrder) -> Option<ControlAnswer> {
         let is_refused = *order == ControlOrder::Resume && self.is_there();
         is_refused.then(|| {
@@ -105,8 +103,8 @@ impl HaltFile {
                 _ = pace.tick() => {}
             }
             let file = self.clone();
-            let look = move || file.is_there().then(|| file.reason());
-            let Ok(seen) = tokio::task::spawn_blocking(look).await else { return };
+            let poll = move || file.is_there().then(|| file.reason());
+            let Ok(seen) = tokio::task::spawn_blocking(poll).await else { return };
             is_halted = match seen {
                 None => false,
                 Some(_) if is_halted => true,
@@ -122,20 +120,20 @@ impl HaltFile {
     }
 }
 
-/// Opens the file without blocking, in case it was replaced by a pipe or link.
+/// Opens a regular file without blocking, even if a pipe or link has replaced the file.
 #[cfg(unix)]
-fn open_plain(path: &Path) -> io::Result<File> {
+fn open_regular(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
 }
 
 #[cfg(not(unix))]
-fn open_plain(path: &Path) -> io::Result<File> {
+fn open_regular(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-fn is_absence(error: &io::Error) -> bool {
+fn is_not_found(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
@@ -221,7 +219,7 @@ mod tests {
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, file.path(), rustix::fs::FileType::Fifo, mode, 0).unwrap();
         assert!(file.is_there() && file.reason().ends_with("is not a regular file"));
-        assert!(open_plain(file.path()).is_ok(), "opens without blocking");
+        assert!(open_regular(file.path()).is_ok(), "opens without blocking");
         assert!(file.raise("news").is_err());
         assert_eq!(file.remove().unwrap(), RemovalOutcome::Removed);
     }

@@ -1,4 +1,4 @@
-//! SIGHUP handling: ends the run if its terminal has closed, otherwise reloads the settings.
+//! Handles SIGHUP: ends the run if the terminal of the run has closed, otherwise reloads the settings.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_engine::ReloadedBy;
@@ -9,20 +9,20 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 const TERMINAL_PATH: &str = "/dev/tty";
-/// Time to wait for the terminal to disappear. A shell may signal its jobs before the terminal closes.
+/// Maximum wait for the terminal to disappear. A shell may send SIGHUP before the terminal closes.
 const CLOSING_GRACE: Duration = Duration::from_secs(3);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 pub struct HangUp {
     signal: Signal,
-    /// Whether the run ends when its terminal closes: it was started in a terminal, without `nohup`.
+    /// Whether the run ends when the terminal closes. True if the run was started in a terminal without `nohup`.
     ends_with_terminal: bool,
 }
 
 impl HangUp {
     pub fn listen() -> io::Result<Self> {
         // Must be checked before listening, because listening resets an ignored signal.
-        let ends_with_terminal = has_terminal() && !is_ignored();
+        let ends_with_terminal = has_terminal() && !is_hang_up_ignored();
         Ok(Self { signal: signal(SignalKind::hangup())?, ends_with_terminal })
     }
 
@@ -33,14 +33,14 @@ impl HangUp {
                 () = &mut stop => return,
                 heard = self.signal.recv() => if heard.is_none() { return },
             }
-            let ends = async { self.ends_with_terminal && is_gone_soon(has_terminal).await };
+            let ends = async { self.ends_with_terminal && disappears_soon(has_terminal).await };
             let ends = tokio::select! {
                 () = &mut stop => return,
                 ends = ends => ends,
             };
             if ends {
                 // Stops regularly: open trades are still tracked until they settle.
-                tracing::warn!("the terminal has closed: the run ends");
+                tracing::warn!("the terminal has closed; the run ends");
                 let us = rustix::process::getpid();
                 if let Err(error) = rustix::process::kill_process(us, rustix::process::Signal::TERM) {
                     tracing::error!(%error, "the run could not be stopped");
@@ -50,13 +50,13 @@ impl HangUp {
             // The run itself logs a rejected reload.
             let answer = ControlOrder::Reload { by: ReloadedBy::Signal }.deliver(None, &orders).await;
             if let ControlAnswer::Unanswered { problem } = answer {
-                tracing::warn!("the reload of the settings got no answer: {problem}");
+                tracing::warn!("the settings may not have been reloaded: {problem}");
             }
         }
     }
 }
 
-async fn is_gone_soon(is_there: impl Fn() -> bool) -> bool {
+async fn disappears_soon(is_there: impl Fn() -> bool) -> bool {
     let mut pace = tokio::time::interval(POLL_INTERVAL);
     for _ in 0..CLOSING_GRACE.as_millis() / POLL_INTERVAL.as_millis() {
         pace.tick().await;
@@ -71,7 +71,7 @@ fn has_terminal() -> bool {
     File::open(TERMINAL_PATH).is_ok()
 }
 
-fn is_ignored() -> bool {
+fn is_hang_up_ignored() -> bool {
     std::fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores_hang_up(&status))
 }
 
@@ -93,7 +93,7 @@ mod tests {
         {
             let began = Instant::now();
             let is_there = || began.elapsed() < Duration::from_millis(gone_after_ms);
-            let looked = is_gone_soon(is_there).await;
+            let looked = disappears_soon(is_there).await;
             let took = began.elapsed().as_millis();
             assert_eq!((looked, took), (is_gone, looked_ms), "gone after {gone_after_ms} ms");
         }

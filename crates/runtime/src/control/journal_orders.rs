@@ -17,14 +17,14 @@ pub struct JournalOrders {
 }
 
 impl JournalOrders {
-    /// Creates the reader for a journal. Resume orders are refused while the halt file exists.
-    /// Orders that precede the first poll were meant for an earlier run. Of these, only a halt is accepted.
+    /// Creates a reader for the orders in a journal. Resume orders are refused while the halt file exists.
+    /// Orders found by the first poll were meant for an earlier run, so only halt orders among them are accepted.
     pub const fn new(url: JournalUrl, halt_file: HaltFile) -> Self {
         Self { url, halt_file, reader: None, is_beyond_earlier: false }
     }
 
     /// Forwards pending orders to the run, oldest first, until `stop` completes.
-    /// An order is forwarded again until its response is durable in the journal. The run executes it only once.
+    /// Repeats an order until the response is durable in the journal. The run executes the order only once.
     pub async fn watch(mut self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         let mut pace = tokio::time::interval(POLL_INTERVAL);
@@ -51,8 +51,8 @@ impl JournalOrders {
                 }
                 self.is_beyond_earlier |= are_refused;
             }
-            Ok(Err(error)) => tracing::debug!(%error, "orders in the journal cannot be polled"),
-            Err(_) => tracing::debug!("polling the journal for orders timed out"),
+            Ok(Err(error)) => tracing::debug!(%error, "cannot read orders from the journal"),
+            Err(_) => tracing::debug!("reading orders from the journal timed out"),
         }
     }
 
@@ -76,7 +76,7 @@ impl JournalOrders {
         let refusal = match serde_json::from_str::<ControlOrder>(&stored.body) {
             Ok(order) => match self.refusal(&order) {
                 None => {
-                    tracing::debug!(giver = stored.giver, "an order arrived through the journal");
+                    tracing::debug!(giver = stored.giver, "received an order through the journal");
                     // The sender reads the durable answer from the journal, so this channel is not used.
                     let (answer, _) = oneshot::channel();
                     // If the run is busy, the next poll delivers the order.
@@ -93,7 +93,7 @@ impl JournalOrders {
         let answer = serde_json::to_string(&refusal).unwrap_or_default();
         let closed = close_orders(&self.url, Some(&stored.token), &answer).await;
         if let Err(error) = &closed {
-            tracing::debug!(%error, "an order in the journal could not be rejected");
+            tracing::debug!(%error, "cannot store the rejection of an order in the journal");
         }
         closed.is_ok()
     }
@@ -101,13 +101,13 @@ impl JournalOrders {
     fn refusal(&self, order: &ControlOrder) -> Option<ControlAnswer> {
         if matches!(order, ControlOrder::Signal(_)) {
             // Signals sent through the journal would arrive too late.
-            let problem = "send signals through the bot's socket".to_owned();
+            let problem = "signals cannot be sent through the journal. Use the bot's socket".to_owned();
             return Some(ControlAnswer::Refused { problem });
         }
         if self.is_beyond_earlier || matches!(order, ControlOrder::Halt { .. }) {
             return self.halt_file.refusal(order);
         }
-        let problem = "the order is older than this run. Repeat it".to_owned();
+        let problem = "the order is older than this run. Send the order again".to_owned();
         Some(ControlAnswer::Refused { problem })
     }
 }

@@ -1,4 +1,4 @@
-//! Parts of a run's state: market data, APIs, and risk rules that block bots.
+//! Parts of a run's state: market data, venue APIs, and risk rules that block bots.
 
 use candlewick_engine::{BotId, Obstacle, Rule, Session};
 use candlewick_sdk::{Interval, Millis, Series, Symbol, visible};
@@ -31,7 +31,7 @@ pub struct ApiState {
     pub api: VenueApi,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heard: Option<Millis>,
-    /// Whether requests fail and the last response is older than
+    /// Whether requests fail, and no response arrived within
     /// [`RunState::SILENT_AFTER`](super::RunState::SILENT_AFTER).
     pub is_silent: bool,
 }
@@ -48,7 +48,7 @@ pub struct LateSeries {
     pub is_unanswered: bool,
 }
 
-/// A series without new candles, whose price does not change either.
+/// A series with neither new candles nor price changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QuietSeries {
     pub(crate) series: Series,
@@ -78,7 +78,7 @@ pub struct SlowestCandle {
 pub struct StreamState {
     pub streaming: usize,
     pub wanted: usize,
-    /// Venue time since which at least one price is not streamed, `None` while all prices are.
+    /// Venue time since which at least one price is not streamed, `None` while all prices are streamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missed_since: Option<Millis>,
 }
@@ -93,7 +93,7 @@ impl fmt::Display for SlowestCandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let series = Series { symbol: self.symbol, interval: self.interval };
         let seconds = self.delay_ms.get() as f64 / 1_000.0;
-        let what = if self.has_come { "after its close" } else { "past its close and still missing" };
+        let what = if self.has_come { "after its close" } else { "after its close, still missing" };
         write!(f, "{series}, {seconds:.1} s {what}")
     }
 }
@@ -101,7 +101,7 @@ impl fmt::Display for SlowestCandle {
 impl fmt::Display for LateSeries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let series = Series { symbol: self.symbol, interval: self.interval };
-        let why = if self.is_unanswered { "requests fail" } else { "the price API answers without it" };
+        let why = if self.is_unanswered { "requests fail" } else { "the price API answers without a candle" };
         write!(f, "{series}: no candle since {}, {why}", describe_time(self.since))
     }
 }
@@ -110,7 +110,7 @@ impl fmt::Display for QuietSeries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}: no candle and no new price since {}: the market is closed, or the venue's prices are frozen",
+            "{}: no candle and no new price since {}. The market is closed, or the venue's prices are frozen",
             self.series,
             describe_time(self.since)
         )
@@ -127,7 +127,7 @@ impl fmt::Display for StreamState {
         let Self { streaming, wanted, .. } = self;
         let symbols = if *wanted == 1 { "symbol" } else { "symbols" };
         write!(f, "{streaming} of {wanted} {symbols}")?;
-        if streaming < wanted { f.write_str("; the others are polled") } else { Ok(()) }
+        if streaming < wanted { f.write_str("; the other prices are polled") } else { Ok(()) }
     }
 }
 
@@ -137,14 +137,14 @@ pub struct Blockage {
     pub text: String,
     pub bots: Vec<String>,
     pub all: bool,
-    /// Venue time at which the block ends, `None` if only an event or the operator ends it.
+    /// Venue time at which the block ends, `None` if only an event or the operator can end the block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Millis>,
     pub brief: bool,
 }
 
 impl Blockage {
-    pub fn all_of(session: &Session, now: Millis) -> Vec<Self> {
+    pub fn list(session: &Session, now: Millis) -> Vec<Self> {
         let obstacles = session.obstacles(now).into_iter();
         let of = |obstacle: Obstacle| {
             let name = |bot: &BotId| session.bots().get(bot.index()).cloned();
@@ -160,9 +160,9 @@ impl Blockage {
         obstacles.filter(|obstacle| obstacle.rule != Rule::Halted).map(of).collect()
     }
 
-    /// Like [`Self::all_of`], for a session restored from a journal. Omits stale data and clock skew.
+    /// Like [`Self::list`], for a session restored from a journal. Omits the rules on stale data and clock skew.
     pub fn list_from_journal(session: &Session, now: Millis) -> Vec<Self> {
-        let mut all = Self::all_of(session, now);
+        let mut all = Self::list(session, now);
         all.retain(|one| [Rule::StaleData, Rule::ClockSkew].iter().all(|rule| rule.as_str() != one.rule));
         all
     }
@@ -190,9 +190,9 @@ mod tests {
         let series = Series { symbol: "ETHUSDT".parse().unwrap(), interval: Interval::MINUTE };
         let slowest = |delay, has_come| SlowestCandle::new(series, Millis::new(delay), has_come).to_string();
         assert_eq!(slowest(440, true), "ETHUSDT 1m, 0.4 s after its close");
-        assert_eq!(slowest(12_300, false), "ETHUSDT 1m, 12.3 s past its close and still missing");
+        assert_eq!(slowest(12_300, false), "ETHUSDT 1m, 12.3 s after its close, still missing");
         let stream = |streaming, wanted| StreamState { streaming, wanted, missed_since: None }.to_string();
         assert_eq!(stream(1, 1), "1 of 1 symbol");
-        assert_eq!(stream(3, 5), "3 of 5 symbols; the others are polled");
+        assert_eq!(stream(3, 5), "3 of 5 symbols; the other prices are polled");
     }
 }

@@ -5,7 +5,7 @@
 //! - File `HALT` ([`ControlPaths`]): halts the run, and refuses resume while it exists. Removing it does not resume.
 //! - Signal SIGHUP: reloads the settings.
 //!
-//! All four send [`ControlRequest`]s to one bounded channel. All I/O has a timeout in real time.
+//! All four routes send [`ControlRequest`]s to one bounded channel. All I/O has a timeout in real time.
 
 #[cfg(unix)]
 mod client;

@@ -1,4 +1,4 @@
-//! Orders to a run, the run's answers, and errors when sending or receiving either.
+//! Orders to a run, answers from the run, and transport errors.
 
 use super::{
     ApiState, Blockage, LateSeries, MarketState, NextEntry, SignalOrder, SignalOutcome, SignalTally,
@@ -18,8 +18,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-/// Maximum length of an order as a JSON line in bytes, excluding the newline.
-pub(super) const MAX_BYTES: usize = 4_096;
+/// Maximum length of an order's JSON line in bytes, excluding the newline.
+pub(super) const MAX_LINE_BYTES: usize = 4_096;
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout for sending a signal. The run drops a signal whose sender has stopped waiting.
 const SIGNAL_TIMEOUT: Duration = Duration::from_secs(3);
@@ -41,7 +41,7 @@ pub enum ControlOrder {
     #[serde(skip)]
     SignalProblem {
         source: SignalSource,
-        /// First error, without secrets. Later errors may be caused by the first.
+        /// First error message, without secrets. The first error may have caused later errors.
         first: String,
         last: String,
         malformed: u64,
@@ -59,7 +59,7 @@ pub enum ControlOrder {
         next: Option<NextEntry>,
         passed_over: Option<String>,
     },
-    /// Resolves a doubt manually (`domain 5.5`), or a trade that the venue no longer has (`domain 5.9`).
+    /// Manually resolves an order of unknown status (`domain 5.5`) or a trade missing at the venue (`domain 5.9`).
     Resolve {
         intent: IntentId,
         resolution: Resolution,
@@ -68,9 +68,9 @@ pub enum ControlOrder {
     },
 }
 
-/// An order as sent. If it may also arrive by another route, its token ensures a single execution.
+/// An order as sent over a socket. The token prevents a second execution if a copy arrives by another route.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct MarkedOrder {
+pub(super) struct OrderMessage {
     #[serde(flatten)]
     pub(super) order: ControlOrder,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,7 +131,7 @@ pub struct RunState {
     pub troubles: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reloaded: Option<Box<Reloaded>>,
-    /// Seconds of venue time after which data that is read every minute is stale.
+    /// Age at which data that is polled every minute counts as stale, in seconds of venue time.
     /// Only set if venue time runs faster than real time. Otherwise [`RunState::SILENT_AFTER`] applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stale_after_s: Option<NonZeroU32>,
@@ -143,13 +143,13 @@ pub struct RunState {
     pub gates: Option<Box<BTreeMap<String, String>>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked: Vec<Blockage>,
-    /// Whether all bots are blocked by something that lasts longer than an open trade.
+    /// Whether all bots are blocked, each by a cause that lasts longer than an open trade.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all_blocked: bool,
 }
 
 impl RunState {
-    /// Time after which a failing API counts as silent, and data that is read every minute as stale.
+    /// Time after which a failing API counts as silent, and data that is polled every minute as stale.
     pub const SILENT_AFTER: Millis = Millis::from_seconds(180);
 
     pub fn api_states(&self) -> &[ApiState] {
@@ -177,10 +177,10 @@ pub(crate) fn silence(is_silent: impl Fn(VenueApi) -> bool) -> Option<String> {
 }
 
 pub(crate) fn describe_late(late: &[LateSeries]) -> Vec<String> {
-    const MAX_NAMED: usize = 3;
-    let mut lines: Vec<String> = late.iter().take(MAX_NAMED).map(ToString::to_string).collect();
-    if late.len() > MAX_NAMED {
-        lines.push(format!("{} more series also lack candles", late.len() - MAX_NAMED));
+    const MAX_LISTED: usize = 3;
+    let mut lines: Vec<String> = late.iter().take(MAX_LISTED).map(ToString::to_string).collect();
+    if late.len() > MAX_LISTED {
+        lines.push(format!("candles of {} more series are late", late.len() - MAX_LISTED));
     }
     lines
 }
@@ -191,7 +191,7 @@ pub enum Phase {
     #[default]
     Trading,
     Halted,
-    /// Signals are refused until the journal is writable, the token valid and the account allowed to trade.
+    /// Signals are refused until the journal is writable, the token is valid and the account may trade.
     Suspended,
     Stopping,
 }
@@ -202,7 +202,7 @@ pub struct ControlRequest {
     pub token: Option<OrderToken>,
     /// Channel for the response. The requester may have disconnected, so a failed send is not an error.
     pub answer: oneshot::Sender<ControlAnswer>,
-    /// Holds a virtual clock until the run has received the order, if the order belongs to a specific time.
+    /// Stops a virtual clock until the run has received the order. Used for an order with a fixed time.
     pub hold: Hold,
 }
 
@@ -216,8 +216,8 @@ impl ControlOrder {
     pub fn check_length(&self) -> Result<(), ControlError> {
         // 64 bytes leave room for the token.
         let bytes = serde_json::to_vec(self).map_or(usize::MAX, |message| message.len().saturating_add(64));
-        if bytes > MAX_BYTES {
-            return Err(ControlError::ReasonTooLong { bytes, most: MAX_BYTES });
+        if bytes > MAX_LINE_BYTES {
+            return Err(ControlError::ReasonTooLong { bytes, most: MAX_LINE_BYTES });
         }
         Ok(())
     }
@@ -240,7 +240,7 @@ impl ControlOrder {
             Err(_) => {
                 let seconds = patience.as_secs();
                 ControlAnswer::Unanswered {
-                    problem: format!("the run has not answered within {seconds} s. Run `candlewick status`"),
+                    problem: format!("the run did not answer within {seconds} s. Run `candlewick status`"),
                 }
             }
         }
@@ -261,7 +261,7 @@ pub enum ControlError {
     PathTooLong { path: PathBuf, most: usize },
     #[error("the socket {} cannot be created", path.display())]
     SocketNotMade { path: PathBuf, source: io::Error },
-    /// The order was sent, but no response arrived. It may have been accepted: check the status.
+    /// The order was sent, but no response arrived. The run may have accepted the order, so check the status.
     #[error("the bot at {} did not answer: {problem}", path.display())]
     TransportError { path: PathBuf, problem: String },
     #[error("the order has {bytes} bytes, but the limit is {most}. Shorten the reason")]

@@ -1,9 +1,9 @@
-//! Socket server that receives orders for a run, and its socket file.
+//! Server that receives orders for a run through a socket file.
 
 use super::client::{
     LINE_TIMEOUT, LineError, MAX_FOLLOWERS, is_follow, read_line, stream_events, write_line,
 };
-use super::order::{MAX_BYTES, MarkedOrder};
+use super::order::{MAX_LINE_BYTES, OrderMessage};
 use super::{ControlAnswer, ControlError, ControlPaths, ControlRequest, HaltFile};
 use crate::events::EventFeed;
 use std::fs::{self, DirBuilder, Metadata, Permissions};
@@ -17,11 +17,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 const MAX_CONNECTIONS: usize = 8;
-const MAX_ORDERS: usize = 64;
+const MAX_ORDERS_PER_CONNECTION: usize = 64;
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// Server for the socket on which a run receives orders.
-/// Its creator must hold the journal's lease, so that only one process per journal listens.
+/// The caller must hold the journal's lease, so that only one process per journal listens.
 #[derive(Debug)]
 pub struct ControlServer {
     listener: UnixListener,
@@ -32,7 +32,7 @@ pub struct ControlServer {
 
 impl ControlServer {
     pub async fn bind(paths: &ControlPaths) -> Result<Self, ControlError> {
-        let (listener, file) = SocketFile::make(&paths.socket).await?;
+        let (listener, file) = SocketFile::create(&paths.socket).await?;
         Ok(Self { listener, file, halt_file: paths.halt_file.clone(), feed: EventFeed::default() })
     }
 
@@ -82,13 +82,13 @@ async fn serve_connection(
 ) -> Option<UnixStream> {
     let (reader, mut writer) = stream.split();
     let mut reader = BufReader::new(reader);
-    for _ in 0..MAX_ORDERS {
+    for _ in 0..MAX_ORDERS_PER_CONNECTION {
         let (answer, is_over) = match read_line(&mut reader, LINE_TIMEOUT).await {
             Ok(line) if is_follow(&line) => return Some(stream),
             Ok(line) => (execute(&line, &orders, &halt_file).await, false),
             Err(LineError::End | LineError::Broken(_)) => return None,
             Err(LineError::TooLong) => {
-                (refuse(format!("an order has at most {MAX_BYTES} bytes and ends with a line break")), true)
+                (refuse(format!("the order is longer than {MAX_LINE_BYTES} bytes. Shorten the order")), true)
             }
             Err(LineError::Late) => (refuse(format!("no order within {} s", LINE_TIMEOUT.as_secs())), true),
         };
@@ -100,7 +100,7 @@ async fn serve_connection(
 }
 
 async fn execute(line: &[u8], orders: &mpsc::Sender<ControlRequest>, halt_file: &HaltFile) -> ControlAnswer {
-    let MarkedOrder { order, token } = match serde_json::from_slice(line) {
+    let OrderMessage { order, token } = match serde_json::from_slice(line) {
         Ok(order) => order,
         Err(error) => return refuse(format!("invalid order: {error}")),
     };
@@ -114,12 +114,11 @@ const fn refuse(problem: String) -> ControlAnswer {
     ControlAnswer::Refused { problem }
 }
 
-/// Maximum length of the socket path. Operating systems allow 103 to 107 bytes.
-/// The socket is created under a temporary name that is slightly longer.
+/// Maximum length of the socket path in bytes. Systems allow 103 to 107, and a temporary name is slightly longer.
 const MAX_PATH_BYTES: usize = 88;
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A socket file, identified by device and inode. Dropping this removes it unless it was replaced.
+/// A socket file, identified by device and inode. Dropping the value removes the file unless it was replaced.
 #[derive(Debug)]
 pub(super) struct SocketFile {
     path: PathBuf,
@@ -127,13 +126,13 @@ pub(super) struct SocketFile {
 }
 
 impl SocketFile {
-    /// Creates the socket. Replaces a socket left by a dead process, but not one in use.
-    pub(super) async fn make(path: &Path) -> Result<(UnixListener, Self), ControlError> {
+    /// Creates the socket. Replaces the socket of a dead process, but not a socket in use.
+    pub(super) async fn create(path: &Path) -> Result<(UnixListener, Self), ControlError> {
         if path.as_os_str().len() > MAX_PATH_BYTES {
             return Err(ControlError::PathTooLong { path: path.to_owned(), most: MAX_PATH_BYTES });
         }
         let failed = |source| ControlError::SocketNotMade { path: path.to_owned(), source };
-        clear(path).await?;
+        remove_stale_socket(path).await?;
         let (listener, place) = bind_privately(path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => ControlError::SocketInUse { path: path.to_owned() },
             _ => failed(error),
@@ -150,7 +149,7 @@ impl Drop for SocketFile {
     }
 }
 
-async fn clear(path: &Path) -> Result<(), ControlError> {
+async fn remove_stale_socket(path: &Path) -> Result<(), ControlError> {
     let failed = |source| ControlError::SocketNotMade { path: path.to_owned(), source };
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -173,7 +172,7 @@ async fn clear(path: &Path) -> Result<(), ControlError> {
     }
 }
 
-/// Binds the socket in a private folder, restricts its permissions, then links it to its path.
+/// Binds the socket in a private folder, restricts the permissions, and then links the socket to `path`.
 /// Other users can therefore never open the socket, whatever the umask is.
 fn bind_privately(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -287,14 +286,14 @@ mod tests {
             let is_refused = answer.contains("refused") && answer.contains("invalid order");
             assert!(is_refused, "{garbage:?}: {answer}");
         }
-        let long = format!("{{\"order\":\"halt\",\"reason\":\"{}\"}}\n", "x".repeat(MAX_BYTES));
+        let long = format!("{{\"order\":\"halt\",\"reason\":\"{}\"}}\n", "x".repeat(MAX_LINE_BYTES));
         let mut stream = UnixStream::connect(stage.socket()).await.unwrap();
         stream.write_all(long.as_bytes()).await.unwrap();
         let mut answer = [0; 512];
         let length = stream.read(&mut answer).await.unwrap();
         let answer = String::from_utf8_lossy(&answer[..length]).into_owned();
         assert!(answer.contains("refused") && answer.contains("at most 4096 bytes"), "{answer}");
-        let refused = stage.send(&ControlOrder::Halt { reason: "x".repeat(MAX_BYTES) }).await;
+        let refused = stage.send(&ControlOrder::Halt { reason: "x".repeat(MAX_LINE_BYTES) }).await;
         assert!(matches!(refused, Err(ControlError::ReasonTooLong { .. })), "{refused:?}");
         assert_eq!(stage.send(&ControlOrder::Status).await.unwrap(), state(1));
         assert_eq!(stage.end().await, [ControlOrder::Status]);
@@ -351,13 +350,13 @@ mod tests {
     }
 
     async fn refusal(path: &Path) -> Option<ControlError> {
-        SocketFile::make(path).await.err()
+        SocketFile::create(path).await.err()
     }
 
     #[tokio::test]
     async fn only_the_owner_can_open_the_socket() {
         let (folder, path) = folder();
-        let (_listener, file) = SocketFile::make(&path).await.unwrap();
+        let (_listener, file) = SocketFile::create(&path).await.unwrap();
         let found = fs::symlink_metadata(&path).unwrap();
         assert!(found.file_type().is_socket());
         assert_eq!(found.permissions().mode() & 0o777, 0o600);
@@ -370,11 +369,11 @@ mod tests {
     async fn replaces_a_dead_socket_but_not_one_in_use() {
         let (_folder, path) = folder();
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
-        let (listener, file) = SocketFile::make(&path).await.unwrap();
+        let (listener, file) = SocketFile::create(&path).await.unwrap();
         assert!(matches!(refusal(&path).await, Some(ControlError::SocketInUse { .. })));
         assert!(path.exists());
         drop((listener, file));
-        let (_listener, file) = SocketFile::make(&path).await.unwrap();
+        let (_listener, file) = SocketFile::create(&path).await.unwrap();
         fs::remove_file(&path).unwrap();
         let _other = std::os::unix::net::UnixListener::bind(&path).unwrap();
         drop(file);
@@ -393,6 +392,6 @@ mod tests {
         assert!(matches!(missing, Some(ControlError::SocketNotMade { .. })), "{missing:?}");
         let rest = MAX_PATH_BYTES - folder.path().as_os_str().len() - 1;
         let path = folder.path().join("x".repeat(rest));
-        assert!(SocketFile::make(&path).await.is_ok());
+        assert!(SocketFile::create(&path).await.is_ok());
     }
 }

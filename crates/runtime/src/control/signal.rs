@@ -1,4 +1,4 @@
-//! External signals: bot lookup, outcomes, tallies and text rendering.
+//! External signals: bot lookup, outcomes, counts and text rendering.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_broker::clock::Hold;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::sync::{mpsc, oneshot};
 
-/// A trade requested by an external source. It names a bot, or a symbol that exactly one bot trades.
+/// A trade signal from an external source. Names the bot, or a symbol that exactly one bot trades.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SignalOrder {
@@ -24,7 +24,7 @@ pub struct SignalOrder {
     /// Venue time of the signal. If `None`, the time of arrival applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Millis>,
-    /// Lifetime in milliseconds. Applies only if it is shorter than the risk limit.
+    /// Lifetime in milliseconds. Applies only if shorter than the risk limit on signal delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_ms: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ pub struct NextEntry {
     pub direction: Direction,
 }
 
-const MAX_REASONS: usize = 16;
+const MAX_STORED_REASONS: usize = 16;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignalTally {
@@ -69,7 +69,7 @@ pub struct SignalTally {
 }
 
 impl SignalTally {
-    /// Counts a decision. `None` means that the signal was a duplicate.
+    /// Counts the decision on a signal. `None` means that the signal was a duplicate.
     pub fn count(&mut self, source: &str, decided: Option<Result<(), Rule>>) {
         let of_source = self.by_source.entry(source.to_owned()).or_default();
         match decided {
@@ -94,7 +94,7 @@ impl SignalTally {
 #[serde(default)]
 pub struct SourceTally {
     pub approved: u64,
-    /// Rejected signals, excluding late ones.
+    /// Number of rejected signals, excluding late signals.
     pub refused: u64,
     pub late: u64,
     pub duplicates: u64,
@@ -109,7 +109,7 @@ pub struct SourceTally {
 impl SourceTally {
     pub(crate) fn add_reasons(&mut self, reasons: BTreeMap<String, u64>) {
         for (reason, times) in reasons {
-            if self.reasons.len() < MAX_REASONS || self.reasons.contains_key(&reason) {
+            if self.reasons.len() < MAX_STORED_REASONS || self.reasons.contains_key(&reason) {
                 *self.reasons.entry(reason).or_default() += times;
             }
         }
@@ -134,7 +134,7 @@ pub async fn send_signal(
 #[error("the run has ended")]
 pub struct RunEnded;
 
-const SHOWN_REASONS: usize = 5;
+const MAX_SHOWN_REASONS: usize = 5;
 
 impl SignalTally {
     pub fn is_empty(&self) -> bool {
@@ -145,7 +145,7 @@ impl SignalTally {
         if self.is_empty() {
             return Vec::new();
         }
-        let all = self.by_source.values().fold(SourceTally::default(), SourceTally::and);
+        let all = self.by_source.values().fold(SourceTally::default(), SourceTally::sum);
         let late = candlewick_engine::Rule::LateSignal.as_str();
         let rules = self.refused.iter().filter(|(rule, _)| rule.as_str() != late);
         let rules: Vec<String> = rules.map(|(rule, count)| format!("{rule} {count}")).collect();
@@ -170,7 +170,7 @@ impl SignalTally {
 }
 
 impl SourceTally {
-    fn and(self, other: &Self) -> Self {
+    fn sum(self, other: &Self) -> Self {
         Self {
             approved: self.approved + other.approved,
             refused: self.refused + other.refused,
@@ -194,12 +194,12 @@ impl SourceTally {
         }
         let mut reasons: Vec<(&String, &u64)> = self.reasons.iter().collect();
         reasons.sort_by_key(|(reason, times)| (std::cmp::Reverse(**times), *reason));
-        let more = reasons.len().saturating_sub(SHOWN_REASONS);
+        let more = reasons.len().saturating_sub(MAX_SHOWN_REASONS);
         let words = |(reason, times): &(&String, &u64)| {
             let times = if **times == 1 { "once".to_owned() } else { format!("{times} times") };
             format!("{times}: {}", visible(reason))
         };
-        let mut words: Vec<String> = reasons.iter().take(SHOWN_REASONS).map(words).collect();
+        let mut words: Vec<String> = reasons.iter().take(MAX_SHOWN_REASONS).map(words).collect();
         words.extend((more > 0).then(|| format!("and {more} other reasons")));
         Some(format!("invalid signals ({}): {}", visible(source), words.join("; ")))
     }
@@ -237,8 +237,8 @@ impl SignalTally {
 }
 
 /// Maximum time by which a signal's timestamp may exceed the current venue time.
-const MAX_AHEAD: Millis = Millis::MINUTE;
-const MAX_NAMED: usize = 12;
+const MAX_TIME_AHEAD: Millis = Millis::MINUTE;
+const MAX_LISTED_NAMES: usize = 12;
 
 #[derive(Clone, Debug, Default)]
 pub struct SignalBots {
@@ -259,7 +259,7 @@ impl SignalBots {
     }
 
     /// Returns the index of the bot with this name, or of the only bot that trades the symbol.
-    /// If both are given, they must match. A symbol may be spelled differently, such as `eur/usd`, if unambiguous.
+    /// If name and symbol are given, both must match. Accepts unambiguous spellings such as `eur/usd`.
     pub fn find(&self, bot: Option<&str>, symbol: Option<&str>) -> Result<usize, String> {
         let known = symbol.map(|written| self.symbol_of(written).ok_or(written));
         match (bot, known) {
@@ -275,14 +275,14 @@ impl SignalBots {
                 }
             }
             (None, Some(Err(written))) => {
-                Err(format!("no bot trades {written:?}; the bots trade {}", list(self.symbols())))
+                Err(format!("no bot trades {written:?}; the bots trade {}", join_names(self.symbols())))
             }
             (None, Some(Ok(symbol))) => {
                 let of_symbol = || self.bots.iter().enumerate().filter(|(_, (_, own))| own == symbol);
                 let names = of_symbol().map(|(_, (name, _))| name.as_str());
                 match (of_symbol().next(), of_symbol().nth(1)) {
                     (Some((place, _)), None) => Ok(place),
-                    _ => Err(format!("several bots trade {symbol:?}. Name one of {}", list(names))),
+                    _ => Err(format!("several bots trade {symbol:?}. Name one of {}", join_names(names))),
                 }
             }
         }
@@ -303,7 +303,7 @@ impl SignalBots {
     }
 
     fn names(&self) -> String {
-        format!("the bots are {}", list(self.bots.iter().map(|(name, _)| name.as_str())))
+        format!("the bots are {}", join_names(self.bots.iter().map(|(name, _)| name.as_str())))
     }
 }
 
@@ -311,21 +311,21 @@ fn normalize(symbol: &str) -> String {
     symbol.chars().filter(|sign| sign.is_alphanumeric()).collect::<String>().to_uppercase()
 }
 
-fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+fn join_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut all: Vec<&str> = Vec::new();
     for name in names {
         if !all.contains(&name) {
             all.push(name);
         }
     }
-    let more = all.len().saturating_sub(MAX_NAMED);
-    all.truncate(MAX_NAMED);
+    let more = all.len().saturating_sub(MAX_LISTED_NAMES);
+    all.truncate(MAX_LISTED_NAMES);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     format!("{}{more}", all.join(", "))
 }
 
 fn check_time(given: Millis, now: Millis) -> Result<(), String> {
-    let wrong = if given > now + MAX_AHEAD {
+    let wrong = if given > now + MAX_TIME_AHEAD {
         "is ahead of venue time"
     } else if given < now - SignalBots::MAX_AGE {
         "is more than a day behind venue time"
@@ -333,13 +333,13 @@ fn check_time(given: Millis, now: Millis) -> Result<(), String> {
         return Ok(());
     };
     Err(format!(
-        "the time {} {wrong}, {}. Omit the time, or send the time of the signal",
-        utc(given),
-        utc(now)
+        "the signal's time {} {wrong} ({}). Omit the time, or send the actual time of the signal",
+        format_utc(given),
+        format_utc(now)
     ))
 }
 
-fn utc(at: Millis) -> String {
+fn format_utc(at: Millis) -> String {
     match DateTime::from_timestamp_millis(at.get()) {
         Some(time) => time.to_rfc3339_opts(SecondsFormat::Secs, true),
         None => format!("{at} ms"),

@@ -1,4 +1,4 @@
-//! Scheduled jobs, and the event queue with the gate that holds back incomplete instants.
+//! Scheduled jobs, and the event queue. A gate holds back events while others of the same instant are pending.
 
 use candlewick_engine::{EventKind, IntentId, SeriesId, SymbolId};
 use candlewick_sdk::Millis;
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Job {
     Departure(IntentId),
-    /// Request a trade's result, or fields that were missing from the response to its open.
+    /// Request a trade's result, or the trade's fields that were missing when it opened.
     Trade(IntentId),
     Balances,
     User,
@@ -25,7 +25,7 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// Schedules a job. A job that is already scheduled keeps the earlier time, so jobs cannot multiply.
+    /// Schedules a job. If the job is already scheduled, only the earlier time is kept.
     pub(crate) fn add(&mut self, at: Millis, job: Job) {
         let known = self.due.iter().find(|(_, known)| *known == job).copied();
         match known {
@@ -47,8 +47,8 @@ impl Agenda {
     }
 }
 
-/// Sort key for events at the same instant. Settlements are sorted by close time and intent, answers by
-/// intent, candles by series, and prices by symbol. Consequences follow 1 ms later.
+/// Sort key for events at the same instant. Settlements are sorted by close time and intent, answers by intent,
+/// candles by series, and prices by symbol. A consequence is ready 1 ms after its instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EventRank {
     Settlement(Millis, IntentId),
@@ -71,14 +71,14 @@ impl EventRank {
 
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    pub(crate) gate: Gate,
+    pub(crate) gate: EventGate,
     events: BTreeMap<(Millis, EventRank, u64), EventKind>,
     arrivals: u64,
 }
 
 impl EventQueue {
     pub(crate) fn new(hold: Millis) -> Self {
-        Self { gate: Gate::new(hold), events: BTreeMap::new(), arrivals: 0 }
+        Self { gate: EventGate::new(hold), events: BTreeMap::new(), arrivals: 0 }
     }
 
     pub(crate) fn pop_ready(&mut self, now: Millis) -> Option<(Millis, EventKind)> {
@@ -98,7 +98,7 @@ impl EventQueue {
         self.events.insert((at, place, self.arrivals), kind);
     }
 
-    pub(crate) fn after_answer(&self, intent: IntentId) -> Option<Millis> {
+    pub(crate) fn time_after_answer(&self, intent: IntentId) -> Option<Millis> {
         let is_its =
             |place: &EventRank| [EventRank::Answer(intent), EventRank::Consequence(intent)].contains(place);
         let answers = self.events.keys().filter(|(_, place, _)| is_its(place));
@@ -122,27 +122,27 @@ impl EventQueue {
     }
 }
 
-/// Holds back the events of an instant while requests for it are pending, up to the hold time.
+/// Holds back the events of an instant while requests for that instant are pending, at most for the hold time.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct EventGate {
     hold: Millis,
-    awaited: BTreeMap<Job, Wait>,
+    awaited: BTreeMap<Job, AwaitedJob>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Wait {
+struct AwaitedJob {
     instant: Millis,
     until: Millis,
 }
 
-impl Gate {
-    /// Creates a gate. A hold of zero becomes 1 ms, so that answers of the same instant are still awaited.
+impl EventGate {
+    /// Creates a gate with a hold time of at least 1 ms, so that the gate always awaits answers of the same instant.
     pub(crate) fn new(hold: Millis) -> Self {
         Self { hold: hold.max(Millis::new(1)), awaited: BTreeMap::new() }
     }
 
     pub(crate) fn await_job(&mut self, instant: Millis, due: Millis, job: Job) {
-        self.awaited.insert(job, Wait { instant, until: due + self.hold });
+        self.awaited.insert(job, AwaitedJob { instant, until: due + self.hold });
     }
 
     pub(crate) fn settle_job(&mut self, job: Job) {
@@ -189,8 +189,8 @@ mod tests {
         queue.add(at, EventRank::Settlement(at, IntentId::new(2)), doubt(4));
         queue.add(at, EventRank::Settlement(at - Millis::SECOND, IntentId::new(3)), doubt(2));
         queue.add(at - Millis::SECOND, EventRank::Price(0), doubt(1));
-        assert_eq!(queue.after_answer(IntentId::new(9)), Some(at + Millis::new(1)));
-        assert_eq!(queue.after_answer(IntentId::new(1)), None);
+        assert_eq!(queue.time_after_answer(IntentId::new(9)), Some(at + Millis::new(1)));
+        assert_eq!(queue.time_after_answer(IntentId::new(1)), None);
         let order: Vec<EventKind> = std::iter::from_fn(|| queue.pop()).map(|(_, kind)| kind).collect();
         assert_eq!(order, (1..=8).map(doubt).collect::<Vec<_>>());
     }
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn instant_waits_for_its_jobs_up_to_the_hold() {
         let at = Millis::MINUTE;
-        let mut gate = Gate::new(Millis::SECOND);
+        let mut gate = EventGate::new(Millis::SECOND);
         gate.await_job(at, at, CANDLES);
         gate.await_job(at, at, TRADE);
         assert_eq!(gate.opens_at(at - Millis::new(1), at), None, "what is older passes");
@@ -209,7 +209,7 @@ mod tests {
         gate.settle_job(CANDLES);
         assert_eq!(gate.opens_at(at, at + Millis::new(999)), Some(at + Millis::SECOND));
         assert_eq!(gate.opens_at(at, at + Millis::SECOND), None, "the hold is over");
-        let (mut gate, later) = (Gate::new(Millis::SECOND), at + Millis::new(300));
+        let (mut gate, later) = (EventGate::new(Millis::SECOND), at + Millis::new(300));
         gate.await_job(at, later, CANDLES);
         assert_eq!(gate.opens_at(at, later), Some(later + Millis::SECOND));
     }

@@ -1,10 +1,10 @@
-//! Handles the venue's responses: events for the session and follow-up requests.
+//! Handles the venue's responses: passes events to the session and sends follow-up requests.
 
 use super::Coordinator;
 use super::agenda::Job;
 use super::command::{Answer, Command, Step};
 use super::ending::Phase;
-use super::open_answer::{TimeFault, describe_distance};
+use super::open_answer::{TimeFault, describe_time_distance};
 use super::plausibility::with_rounded_amount;
 use super::trade_watch::TradeMismatch;
 use super::warm_up::WarmedSeries;
@@ -19,11 +19,10 @@ use candlewick_engine::{EventKind, IntentId, Origin, RefusalReason, Rejection, S
 use candlewick_sdk::{Millis, Price, Text};
 use std::time::Duration;
 
-/// Maximum time that a response may be dated ahead. Beyond it, the time of arrival applies.
-/// On a virtual clock, a response is dated ahead by the order latency.
-pub(super) const FAR_FUTURE: Millis = Millis::from_seconds(300);
+/// Maximum plausible difference between a response's venue time and the local time of arrival.
+pub(super) const MAX_TIME_OFFSET: Millis = Millis::from_seconds(300);
 
-pub(super) struct Leap {
+pub(super) struct ClockLeap {
     by: Millis,
     offset: Option<Millis>,
     answer: Answer,
@@ -40,7 +39,7 @@ impl Coordinator {
         let proves_nothing = match &answer {
             Answer::Open(intent, OpenOutcome::Opened(reply)) => {
                 self.is_other_trade(*intent, &reply.value)
-                    || self.time_fault(*intent, reply, step.now).is_some()
+                    || self.find_time_fault(*intent, reply, step.now).is_some()
             }
             _ => false,
         };
@@ -60,10 +59,10 @@ impl Coordinator {
             }
         }
         match leap {
-            None => self.take_answer(answer, step),
+            None => self.handle_answer(answer, step),
             // The machine slept, or the venue's clock was changed. The answer waits until our clock has caught up.
             Some((by, offset)) => {
-                self.leap = Some(Leap { by, offset, answer });
+                self.leap = Some(ClockLeap { by, offset, answer });
                 step.commands.push(Command::CatchUpClock);
             }
         }
@@ -84,14 +83,14 @@ impl Coordinator {
         let mut offset = leap.as_ref().and_then(|leap| leap.offset);
         if by > Millis::ZERO {
             offset = self.skew.on_local_clock_moved(by, step.now).offset;
-            let text = format!("this machine was suspended for {by} ms; the run continues now");
+            let text = format!("this machine was suspended for {by} ms. The run continues");
             self.session.alarm(text, step);
         } else if let Some(leap) = &leap {
             self.alarm_leap(leap.by, step);
         }
         self.report_offset(offset, step);
         if let Some(leap) = leap {
-            self.take_answer(leap.answer, step);
+            self.handle_answer(leap.answer, step);
         }
     }
 
@@ -107,7 +106,7 @@ impl Coordinator {
         }
     }
 
-    fn take_answer(&mut self, answer: Answer, step: &mut Step<'_>) {
+    fn handle_answer(&mut self, answer: Answer, step: &mut Step<'_>) {
         match answer {
             Answer::Candles(series, answer) => self.on_candles(series, answer, step),
             Answer::Price(symbol, at, answer) => self.on_price(symbol, at, answer, step),
@@ -136,9 +135,9 @@ impl Coordinator {
                 if candles.unusable > 0 {
                     self.rejected_rows += candles.unusable as u64;
                     let rows = candles.unusable;
-                    step.warn(format!("{series}: {rows} invalid candle rows count as gaps"));
+                    step.warn(format!("{series}: {rows} candle rows were invalid and count as gaps"));
                 }
-                let (seen, findings) = self.audits.revisions.take(series, &candles.candles);
+                let (seen, findings) = self.audits.revisions.check(series, &candles.candles);
                 self.report_findings(Audit::Revision, seen, findings, step);
                 let parts = (&mut self.events, &mut self.agenda);
                 for candle in self.market.on_candles(id, &candles, now, parts) {
@@ -147,13 +146,13 @@ impl Coordinator {
                 }
             }
             Err(error) => {
-                self.market.on_no_candles(id, now, (&mut self.events, &mut self.agenda));
-                step.warn(format!("{series}: candle request failed: {error}"));
+                self.market.on_candle_failure(id, now, (&mut self.events, &mut self.agenda));
+                step.warn(format!("{series}: the candle request failed: {error}"));
             }
         }
     }
 
-    /// Passes past candles directly to the session, bypassing gate and queue.
+    /// Passes candles of the warm-up directly to the session, bypassing the gate and the event queue.
     fn on_past_candles(&mut self, answer: Result<Reply<Candles>, BrokerError>, step: &mut Step<'_>) {
         let Phase::Starting(warm_up) = &mut self.phase else { return };
         let warmed = match answer {
@@ -189,11 +188,11 @@ impl Coordinator {
                 let value = record.prices.close;
                 price = self.plausible_price(id, (record.time, at, value), step);
                 if price.is_some() {
-                    self.audits.prices.polled(symbol, record.time, value);
+                    self.audits.prices.record_price(symbol, record.time, value);
                 }
             }
             Ok(Reply { value: PriceAnswer::NotYet, .. }) => {}
-            Err(error) => step.warn(format!("{symbol}: price request failed: {error}")),
+            Err(error) => step.warn(format!("{symbol}: the price request failed: {error}")),
         }
         self.on_grid_price(id, price, step);
     }
@@ -205,12 +204,12 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn settle_streamed(&mut self, id: SymbolId, is_over: bool, step: &mut Step<'_>) {
-        let Some((at, tick)) = self.market.settled_grid(id, is_over) else { return };
+    pub(super) fn settle_streamed_price(&mut self, id: SymbolId, is_over: bool, step: &mut Step<'_>) {
+        let Some((at, tick)) = self.market.take_grid_price(id, is_over) else { return };
         let symbol = self.market.symbol(id);
         let price = tick.and_then(|tick| self.plausible_price(id, (tick.time, at, tick.price), step));
         if let Some(tick) = tick.filter(|_| price.is_some()) {
-            self.audits.prices.polled(symbol, tick.time, tick.price);
+            self.audits.prices.record_price(symbol, tick.time, tick.price);
         }
         self.on_grid_price(id, price, step);
     }
@@ -236,7 +235,7 @@ impl Coordinator {
                 let again = self.trades.schedule_retry(intent, now);
                 self.agenda.add(again.unwrap_or(now), job);
                 self.events.gate.settle_job(job);
-                return self.warn_about(&format!("trade #{intent}: result request failed"), &error, step);
+                return self.warn_about(&format!("trade #{intent}: the result request failed"), &error, step);
             }
         };
         if report.id == venue_id {
@@ -246,8 +245,8 @@ impl Coordinator {
         {
             if let Some(difference) = news {
                 let text = format!(
-                    "trade #{intent}: the venue's record of {venue_id} describes another trade, {difference}; it \
-                     is ignored and requested again"
+                    "trade #{intent}: the venue's record of {venue_id} describes another trade, {difference}. The \
+                     record is ignored and requested again"
                 );
                 self.session.alarm(text, step);
             }
@@ -257,7 +256,7 @@ impl Coordinator {
         self.trades.is_known(intent);
         let report = self.with_agreed_payout(intent, report, step);
         if self.is_end_proven(intent, &report, step) {
-            self.take_report(intent, &report, step);
+            self.apply_report(intent, &report, step);
         }
         self.events.gate.settle_job(job);
     }
@@ -274,12 +273,12 @@ impl Coordinator {
                 self.mark_in_doubt(intent, now)
             }
             OpenOutcome::Opened(reply) => {
-                let fault = self.time_fault(intent, &reply, now);
+                let fault = self.find_time_fault(intent, &reply, now);
                 if let Some(TimeFault::OtherMoment { by }) = fault {
                     let text = format!(
                         "trade #{intent} is in doubt: the venue answered with trade {} dated {}, which is implausible",
                         reply.value.id,
-                        describe_distance(by)
+                        describe_time_distance(by)
                     );
                     self.session.alarm(text, step);
                     self.audit_terms(intent, &with_rounded_amount(*reply.value, self.session.scale()), step);
@@ -355,7 +354,7 @@ fn clock_samples(answer: &Answer) -> Vec<ClockSample> {
 }
 
 fn venue_time_or_now(venue_time: Option<Millis>, now: Millis) -> Millis {
-    venue_time.filter(|at| *at <= now + FAR_FUTURE && *at >= now - FAR_FUTURE).unwrap_or(now)
+    venue_time.filter(|at| *at <= now + MAX_TIME_OFFSET && *at >= now - MAX_TIME_OFFSET).unwrap_or(now)
 }
 
 fn to_rejection(answer: &candlewick_broker::Rejection) -> Rejection {
@@ -380,7 +379,7 @@ fn to_rejection(answer: &candlewick_broker::Rejection) -> Rejection {
 }
 
 impl Coordinator {
-    pub(super) fn on_absence(&mut self, span: Duration, step: &mut Step<'_>) {
+    pub(super) fn on_suspension(&mut self, span: Duration, step: &mut Step<'_>) {
         let span = Millis::new(i64::try_from(span.as_millis()).unwrap_or(i64::MAX));
         if self.phase.is_over() {
             return;
@@ -391,7 +390,7 @@ impl Coordinator {
             more => format!("{more} candles were missed"),
         };
         let seconds = span.get() / 1_000;
-        let text = format!("this process did not run for {seconds} s (suspended?); {candles}");
+        let text = format!("this process was suspended for {seconds} s, and {candles}");
         self.session.alarm(text, step);
     }
 }

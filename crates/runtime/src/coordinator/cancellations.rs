@@ -1,4 +1,4 @@
-//! Confirmation of trade ends: an unproven end is booked once the list or a second reading agrees.
+//! Confirms the ends of trades: an end without a result is booked once the list or a second reading confirms it.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
@@ -9,10 +9,10 @@ use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Outcome, Payout};
 
-/// Maximum wait for a confirmation, after which an unproven end is booked anyway.
-const MAX_WAIT: Millis = Millis::from_seconds(60);
+/// Maximum wait for a confirmation. An unproven end is booked after this time even without confirmation.
+const MAX_CONFIRMATION_WAIT: Millis = Millis::from_seconds(60);
 
-/// End of a trade that is known only from its status or from a "reverted" mark, not from a result.
+/// The end of a trade that the venue reports only by a status or a "reverted" mark, not by a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnprovenEnd {
     outcome: Outcome,
@@ -27,7 +27,7 @@ impl Coordinator {
         let id = if let Some(trade) = self.trades.find(intent) {
             self.events.gate.await_job(due, due, Job::Trade(intent));
             trade.venue_id.clone()
-        } else if let Some(id) = self.contradictions.request(intent) {
+        } else if let Some(id) = self.contradictions.begin_request(intent) {
             id
         } else {
             return;
@@ -36,7 +36,7 @@ impl Coordinator {
     }
 
     /// Returns whether the end of a trade may be booked. The venue's list must confirm an unproven end.
-    /// If a complete list lacks the trade, a second reading of its record suffices.
+    /// If a complete list does not contain the trade, a second reading of the trade's record suffices.
     pub(super) fn is_end_proven(
         &mut self,
         intent: IntentId,
@@ -55,7 +55,7 @@ impl Coordinator {
         let unproven = *trade.watch.unproven.insert(known.unwrap_or(new));
         let is_read_twice = now >= unproven.since + REREAD_DELAY;
         let is_confirmed = unproven.is_listed || unproven.is_looked_up && is_read_twice;
-        if is_confirmed && unproven.other.is_none() || now >= unproven.since + MAX_WAIT {
+        if is_confirmed && unproven.other.is_none() || now >= unproven.since + MAX_CONFIRMATION_WAIT {
             return true;
         }
         self.agenda.add(now, Job::Trades);
@@ -63,7 +63,7 @@ impl Coordinator {
         false
     }
 
-    pub(super) fn check_ends(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+    pub(super) fn check_unproven_ends(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         for report in &listing.trades {
             let open = self.trades.all().find(|(_, trade)| trade.venue_id == report.id);
             let Some((intent, payout)) = open.map(|(intent, trade)| (intent, trade.payout)) else { continue };
@@ -76,11 +76,11 @@ impl Coordinator {
             .map(|(intent, _)| intent)
             .collect();
         for intent in unproven {
-            self.check_end(intent, listing, step);
+            self.check_unproven_end(intent, listing, step);
         }
     }
 
-    fn check_end(&mut self, intent: IntentId, listing: &TradeListing, step: &mut Step<'_>) {
+    fn check_unproven_end(&mut self, intent: IntentId, listing: &TradeListing, step: &mut Step<'_>) {
         let now = step.now;
         let Some(trade) = self.trades.find_mut(intent) else { return };
         let Some(unproven) = trade.watch.unproven.as_mut().filter(|one| listing.began >= one.since) else {
@@ -100,13 +100,13 @@ impl Coordinator {
                 Some((_, first)) if listing.began >= first + REREAD_DELAY => {
                     let stated = unproven.outcome;
                     let text = format!(
-                        "trade #{intent}: the record says {stated}, but two readings of the venue's list say {outcome}, \
-                         which counts"
+                        "trade #{intent}: the record says {stated}, but two readings of the venue's list say {outcome}. \
+                         The list counts"
                     );
                     self.session.alarm(text, step);
                     let report = self.remove_implausible_fields(intent, report.clone(), step);
                     let report = self.with_agreed_payout(intent, report, step);
-                    self.take_report(intent, &report, step);
+                    self.apply_report(intent, &report, step);
                 }
                 known => {
                     unproven.other = known.or(Some((outcome, now)));
@@ -116,7 +116,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn take_report(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
+    pub(super) fn apply_report(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let now = step.now;
         let taken = self.venue_terms(intent, report);
         if let Some(taken) = taken {
@@ -134,13 +134,13 @@ impl Coordinator {
         }
         if report.is_reverted && settled.outcome != Outcome::Cancelled {
             let text =
-                format!("trade #{intent} ended {}, but the venue marks it as reverted", settled.outcome);
+                format!("trade #{intent} ended as {}, but the venue marks it as reverted", settled.outcome);
             self.halt_at_oddity(text, step);
         }
         let close = settled.close_time.or(close).unwrap_or(now);
         self.audit_settlement(&settled, (venue_id, taken), step);
         // The adopted trade may have finished already. Its settlement must follow the queued adoption.
-        let at = self.events.after_answer(intent).map_or(now, |after| after.max(now));
+        let at = self.events.time_after_answer(intent).map_or(now, |after| after.max(now));
         self.events.add(at, EventRank::Settlement(close, intent), EventKind::Settled(settled));
         self.trades.end(intent);
         if settled.outcome == Outcome::Cancelled && !self.is_simulated {

@@ -1,15 +1,13 @@
-//! Polling schedule of a series, and detection of new and late candles.
+//! Schedules the requests for the candles of a series, and detects new and late candles.
 
 use candlewick_engine::Origin;
 use candlewick_sdk::{Candle, Interval, Millis};
 
-/// Backoff between requests while a candle is missing. The last delay repeats.
-const PAUSES_MS: [i64; 6] = [250, 250, 500, 1_000, 2_000, 4_000];
-/// Number of intervals after which a missing candle is no longer requested.
-/// Without this limit, each request during a weekend would reach back to the start of the weekend.
-const MAX_BEHIND: i64 = 400;
-
-/// Number of known candles that are requested again, to detect revisions.
+/// Delays between repeated requests while a candle is missing. The last delay repeats.
+const RETRY_DELAYS_MS: [i64; 6] = [250, 250, 500, 1_000, 2_000, 4_000];
+/// Maximum age of a missing candle that is still requested, in intervals. Limits requests during weekends.
+const MAX_INTERVALS_BEHIND: i64 = 400;
+/// Number of known candles that each request includes again, to detect revisions.
 const REVISION_OVERLAP: i64 = 2;
 
 #[derive(Debug)]
@@ -20,7 +18,7 @@ pub(crate) struct CandleWatch {
     next_open: Millis,
     due_close: Millis,
     repeats: u32,
-    /// Close time of the first missing candle that is still being requested.
+    /// Close time of the earliest missing candle that is still requested.
     awaited_close: Millis,
     latest_delay: Option<Millis>,
     lateness: Lateness,
@@ -33,7 +31,7 @@ struct Lateness {
     first_missing: Millis,
     excused_until: Millis,
     week: TradingWeek,
-    /// Time of the newest price record, and the time at which it was read.
+    /// Time of the newest price record, and the time at which the record was read.
     price: Option<(Millis, Millis)>,
     is_quiet: bool,
     last_answer: Option<(Millis, bool)>,
@@ -65,8 +63,7 @@ impl Lateness {
             still_at.max(closed_at).map_or(self.excused_until, |at| at.max(self.excused_until));
     }
 
-    /// Returns when a stale price record was read. A price that does not change excuses missing candles.
-    /// Returns `None` for markets that never close, because these always have new prices.
+    /// Returns the time at which an unchanged price was read, because such a price excuses missing candles.
     fn stale_price_read_at(&self, length: Millis) -> Option<Millis> {
         let (recorded, read) = self.price.filter(|_| self.week == TradingWeek::Unknown)?;
         (recorded < self.first_missing - length && read >= self.first_missing).then_some(read)
@@ -81,7 +78,7 @@ impl Lateness {
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct PollResult {
-    pub(crate) news: Vec<(Millis, Candle, Origin)>,
+    pub(crate) new_candles: Vec<(Millis, Candle, Origin)>,
     pub(crate) next_request_at: Millis,
     pub(crate) is_settled: bool,
 }
@@ -117,7 +114,7 @@ impl CandleWatch {
         self.lateness.price = Some((recorded, now));
     }
 
-    /// Returns the first missing close, if only an unchanged price excuses the delay.
+    /// Returns the close time of the first missing candle if only an unchanged price excuses the delay.
     pub(crate) fn quiet_since(&self) -> Option<Millis> {
         let Lateness { is_quiet, first_missing, last_answer, .. } = self.lateness;
         let waited = last_answer?.0 - first_missing;
@@ -133,7 +130,7 @@ impl CandleWatch {
         self.due_close
     }
 
-    /// Returns the latest candle's delay and `true`, or the current wait and `false` if that is longer.
+    /// Returns the delay of the latest candle and `true`, or the longer wait for a missing candle and `false`.
     /// Returns `None` before the first candle is due.
     pub(crate) fn delay(&self, now: Millis) -> Option<(Millis, bool)> {
         let awaited = Some(now - self.awaited_close).filter(|waited| *waited > Millis::ZERO);
@@ -143,14 +140,14 @@ impl CandleWatch {
         }
     }
 
-    /// Returns the first open time to request. Includes a few known candles to detect revisions.
-    pub(crate) fn window_start(&self) -> Millis {
+    /// Returns the open time of the first candle to request, including known candles to detect revisions.
+    pub(crate) fn request_start(&self) -> Millis {
         self.next_open - self.interval.length() * REVISION_OVERLAP
     }
 
-    pub(crate) fn take(&mut self, candles: &[Candle], now: Millis) -> PollResult {
+    pub(crate) fn on_candles(&mut self, candles: &[Candle], now: Millis) -> PollResult {
         let length = self.interval.length();
-        let mut news = Vec::new();
+        let mut new_candles = Vec::new();
         for candle in candles.iter().filter(|candle| candle.time() >= self.next_open) {
             let close = candle.close_time(self.interval);
             // Only the latest candle can lead to a trade.
@@ -158,9 +155,9 @@ impl CandleWatch {
             if origin == Origin::Live {
                 self.latest_delay = Some(now - close);
             }
-            news.push((close, *candle, origin));
+            new_candles.push((close, *candle, origin));
         }
-        if let Some((close, _, _)) = news.last() {
+        if let Some((close, _, _)) = new_candles.last() {
             self.next_open = *close;
             self.lateness.on_candle(*close, length);
         }
@@ -169,23 +166,23 @@ impl CandleWatch {
         if has_come {
             let next_request_at = self.wait_for_next(now);
             self.awaited_close = self.due_close;
-            return PollResult { news, next_request_at, is_settled: true };
+            return PollResult { new_candles, next_request_at, is_settled: true };
         }
-        self.next_open = self.next_open.max(now.floor_to(length) - length * MAX_BEHIND);
+        self.next_open = self.next_open.max(now.floor_to(length) - length * MAX_INTERVALS_BEHIND);
         let (next_request_at, is_settled) = self.schedule_retry(now);
         if is_settled {
             self.awaited_close = self.due_close;
         }
-        PollResult { news, next_request_at, is_settled }
+        PollResult { new_candles, next_request_at, is_settled }
     }
 
-    pub(crate) fn fail(&mut self, now: Millis) -> (Millis, bool) {
+    pub(crate) fn on_failure(&mut self, now: Millis) -> (Millis, bool) {
         self.lateness.on_answer(now, true, self.interval.length());
         self.schedule_retry(now)
     }
 
     pub(crate) fn schedule_retry(&mut self, now: Millis) -> (Millis, bool) {
-        let pause = PAUSES_MS[(self.repeats as usize).min(PAUSES_MS.len() - 1)];
+        let pause = RETRY_DELAYS_MS[(self.repeats as usize).min(RETRY_DELAYS_MS.len() - 1)];
         let again = now + Millis::new(pause);
         self.repeats += 1;
         let is_over = self.repeats > self.quick_repeats || again >= self.due_close + self.interval.length();
@@ -201,15 +198,15 @@ impl CandleWatch {
     }
 }
 
-/// Monday 1969-12-29, 00:00 UTC: start of the week that contains the Unix epoch, which was a Thursday.
+/// Start of the week that contains the Unix epoch: Monday 1969-12-29, 00:00 UTC.
 const FIRST_MONDAY: Millis = Millis::new(-3 * 86_400_000);
 const WEEK: Millis = Millis::new(7 * 86_400_000);
-/// Friday 21:00 to Sunday 23:00 UTC: forex may be closed, depending on daylight saving time.
-const EARLIEST_CLOSE: Millis = Millis::new((4 * 24 + 21) * 3_600_000);
-const LATEST_OPEN: Millis = Millis::new((6 * 24 + 23) * 3_600_000);
-/// Friday 22:05 to Sunday 20:55 UTC: forex is certainly closed.
-const LATEST_CLOSE: Millis = Millis::new((4 * 24 + 22) * 3_600_000 + 300_000);
-const EARLIEST_OPEN: Millis = Millis::new((6 * 24 + 20) * 3_600_000 + 55 * 60_000);
+/// Start of the period in which forex may be closed: Friday 21:00 to Sunday 23:00 UTC.
+const FOREX_EARLIEST_CLOSE: Millis = Millis::new((4 * 24 + 21) * 3_600_000);
+const FOREX_LATEST_OPEN: Millis = Millis::new((6 * 24 + 23) * 3_600_000);
+/// Start of the period in which forex is always closed: Friday 22:05 to Sunday 20:55 UTC.
+const FOREX_LATEST_CLOSE: Millis = Millis::new((4 * 24 + 22) * 3_600_000 + 300_000);
+const FOREX_EARLIEST_OPEN: Millis = Millis::new((6 * 24 + 20) * 3_600_000 + 55 * 60_000);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TradingWeek {
@@ -219,18 +216,18 @@ pub(crate) enum TradingWeek {
 
 impl TradingWeek {
     pub(crate) fn on_candle(&mut self, close: Millis) {
-        if is_between(close, LATEST_CLOSE, EARLIEST_OPEN) {
+        if is_in_week_span(close, FOREX_LATEST_CLOSE, FOREX_EARLIEST_OPEN) {
             *self = Self::RoundTheClock;
         }
     }
 
     fn may_be_closed(self, at: Millis) -> bool {
-        self == Self::Unknown && is_between(at, EARLIEST_CLOSE, LATEST_OPEN)
+        self == Self::Unknown && is_in_week_span(at, FOREX_EARLIEST_CLOSE, FOREX_LATEST_OPEN)
     }
 }
 
-/// Returns whether `at` falls into the part `[from, to)` of the week, counted from Monday 00:00 UTC.
-fn is_between(at: Millis, from: Millis, to: Millis) -> bool {
+/// Returns whether `at` is within `[from, to)` of its week, counted from Monday 00:00 UTC.
+fn is_in_week_span(at: Millis, from: Millis, to: Millis) -> bool {
     let in_week = (at - FIRST_MONDAY).get().rem_euclid(WEEK.get());
     (from.get()..to.get()).contains(&in_week)
 }
@@ -258,9 +255,9 @@ mod tests {
     fn bounds_the_request_window_after_silence_but_not_after_an_outage() {
         let (mut silent, mut broken) = (watch(), watch());
         let later = minute(10 + 1_000);
-        silent.take(&[], later);
+        silent.on_candles(&[], later);
         broken.schedule_retry(later);
-        assert_eq!((silent.window_start(), broken.window_start()), (minute(8 + 600), minute(8)));
+        assert_eq!((silent.request_start(), broken.request_start()), (minute(8 + 600), minute(8)));
     }
 
     #[test]
@@ -269,8 +266,8 @@ mod tests {
         let mut watch = watch();
         assert_eq!(watch.delay(minute(11)), None, "none was due");
         assert_eq!(watch.delay(minute(11) + ms(1)), Some((ms(1), false)));
-        watch.take(&[], minute(11) + ms(100));
-        watch.take(&[candle(10)], minute(11) + ms(350));
+        watch.on_candles(&[], minute(11) + ms(100));
+        watch.on_candles(&[candle(10)], minute(11) + ms(350));
         assert_eq!(watch.delay(minute(12) - ms(1)), Some((ms(350), true)));
         assert_eq!(watch.delay(minute(12) + ms(349)), Some((ms(350), true)), "the next is not later yet");
         assert_eq!(watch.delay(minute(12) + ms(350)), Some((ms(350), false)));
@@ -278,7 +275,7 @@ mod tests {
             watch.schedule_retry(minute(12) + Millis::from_seconds(seconds));
         }
         assert_eq!(watch.delay(minute(15)), Some((minute(3), false)));
-        while !watch.take(&[], minute(15)).is_settled {}
+        while !watch.on_candles(&[], minute(15)).is_settled {}
         assert_eq!(watch.delay(minute(15)), Some((ms(350), true)));
     }
 
@@ -287,22 +284,22 @@ mod tests {
         let (mut failing, mut empty) = (watch(), watch());
         // The candle that closes at minute 11 is due. It is late after two more intervals, at minute 13.
         for now in [minute(11), minute(12), minute(13)] {
-            failing.fail(now);
-            empty.take(&[], now);
+            failing.on_failure(now);
+            empty.on_candles(&[], now);
             assert_eq!((failing.late_since(), empty.late_since()), (None, None), "{now}");
         }
         let late = minute(13) + Millis::new(1);
-        failing.fail(late);
-        empty.take(&[candle(9)], late);
+        failing.on_failure(late);
+        empty.on_candles(&[candle(9)], late);
         let since = |is_failing| Some((minute(11), is_failing));
         assert_eq!((failing.late_since(), empty.late_since()), (since(true), since(false)));
-        failing.take(&[candle(10)], late);
+        failing.on_candles(&[candle(10)], late);
         assert_eq!(failing.late_since(), None);
-        empty.take(&[candle(10), candle(12)], late);
+        empty.on_candles(&[candle(10), candle(12)], late);
         assert_eq!(empty.late_since(), None);
-        failing.fail(minute(14));
+        failing.on_failure(minute(14));
         assert_eq!(failing.late_since(), None);
-        failing.fail(minute(14) + Millis::new(1));
+        failing.on_failure(minute(14) + Millis::new(1));
         assert_eq!(failing.late_since(), Some((minute(12), true)));
     }
 
@@ -311,7 +308,7 @@ mod tests {
         let mut watch = watch();
         let later = minute(60) + Millis::new(300);
         assert_eq!(watch.late_since(), None);
-        watch.take(&[candle(59)], later);
+        watch.on_candles(&[candle(59)], later);
         assert_eq!(watch.late_since(), None);
     }
 
@@ -321,12 +318,12 @@ mod tests {
         let noon = Millis::HOUR * 60;
         let mut watch = CandleWatch::new(Interval::MINUTE, noon, noon, Millis::ZERO, 3);
         for now in (1..=60).map(|count| noon + minute(count)) {
-            watch.take(&[], now);
+            watch.on_candles(&[], now);
             assert_eq!(watch.late_since(), None);
         }
-        watch.fail(noon + minute(62));
+        watch.on_failure(noon + minute(62));
         assert_eq!(watch.late_since(), None);
-        watch.fail(noon + minute(63));
+        watch.on_failure(noon + minute(63));
         assert_eq!(watch.late_since(), Some((noon + minute(1), true)));
     }
 
@@ -336,14 +333,14 @@ mod tests {
         let mut watch = watch();
         for count in 11..=20 {
             watch.on_price(minute(10) - Millis::new(1), minute(count));
-            watch.take(&[], minute(count));
+            watch.on_candles(&[], minute(count));
             assert_eq!(watch.late_since(), None, "{count}");
             assert_eq!(watch.quiet_since(), (count > 13).then_some(minute(11)), "{count}");
         }
         // A price at minute 10 means that its candle is due. It is late two intervals after the last stale price.
         watch.on_price(minute(10), minute(21));
         for (count, expected) in [(21, None), (22, None), (23, Some((minute(11), false)))] {
-            watch.take(&[], minute(count));
+            watch.on_candles(&[], minute(count));
             assert_eq!((watch.late_since(), watch.quiet_since()), (expected, None), "{count}");
         }
     }
@@ -354,18 +351,18 @@ mod tests {
         unread.on_price(minute(9), minute(11));
         for count in 11..=14 {
             failing.on_price(minute(9), minute(count));
-            failing.fail(minute(count));
-            unread.take(&[], minute(count));
+            failing.on_failure(minute(count));
+            unread.on_candles(&[], minute(count));
         }
         assert_eq!(failing.late_since(), Some((minute(11), true)));
         assert_eq!(unread.late_since(), Some((minute(11), false)), "the record was read at minute 11");
         // Saturday 1970-01-03 12:00 UTC: a market with a candle at this time never closes.
         let noon = Millis::HOUR * 60;
         let mut open = CandleWatch::new(Interval::MINUTE, noon, noon, Millis::ZERO, 3);
-        open.take(&[candle(noon.get() / 60_000)], noon + minute(1));
+        open.on_candles(&[candle(noon.get() / 60_000)], noon + minute(1));
         for count in 2..=5 {
             open.on_price(noon, noon + minute(count));
-            open.take(&[], noon + minute(count));
+            open.on_candles(&[], noon + minute(count));
         }
         assert_eq!(open.late_since(), Some((noon + minute(2), false)));
     }

@@ -18,20 +18,19 @@ use std::time::Duration;
 #[derive(Debug)]
 pub enum Command {
     Ask(VenueRequest),
-    /// Send this open exactly once. The runner replies with [`Answer::Open`](super::Answer::Open).
+    /// Send this order exactly once. The runner replies with [`Answer::Open`](super::Answer::Open).
     Send(DurableOpen),
-    /// Record an entry. A refusal is reported as [`Input::EntryRefused`](super::Input::EntryRefused).
+    /// Record a journal entry. The runner reports a refusal as [`Input::EntryRefused`](super::Input::EntryRefused).
     Record(JournalEntry),
-    /// Make all recorded entries durable. The reply is [`Input::Durable`](super::Input::Durable).
-    /// More entries may be recorded in the meantime.
+    /// Make all recorded entries durable. The runner replies with [`Input::Durable`](super::Input::Durable).
     MakeDurable,
     CloseJournal,
     Notify(Notice),
     AnswerOrder(OrderId, ControlAnswer),
-    /// Let the clock catch up after sleep. The reply is [`Input::ClockMoved`](super::Input::ClockMoved).
+    /// Advance the clock after the machine slept. The reply is [`Input::ClockMoved`](super::Input::ClockMoved).
     CatchUpClock,
     WakeAt(Millis),
-    /// Deliver all pending answers, then [`Input::Finish`](super::Input::Finish).
+    /// Deliver all pending answers, and then send [`Input::Finish`](super::Input::Finish).
     Finish(Stop),
     End(Box<RunResult>),
 }
@@ -48,7 +47,7 @@ pub enum VenueRequest {
     User,
     SettlementPrice(Symbol, Millis),
     NamedTrade(OrderId, IntentId, String),
-    /// Read the current settings. These come from local files, not from the venue.
+    /// Read the current settings from local files. Not sent to the venue.
     Settings(Box<ReloadInput>),
 }
 
@@ -111,7 +110,7 @@ impl Step<'_> {
         self.commands.push(Command::Notify(Notice::Alarm(text.into())));
     }
 
-    /// Logs a warning about a change that already has its own notice.
+    /// Logs a warning about a change that another notice already reports.
     pub(crate) fn log_warning(&mut self, text: impl Into<String>) {
         self.commands.push(Command::Notify(Notice::Logged { text: text.into(), is_alarm: false }));
     }
@@ -121,18 +120,18 @@ impl Step<'_> {
     }
 }
 
-/// An input to the coordinator. The runner ends each batch with [`Input::Time`].
-/// Only then are events passed to the session, so that their order does not depend on the order of arrival.
+/// An input to the coordinator. The runner ends each batch of inputs with [`Input::Time`].
+/// Only [`Input::Time`] passes events to the session, so their order does not depend on the order of arrival.
 #[derive(Debug)]
 pub enum Input {
     Start,
     Answer(Answer),
     Tick(SymbolId, PriceTick),
     FeedEnded(SymbolId),
-    /// The venue rejects the token for this reason. `None` if it accepts the token again.
+    /// Reason why the venue rejects the token, `None` once the venue accepts the token again.
     Token(Option<String>),
     Unrecognised(BTreeMap<String, u64>),
-    /// Result of [`Command::MakeDurable`](super::Command::MakeDurable) for all entries recorded before it.
+    /// Result of a [`Command::MakeDurable`](super::Command::MakeDurable), for the entries recorded until then.
     Durable(Result<(), JournalError>),
     EntryRefused,
     RenewJournal,
@@ -142,7 +141,7 @@ pub enum Input {
     Absent(Duration),
     Order(OrderId, ControlOrder),
     Stop(Stop),
-    /// All pending answers were delivered. Reply to [`Command::Finish`](super::Command::Finish).
+    /// Reply to [`Command::Finish`](super::Command::Finish): all pending answers were delivered.
     Finish(Stop),
     Time,
 }
@@ -207,7 +206,7 @@ impl Answer {
         }
     }
 
-    /// Builds the answer to a request that failed internally. An open then has an unknown outcome.
+    /// Builds the answer to a request that failed internally. The outcome of a failed open is unknown.
     pub fn broken(id: RequestId, now: Millis, text: String) -> Self {
         let error = BrokerError::Unavailable { text: text.clone() };
         match id {
@@ -234,9 +233,8 @@ impl Answer {
 
 pub type RunResult = Result<super::Finished, RuntimeError>;
 
-/// An approved trade with a durable intent. Only this type can be sent to the venue.
-/// Only [`Coordinator`](super::Coordinator) creates it, once the journal has confirmed the intent. At that point
-/// it rejects late signals and sets the deadline for sending.
+/// An approved order whose intent is durable in the journal. Only this type can be sent to the venue, and only
+/// the [`Coordinator`](super::Coordinator) creates values, after a check that the signal is not late.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DurableOpen {
     intent: IntentId,
@@ -257,7 +255,7 @@ impl DurableOpen {
         &self.order
     }
 
-    /// Deadline for sending, by the local clock. An adapter that had to wait must not send after it.
+    /// Deadline for sending, by the local clock. An adapter must not send the order after the deadline.
     pub const fn leave_by(&self) -> Millis {
         self.leave_by
     }
@@ -287,7 +285,7 @@ impl Requests {
         self.has(RequestId::Trades) || self.has(RequestId::BalancesAfterTrades)
     }
 
-    pub(crate) fn opening(&self) -> impl Iterator<Item = IntentId> {
+    pub(crate) fn unanswered_opens(&self) -> impl Iterator<Item = IntentId> {
         self.0.iter().filter_map(|id| match id {
             RequestId::Open(intent) => Some(*intent),
             _ => None,

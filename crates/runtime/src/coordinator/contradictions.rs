@@ -1,20 +1,17 @@
-//! Booked results that the venue contradicts. The result is corrected, or the run halts.
+//! Handles booked results that the venue contradicts: corrects the result, or halts the run.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
 use super::command::Step;
-use crate::audit::{Audit, BookedResult, Finding, ProfitRules, Source, Statement, describe_result};
+use crate::audit::{Audit, BookedResult, Finding, ProfitRules, Source, VenueClaim, describe_result};
 use candlewick_broker::{BrokerError, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Money, Outcome};
 use std::collections::BTreeMap;
 
 pub(super) const REREAD_DELAY: Millis = Millis::from_seconds(5);
-
-const MAX_CHANGES: u32 = 3;
-
+const MAX_CLAIM_CHANGES: u32 = 3;
 const MAX_WAIT: Millis = Millis::from_seconds(600);
-
 /// Maximum number of requests for a contradicted trade's record before the run halts.
 const MAX_REQUESTS: u32 = 8;
 
@@ -23,18 +20,18 @@ pub(crate) struct Contradictions {
     pending: BTreeMap<IntentId, Contradiction>,
     changes: BTreeMap<IntentId, u32>,
     cancelled: BTreeMap<IntentId, Millis>,
-    /// Whether a correction concerns data that this run has not loaded. Only a restart applies it.
+    /// Whether a correction concerns data that this run has not loaded. Only a restart applies such a correction.
     pub(super) needs_restart: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Contradiction {
     pub(crate) venue_id: String,
-    pub(crate) settling: BookedResult,
-    pub(crate) reported: Statement,
+    pub(crate) booked: BookedResult,
+    pub(crate) reported: VenueClaim,
     since: Millis,
     is_confirmed: bool,
-    record: Option<Statement>,
+    record: Option<VenueClaim>,
     requests: u32,
 }
 
@@ -50,18 +47,18 @@ pub(crate) enum Ruling {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Undecidable {
     Unsteady,
-    OtherRecord(Statement),
+    OtherRecord(VenueClaim),
     NoResult,
     NotRead,
     WrongProfit,
 }
 
 impl Contradictions {
-    pub(crate) fn is_any(&self) -> bool {
+    pub(crate) fn needs_list(&self) -> bool {
         self.is_pending() || !self.cancelled.is_empty()
     }
 
-    /// Returns whether a booked result is contradicted. If so, the wallet may reflect either result.
+    /// Returns whether the venue contradicts a booked result. The wallet may then reflect either result.
     pub(crate) fn is_pending(&self) -> bool {
         !self.pending.is_empty()
     }
@@ -74,7 +71,7 @@ impl Contradictions {
         self.cancelled.insert(intent, now);
     }
 
-    pub(crate) fn request(&mut self, intent: IntentId) -> Option<String> {
+    pub(crate) fn begin_request(&mut self, intent: IntentId) -> Option<String> {
         let pending = self.pending.get_mut(&intent).filter(|pending| pending.record.is_none())?;
         pending.requests += 1;
         Some(pending.venue_id.clone())
@@ -86,21 +83,21 @@ impl Contradictions {
 
     fn on_list(
         &mut self,
-        (venue_id, settling): (String, BookedResult),
-        reported: Statement,
+        (venue_id, booked): (String, BookedResult),
+        reported: VenueClaim,
         (began, now): (Millis, Millis),
     ) -> Ruling {
-        let intent = settling.intent;
+        let intent = booked.intent;
         let Some(pending) = self.pending.get_mut(&intent) else {
             if !reported.contradicts() {
                 return Ruling::Nothing;
             }
             let (since, is_confirmed, record, requests) = (now, false, None, 0);
-            let new = Contradiction { venue_id, settling, reported, since, is_confirmed, record, requests };
+            let new = Contradiction { venue_id, booked, reported, since, is_confirmed, record, requests };
             self.pending.insert(intent, new);
             return Ruling::ReadAgain { is_first: true };
         };
-        if reported == Statement::Silent {
+        if reported == VenueClaim::Silent {
             return Ruling::ReadAgain { is_first: false };
         }
         if reported == pending.reported {
@@ -109,10 +106,10 @@ impl Contradictions {
         }
         let changes = self.changes.entry(intent).or_default();
         *changes += 1;
-        if *changes >= MAX_CHANGES {
+        if *changes >= MAX_CLAIM_CHANGES {
             return self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::Unsteady));
         }
-        if reported == Statement::Agrees {
+        if reported == VenueClaim::Agrees {
             return self.end(intent, Ruling::Withdrawn);
         }
         (pending.reported, pending.since, pending.is_confirmed) = (reported, now, false);
@@ -120,7 +117,7 @@ impl Contradictions {
         Ruling::ReadAgain { is_first: false }
     }
 
-    fn on_record(&mut self, intent: IntentId, reported: Option<Statement>) -> Ruling {
+    fn on_record(&mut self, intent: IntentId, reported: Option<VenueClaim>) -> Ruling {
         let Some(pending) = self.pending.get_mut(&intent) else { return Ruling::Nothing };
         match reported {
             Some(reported) => pending.record = Some(reported),
@@ -139,15 +136,15 @@ impl Contradictions {
         };
         let reported = pending.reported;
         match (reported, record) {
-            (Statement::Ended(outcome, Some(profit)), Statement::Silent) => {
+            (VenueClaim::Ended(outcome, Some(profit)), VenueClaim::Silent) => {
                 self.end(intent, |pending| Ruling::Correct(pending, (outcome, profit)))
             }
-            (Statement::Ended(outcome, Some(profit)), record) if record == reported => {
+            (VenueClaim::Ended(outcome, Some(profit)), record) if record == reported => {
                 self.end(intent, |pending| Ruling::Correct(pending, (outcome, profit)))
             }
             // A list with an unknown result does not override a record with the booked result.
-            (Statement::Unknown, Statement::Agrees) => self.end(intent, Ruling::Withdrawn),
-            (_, Statement::Silent) => {
+            (VenueClaim::Unknown, VenueClaim::Agrees) => self.end(intent, Ruling::Withdrawn),
+            (_, VenueClaim::Silent) => {
                 self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::NoResult))
             }
             (_, record) if record == reported => {
@@ -164,28 +161,28 @@ impl Contradictions {
     }
 }
 
-const RETRY_AFTER: Millis = Millis::from_seconds(30);
+const LIST_RETRY_DELAY: Millis = Millis::from_seconds(30);
 
 impl Coordinator {
     pub(super) fn audit_results(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let at = (self.doubts.resolver.lag.allowance(), self.session.scale(), step.now);
-        for (venue_id, settling, reported) in self.audits.results.compare(listing, at) {
+        for (venue_id, booked, reported) in self.audits.results.compare(listing, at) {
             if let Some(report) = listing.trades.iter().find(|report| report.id == venue_id) {
-                self.check_payout((settling.intent, settling.payout), report, step);
+                self.check_payout((booked.intent, booked.payout), report, step);
             }
             let began = (listing.began, step.now);
-            let ruling = self.contradictions.on_list((venue_id, settling), reported, began);
-            self.on_ruling(settling.intent, ruling, step);
+            let ruling = self.contradictions.on_list((venue_id, booked), reported, began);
+            self.on_ruling(booked.intent, ruling, step);
         }
         let has_failed = listing.ended_early.is_some();
         if !has_failed {
-            self.contradictions.cancelled.retain(|_, booked| *booked > listing.began);
+            self.contradictions.cancelled.retain(|_, at| *at > listing.began);
         }
         for pending in self.contradictions.take_overdue(step.now) {
             self.halt_at_contradiction(&pending, Undecidable::NotRead, step);
         }
-        if self.contradictions.is_any() {
-            let pause = if has_failed { RETRY_AFTER } else { REREAD_DELAY };
+        if self.contradictions.needs_list() {
+            let pause = if has_failed { LIST_RETRY_DELAY } else { REREAD_DELAY };
             self.agenda.add(step.now + pause, Job::Trades);
         }
     }
@@ -200,12 +197,12 @@ impl Coordinator {
         let reported = match answer {
             // A record with a status but no result does not contradict a list with a result.
             Ok(reply) if reply.value.id == pending.venue_id && reply.value.is_by_status => {
-                Some(Statement::Silent)
+                Some(VenueClaim::Silent)
             }
             Ok(reply) if reply.value.id == pending.venue_id => {
-                Some(pending.settling.classify(&reply.value, self.session.scale()))
+                Some(pending.booked.classify(&reply.value, self.session.scale()))
             }
-            Err(BrokerError::NotFound { .. }) => Some(Statement::Silent),
+            Err(BrokerError::NotFound { .. }) => Some(VenueClaim::Silent),
             Ok(_) | Err(_) => None,
         };
         let ruling = self.contradictions.on_record(intent, reported);
@@ -217,7 +214,7 @@ impl Coordinator {
             Ruling::Nothing => {}
             Ruling::ReadAgain { is_first } => {
                 if let Some(pending) = self.contradictions.find(intent).filter(|_| is_first) {
-                    let text = format!("{}; both are read again", self.describe(pending));
+                    let text = format!("{}; the list and the record are read again", self.describe(pending));
                     self.report_findings(
                         Audit::Settlement,
                         0,
@@ -229,9 +226,9 @@ impl Coordinator {
                 self.agenda.add(step.now + REREAD_DELAY, Job::Trade(intent));
             }
             Ruling::Withdrawn(pending) => {
-                let BookedResult { outcome, profit, .. } = pending.settling;
+                let BookedResult { outcome, profit, .. } = pending.booked;
                 let result = describe_result(outcome, profit, self.session.scale());
-                step.warn(format!("trade #{intent}: the venue's list says {result} again, as booked"));
+                step.warn(format!("trade #{intent}: the venue's list again says {result}, as booked"));
             }
             Ruling::Correct(pending, result) => self.correct(&pending, result, step),
             Ruling::Undecidable(pending, why) => self.halt_at_contradiction(&pending, why, step),
@@ -239,19 +236,19 @@ impl Coordinator {
     }
 
     fn describe(&self, pending: &Contradiction) -> String {
-        let Contradiction { settling, reported, .. } = pending;
+        let Contradiction { booked, reported, .. } = pending;
         let scale = self.session.scale();
-        let booked = describe_result(settling.outcome, settling.profit, scale);
-        let by = if settling.source == Source::Person { " by the operator" } else { "" };
-        let says = reported.describe(settling, scale);
-        format!("trade #{} was booked as {booked}{by}, but the venue's list now says {says}", settling.intent)
+        let result = describe_result(booked.outcome, booked.profit, scale);
+        let by = if booked.source == Source::Person { " by the operator" } else { "" };
+        let says = reported.describe(booked, scale);
+        format!("trade #{} was booked as {result}{by}, but the venue's list now says {says}", booked.intent)
     }
 
     fn correct(&mut self, pending: &Contradiction, result: (Outcome, Money), step: &mut Step<'_>) {
-        let Contradiction { venue_id, settling, .. } = pending;
-        let (intent, (outcome, profit)) = (settling.intent, result);
+        let Contradiction { venue_id, booked, .. } = pending;
+        let (intent, (outcome, profit)) = (booked.intent, result);
         let rules = self.profit_rules();
-        let settled = settling.with_result(result);
+        let settled = booked.with_result(result);
         if !settled.is_possible(rules.max_payout_percent) {
             return self.halt_at_contradiction(pending, Undecidable::NoResult, step);
         }
@@ -264,15 +261,15 @@ impl Coordinator {
         self.events.add(step.now, place, EventKind::Correction { intent, outcome, profit });
         self.audits.wallet.forget_lag();
         self.dispatch_due(step);
-        let corrected = BookedResult { outcome, profit, source: Source::Venue, ..*settling };
-        self.session.after_correction(settling, &corrected, step);
+        let corrected = BookedResult { outcome, profit, source: Source::Venue, ..*booked };
+        self.session.apply_correction(booked, &corrected, step);
         self.audits.results.book(venue_id, corrected);
         *self.contradictions.changes.entry(intent).or_default() += 1;
         let scale = self.session.scale();
-        let [before, after] = [(settling.outcome, settling.profit), result]
+        let [before, after] = [(booked.outcome, booked.profit), result]
             .map(|(outcome, profit)| describe_result(outcome, profit, scale));
         let text =
-            format!("trade #{intent} is corrected from {before} to {after}: two readings of the venue agree");
+            format!("trade #{intent} is corrected from {before} to {after}, as two venue readings agree");
         self.session.alarm(text, step);
         if let Some(wrong) = wrong {
             self.halt_at_oddity(wrong.text, step);
@@ -280,8 +277,8 @@ impl Coordinator {
         if !is_exact {
             self.contradictions.needs_restart = true;
             let text = format!(
-                "trade #{intent} was settled before the last journal snapshot. Restart the bot to correct ledger, limits and \
-                 ladders"
+                "trade #{intent} was settled before the last journal snapshot. Restart the bot to correct its ledger, \
+                 limits and ladders"
             );
             self.halt_at_oddity(text, step);
         }
@@ -292,9 +289,9 @@ impl Coordinator {
         let scale = self.session.scale();
         let text = self.describe(pending);
         let text = match why {
-            Undecidable::Unsteady => format!("{text}; the list keeps changing"),
+            Undecidable::Unsteady => format!("{text}, and the list keeps changing"),
             Undecidable::OtherRecord(record) => {
-                format!("{text}, and the trade's record says {}", record.describe(&pending.settling, scale))
+                format!("{text}, and the trade's record says {}", record.describe(&pending.booked, scale))
             }
             Undecidable::NotRead => format!("{text}, and a second reading failed"),
             Undecidable::NoResult => format!("{text} in two readings"),
@@ -315,11 +312,11 @@ impl Coordinator {
 mod tests {
     use super::*;
     use Reading::{List, Record};
-    use Statement::{Agrees, Running, Silent, Twice, Unknown};
+    use VenueClaim::{Agrees, Mixed, Running, Silent, Unknown};
     use candlewick_engine::BotId;
 
     fn booked() -> (String, BookedResult) {
-        let settling = BookedResult {
+        let booked = BookedResult {
             intent: IntentId::new(3),
             bot: BotId::FIRST,
             stake: Money::from_minor(1_000),
@@ -329,15 +326,15 @@ mod tests {
             at: Millis::ZERO,
             source: Source::Venue,
         };
-        ("01JT".to_owned(), settling)
+        ("01JT".to_owned(), booked)
     }
 
-    const LOST: Statement = Statement::Ended(Outcome::Lost, Some(Money::from_minor(-1_000)));
-    const WON: Statement = Statement::Ended(Outcome::Won, Some(Money::from_minor(800)));
+    const LOST: VenueClaim = VenueClaim::Ended(Outcome::Lost, Some(Money::from_minor(-1_000)));
+    const WON: VenueClaim = VenueClaim::Ended(Outcome::Won, Some(Money::from_minor(800)));
 
     enum Reading {
-        List(i64, Statement),
-        Record(Option<Statement>),
+        List(i64, VenueClaim),
+        Record(Option<VenueClaim>),
     }
 
     fn last_ruling(readings: &[Reading]) -> String {
@@ -350,7 +347,7 @@ mod tests {
                     all.on_list(booked(), *reported, (at, at))
                 }
                 Record(reported) => {
-                    all.request(IntentId::new(3));
+                    all.begin_request(IntentId::new(3));
                     all.on_record(IntentId::new(3), *reported)
                 }
             };
@@ -382,7 +379,7 @@ mod tests {
             (&[List(0, LOST), List(5, WON), Record(Some(WON)), List(10, WON)], "WON 800"),
             (&[List(0, LOST), List(5, WON), List(10, LOST), List(15, WON)], "Unsteady"),
             (&[List(0, Running), List(5, Running), Record(Some(Running))], "NoResult"),
-            (&[List(0, Twice), List(5, Twice), Record(Some(Silent))], "NoResult"),
+            (&[List(0, Mixed), List(5, Mixed), Record(Some(Silent))], "NoResult"),
         ] {
             assert_eq!(last_ruling(readings), expected);
         }

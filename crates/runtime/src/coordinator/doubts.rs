@@ -1,6 +1,6 @@
-//! Intents in doubt, and the assignment of known trades to intents.
+//! Tracks intents in doubt (orders of unknown status), and the trades assigned to each intent.
 
-use super::recorded_session::{OldIntent, RecordedSession};
+use super::recorded_session::{ForgottenIntent, RecordedSession};
 use crate::RuntimeSettings;
 use crate::past::{HALTED, RecoveredState};
 use crate::resolver::{
@@ -12,18 +12,18 @@ use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
 use candlewick_sdk::{Millis, Money};
 use std::collections::{BTreeMap, BTreeSet};
 
-const MAX_ODD_ROWS: usize = 10_000;
+const MAX_ODD_TRADES: usize = 10_000;
 
 pub(crate) struct Doubts {
     pub(super) resolver: Resolver,
     claimed: ClaimedTrades,
     sent: BTreeMap<IntentId, Millis>,
     began: BTreeMap<IntentId, Millis>,
-    /// The last list, until the wallet reading that follows it arrives.
+    /// The venue's last trade list, stored until the next wallet reading arrives.
     pub(super) listing: Option<TradeListing>,
-    /// Implausible data already reported, by trade id or full text. Includes reports from earlier runs.
+    /// Implausible data that this run or an earlier run has reported, as trade ids or full texts.
     oddities: BTreeSet<String>,
-    odd_rows: BTreeSet<String>,
+    odd_trades: BTreeSet<String>,
     list_every: Option<Millis>,
 }
 
@@ -49,12 +49,12 @@ impl Doubts {
             began: std::mem::take(&mut past.doubted),
             listing: None,
             oddities: std::mem::take(&mut past.alarms),
-            odd_rows: BTreeSet::new(),
+            odd_trades: BTreeSet::new(),
             list_every: (seconds > 0).then(|| Millis::from_seconds(seconds)),
         }
     }
 
-    /// Marks a trade as belonging to an intent, as its own or a duplicate. No other intent can claim it.
+    /// Assigns a trade to an intent, possibly as a duplicate, so that no other intent can claim the trade.
     pub(crate) fn claim(&mut self, venue_id: &str) {
         self.claimed.insert(venue_id.to_owned());
     }
@@ -63,7 +63,7 @@ impl Doubts {
         self.claimed.contains(venue_id)
     }
 
-    pub(crate) fn forget(&mut self, old: &OldIntent) {
+    pub(crate) fn forget(&mut self, old: &ForgottenIntent) {
         self.sent.remove(&old.intent);
         self.began.remove(&old.intent);
         if let Some(id) = old.venue_id {
@@ -76,8 +76,7 @@ impl Doubts {
         (self.claimed.names(), self.sent.len())
     }
 
-    /// Returns whether a finished intent is near a request whose trade is or may still be searched for.
-    /// Near means that the symbols are equal and the times at most `slack` apart.
+    /// Returns whether a finished intent is within `slack` of a request for the same symbol that is not resolved yet.
     pub(crate) fn is_near(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
         let terms = &row.approved;
         let symbols = [session.ordered_symbol(terms), session.traded_symbol(terms)];
@@ -94,25 +93,25 @@ impl Doubts {
         self.resolver.begin(doubt, now);
     }
 
-    pub(crate) fn recall(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
-        let doubt = self.build_doubt(session, terms, self.began_at(terms, now));
+    pub(crate) fn restore(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
+        let doubt = self.build_doubt(session, terms, self.doubt_began_at(terms, now));
         self.resolver.begin(doubt, now);
     }
 
     pub(crate) fn recall_not_opened(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
-        let doubt = self.build_doubt(session, terms, self.began_at(terms, now));
+        let doubt = self.build_doubt(session, terms, self.doubt_began_at(terms, now));
         self.resolver.recall_not_opened(doubt, now);
     }
 
-    fn began_at(&self, terms: &OrderTerms, now: Millis) -> Millis {
+    fn doubt_began_at(&self, terms: &OrderTerms, now: Millis) -> Millis {
         self.began.get(&terms.intent()).copied().unwrap_or(now)
     }
 
     pub(crate) fn reinstate(&mut self, session: &RecordedSession, refused: &IntentRow, now: Millis) {
-        self.resolver.begin(self.refused_doubt(session, refused), now);
+        self.resolver.begin(self.build_refused_doubt(session, refused), now);
     }
 
-    pub(crate) fn refused(&self, session: &RecordedSession, now: Millis) -> Vec<Doubt> {
+    pub(crate) fn refused_doubts(&self, session: &RecordedSession, now: Millis) -> Vec<Doubt> {
         let rows = session.book().rows().iter();
         let is_young = |row: &&IntentRow| now - row.approved.decision_time() < Millis::DAY;
         // Requests that this run marked as not sent never left. Those of earlier runs may have.
@@ -120,10 +119,10 @@ impl Doubts {
             row.state != IntentState::NotSent || self.sent.contains_key(&row.approved.intent())
         };
         let refused = rows.filter(|row| row.is_refused()).filter(is_young).filter(has_left);
-        refused.map(|row| self.refused_doubt(session, row)).collect()
+        refused.map(|row| self.build_refused_doubt(session, row)).collect()
     }
 
-    fn refused_doubt(&self, session: &RecordedSession, row: &IntentRow) -> Doubt {
+    fn build_refused_doubt(&self, session: &RecordedSession, row: &IntentRow) -> Doubt {
         let answered = row.answered_at.unwrap_or_else(|| row.approved.decision_time());
         self.build_doubt(session, &row.approved, answered)
     }
@@ -147,8 +146,8 @@ impl Doubts {
         self.list_every.map(|every| now + every)
     }
 
-    /// Returns whether implausible data is new, so that it halts the run (if halted, raises an alarm).
-    /// Causes of earlier halts do not halt again, because the operator has resumed from them.
+    /// Returns whether implausible data is new. New data halts the run, or raises an alarm if already halted.
+    /// The cause of an earlier halt is not new, because the operator has resumed the run since.
     pub(crate) fn is_new_oddity(&mut self, text: &str, is_halted: bool) -> bool {
         let halted_by = format!("{HALTED}{text}");
         if is_halted {
@@ -162,8 +161,8 @@ impl Doubts {
         !self.oddities.contains(text) && self.oddities.insert(venue_id.to_owned())
     }
 
-    pub(crate) fn is_new_odd_row(&mut self, id: &str) -> bool {
-        self.odd_rows.len() < MAX_ODD_ROWS && self.odd_rows.insert(id.to_owned())
+    pub(crate) fn is_new_odd_trade(&mut self, id: &str) -> bool {
+        self.odd_trades.len() < MAX_ODD_TRADES && self.odd_trades.insert(id.to_owned())
     }
 
     pub(crate) fn resolve(
@@ -181,8 +180,8 @@ impl Doubts {
         let in_flight: Vec<Doubt> = (opening.iter().copied().chain(waiting))
             .filter_map(|intent| Some(self.build_doubt(session, &session.terms(intent)?, Millis::MAX)))
             .collect();
-        let answered = self.answered_nearby(session);
-        let refused = self.refused(session, now);
+        let answered = self.recently_answered(session);
+        let refused = self.refused_doubts(session, now);
         let known = ResolverContext {
             claimed: &self.claimed,
             in_flight: &in_flight,
@@ -214,7 +213,7 @@ impl Doubts {
         self.resolver.take_listing(listing, &known, now)
     }
 
-    fn answered_nearby(&self, session: &RecordedSession) -> Vec<Doubt> {
+    fn recently_answered(&self, session: &RecordedSession) -> Vec<Doubt> {
         let Some(since) = self.resolver.relevant_since() else { return Vec::new() };
         let book = session.book();
         let rows = book.rows().iter().filter(|row| book.venue_id(row).is_some());
@@ -247,7 +246,7 @@ impl Doubts {
     }
 }
 
-/// Returns whether the wallet may contain unbooked returns, from duplicates or trades past their close.
+/// Returns whether the wallet may contain unbooked money from duplicate trades or from trades that have closed.
 fn has_unknown_pay(session: &RecordedSession, now: Millis) -> bool {
     let may_be_over = |row: &IntentRow| {
         let earliest = earliest_close(row.approved.decision_time(), row.approved.expiry());

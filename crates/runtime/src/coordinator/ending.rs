@@ -1,4 +1,4 @@
-//! The end of a run: stops opening trades, tracks the open ones, then closes the journal.
+//! Ends a run: stops opening trades, waits for the open trades, and then closes the journal.
 
 use super::Coordinator;
 use super::command::{Command, Step};
@@ -119,11 +119,11 @@ pub struct Finished {
     pub halted: Option<String>,
     pub halted_at: Option<Millis>,
     pub verdicts: Vec<BotVerdict>,
-    /// Share of alpha for the pooled trades of all bots; 0 if the pool is not judged.
+    /// Share of the error rate for the verdict on the pooled trades of all bots, 0 if there is no such verdict.
     pub weight_of_all_bots: f64,
     pub signals: Option<Box<SignalTally>>,
     pub dropped_notices: u64,
-    /// Error if the last entries may not be durable. The next start recovers the state from the venue.
+    /// Error if the last journal entries may not be durable. The next run then recovers the state from the venue.
     pub not_durable: Option<RuntimeError>,
 }
 
@@ -157,9 +157,9 @@ impl Ending {
         meaning
     }
 
-    /// Returns why the run must stop by itself: a limit or the end of the data.
-    /// Events at the last instant still belong to the run; `is_due` returns whether some of them are pending.
-    pub(crate) fn due(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<Stop> {
+    /// Returns the reason to stop the run, a reached limit or the end of the data, `None` to continue.
+    /// Events at the last instant still belong to the run, and `is_due` returns whether such events are pending.
+    pub(crate) fn stop_reason(&self, now: Millis, is_due: impl Fn(Millis) -> bool) -> Option<Stop> {
         let reached = |until: &Millis| now >= *until && !is_due(*until);
         self.limit.map(Stop::Limit).or_else(|| self.until.filter(reached).map(Stop::DataEnds))
     }
@@ -172,21 +172,21 @@ impl Ending {
         self.stopping.is_some_and(|stopping| stopping.why.is_signal())
     }
 
-    fn patience_ends(&self, under_way: PendingWork) -> Option<Millis> {
+    fn wait_deadline(&self, under_way: PendingWork) -> Option<Millis> {
         let StopRequest { why, since } = self.stopping?;
         let ends = under_way.last_close.unwrap_or(since).max(since) + self.patience;
         Some(if why.is_signal() { ends.min(since + self.interrupt_patience) } else { ends })
     }
 
-    pub(crate) fn ended(&self, under_way: PendingWork, now: Millis) -> Option<Stop> {
-        let (stopping, ends) = (self.stopping?, self.patience_ends(under_way)?);
+    pub(crate) fn final_stop(&self, under_way: PendingWork, now: Millis) -> Option<Stop> {
+        let (stopping, ends) = (self.stopping?, self.wait_deadline(under_way)?);
         let is_quiet = under_way.last_close.is_none() && !under_way.is_waiting && !under_way.has_doubt;
         let is_over = is_quiet || now >= ends;
         (is_over && !under_way.is_opening).then_some(stopping.why)
     }
 
     pub(crate) fn wakes_at(&self, under_way: PendingWork, now: Millis) -> Option<Millis> {
-        let ends = self.patience_ends(under_way).filter(|at| *at > now);
+        let ends = self.wait_deadline(under_way).filter(|at| *at > now);
         let until = self.until.filter(|at| *at > now && self.stopping.is_none());
         ends.into_iter().chain(until).min()
     }
@@ -216,20 +216,20 @@ impl Coordinator {
             last_close: self.trades.last_close(),
             is_waiting: !self.events.is_empty()
                 || self.session.journal.has_waiting()
-                || self.contradictions.is_any(),
-            is_opening: self.requests.opening().next().is_some(),
+                || self.contradictions.needs_list(),
+            is_opening: self.requests.unanswered_opens().next().is_some(),
             has_doubt: self.doubts.resolver.is_searching()
                 || !self.session.session().second_trades().is_empty(),
         }
     }
 
-    pub(super) fn watch_end(&mut self, step: &mut Step<'_>) {
+    pub(super) fn stop_if_due(&mut self, step: &mut Step<'_>) {
         let is_idle = self.requests.is_empty() && !self.session.journal.has_waiting();
         let is_due = |until| {
             let due = |at: Option<candlewick_sdk::Millis>| at.is_some_and(|at| at <= until);
             !is_idle || due(self.agenda.next_at()) || due(self.events.next_at())
         };
-        if let Some(why) = self.ending.due(step.now, is_due) {
+        if let Some(why) = self.ending.stop_reason(step.now, is_due) {
             self.stop(why, step);
         }
     }
@@ -260,9 +260,9 @@ impl Coordinator {
         let under_way = self.under_way();
         let notice = Notice::Stopping {
             why,
-            unfinished: self.trades.len() + self.requests.opening().count(),
+            unfinished: self.trades.len() + self.requests.unanswered_opens().count(),
             last_close: under_way.last_close,
-            waits_until: self.ending.patience_ends(under_way).unwrap_or(step.now),
+            waits_until: self.ending.wait_deadline(under_way).unwrap_or(step.now),
         };
         step.commands.push(Command::Notify(notice));
     }
@@ -271,8 +271,7 @@ impl Coordinator {
         step.commands.push(Command::Finish(why));
     }
 
-    /// Ends the run immediately. Queued events are handled without waiting for their time.
-    /// Opens without an answer become orders of unknown status.
+    /// Ends the run immediately. Orders without an answer become orders of unknown status.
     pub(super) fn on_finish(&mut self, stop: Stop, step: &mut Step<'_>) {
         if self.phase.is_over() {
             return;
@@ -280,7 +279,7 @@ impl Coordinator {
         while let Some((at, kind)) = self.events.pop() {
             self.handle(at, kind, step);
         }
-        for intent in self.requests.opening().collect::<Vec<_>>() {
+        for intent in self.requests.unanswered_opens().collect::<Vec<_>>() {
             self.handle(step.now, EventKind::InDoubt { intent }, step);
         }
         for approved in self.session.journal.take_waiting() {
@@ -288,25 +287,25 @@ impl Coordinator {
         }
         self.note_signals(step);
         self.phase = Phase::Closing { stop, is_last_save: false, error: None };
-        if !self.session.journal.is_away {
-            self.save_last(step);
+        if !self.session.journal.is_saving {
+            self.save_last_entries(step);
         }
     }
 
     pub(super) fn continue_close(&mut self, step: &mut Step<'_>) {
         match self.phase {
-            Phase::Closing { is_last_save: false, .. } => self.save_last(step),
+            Phase::Closing { is_last_save: false, .. } => self.save_last_entries(step),
             Phase::Closing { is_last_save: true, .. } => step.commands.push(Command::CloseJournal),
             Phase::Starting(_) | Phase::Running | Phase::Ended => {}
         }
     }
 
-    fn save_last(&mut self, step: &mut Step<'_>) {
+    fn save_last_entries(&mut self, step: &mut Step<'_>) {
         if let Phase::Closing { is_last_save, .. } = &mut self.phase {
             *is_last_save = true;
         }
         self.save(Urgency::Now, step);
-        if !self.session.journal.is_away {
+        if !self.session.journal.is_saving {
             // A corrupted journal is closed without saving.
             step.commands.push(Command::CloseJournal);
         }
@@ -350,8 +349,8 @@ impl Coordinator {
             dropped_notices: 0,
             not_durable: error.or(closed.map_err(RuntimeError::from).err()),
             journal_hash: self.session.journal.finish_hash(),
-            first_intent: self.session.first,
-            forgotten: self.session.forgotten.own,
+            first_intent: self.session.first_intent,
+            forgotten: self.session.forgotten.this_run,
             book: self.session.take_book(),
         };
         step.commands.push(Command::End(Box::new(Ok(finished))));
@@ -381,9 +380,9 @@ mod tests {
         ending.stop(Stop::TimeUp, Millis::ZERO);
         let under_way = PendingWork { has_doubt: true, ..QUIET };
         let at = Millis::from_seconds;
-        assert_eq!(ending.ended(under_way, at(29)), None);
-        assert_eq!(ending.ended(under_way, at(30)), Some(Stop::TimeUp));
-        assert_eq!(ending.ended(QUIET, at(29)), Some(Stop::TimeUp));
+        assert_eq!(ending.final_stop(under_way, at(29)), None);
+        assert_eq!(ending.final_stop(under_way, at(30)), Some(Stop::TimeUp));
+        assert_eq!(ending.final_stop(QUIET, at(29)), Some(Stop::TimeUp));
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Passes data to the audits, and journals and reports their findings.
+//! Passes data to the audits, and journals and reports the findings.
 
 use super::Coordinator;
 use super::agenda::Job;
 use super::command::{RequestId, Step, VenueRequest};
 use crate::audit::{
-    Audit, BookedResult, Finding, PriceCheck, Settlement, Source, Terms, Weight, check_terms,
+    Audit, BookedResult, Finding, PriceCheck, Settlement, Severity, Source, TermsCheck, check_terms,
 };
 use candlewick_broker::{BrokerError, PriceAnswer, Reply, TradeReport};
 use candlewick_engine::{Control, IntentId, IntentRow, Settled, VenueTerms};
@@ -18,18 +18,18 @@ impl Coordinator {
     pub(super) fn report_findings(
         &mut self,
         audit: Audit,
-        looks: usize,
+        checked: usize,
         findings: Vec<Finding>,
         step: &mut Step<'_>,
     ) {
-        let findings = self.audits.drop_known(findings);
-        self.audits.count(audit, looks, findings.len());
+        let findings = self.audits.drop_duplicates(findings);
+        self.audits.count(audit, checked, findings.len());
         for finding in findings {
             let note = json!({ "audit": finding.audit, "finding": finding.text }).to_string();
             self.session.journal.note(note, step);
-            match finding.weight {
-                Weight::Alarm => step.warn(finding.text),
-                Weight::Note => tracing::info!("{}", finding.text),
+            match finding.severity {
+                Severity::Alarm => step.warn(finding.text),
+                Severity::Note => tracing::info!("{}", finding.text),
             }
         }
     }
@@ -38,7 +38,7 @@ impl Coordinator {
         let Some(terms) = self.session.terms(intent) else { return };
         let (terms, findings) = check_terms(intent, &self.session.ordered_terms(&terms), report);
         self.report_findings(Audit::Terms, 1, findings, step);
-        if let Terms::Other { reason } = terms {
+        if let TermsCheck::Other { reason } = terms {
             self.halt(reason, step);
         }
     }
@@ -60,13 +60,13 @@ impl Coordinator {
     pub(super) fn audit_payout(&mut self, intent: IntentId, payout: Option<Payout>, step: &mut Step<'_>) {
         let symbol = self.session.terms(intent).map(|terms| self.session.ordered_symbol(&terms));
         if let (Some(symbol), Some(payout)) = (symbol, payout) {
-            let finding = self.audits.payouts.take(symbol, payout);
+            let finding = self.audits.payouts.check(symbol, payout);
             self.report_findings(Audit::Payout, 1, finding.into_iter().collect(), step);
         }
     }
 
     pub(super) fn audit_unrecognised(&mut self, names: BTreeMap<String, u64>, step: &mut Step<'_>) {
-        for finding in self.audits.take_unrecognised(names) {
+        for finding in self.audits.check_unrecognised(names) {
             self.report_findings(Audit::Schema, 0, vec![finding], step);
         }
     }
@@ -80,7 +80,7 @@ impl Coordinator {
         let Settled { intent, outcome, profit, .. } = *settled;
         let Some(row) = self.session.row(settled.intent) else { return };
         let terms = taken.map_or(row.approved, |taken| row.approved.with_venue_terms(&taken));
-        let settling = BookedResult {
+        let booked = BookedResult {
             intent,
             bot: terms.bot(),
             stake: terms.stake(),
@@ -90,7 +90,7 @@ impl Coordinator {
             at: step.now,
             source: Source::Venue,
         };
-        self.audits.results.book(&venue_id, settling);
+        self.audits.results.book(&venue_id, booked);
         let settlement = Settlement {
             intent: settled.intent,
             symbol: self.session.traded_symbol(&terms),
@@ -103,10 +103,10 @@ impl Coordinator {
             close: settled.close_time.or(row.close_time).zip(settled.close_price),
         };
         let rules = self.profit_rules();
-        let findings = self.audits.settlements.take(settlement, rules);
+        let findings = self.audits.settlements.check(settlement, rules);
         self.report_findings(Audit::Settlement, 1, findings, step);
         // The wallet follows the venue's figure, so that figure is booked even if it is wrong.
-        if let Some(wrong) = settlement.profit_facts().check(rules).filter(|wrong| wrong.is_halting) {
+        if let Some(wrong) = settlement.settled_profit().check(rules).filter(|wrong| wrong.is_halting) {
             self.halt_at_oddity(wrong.text, step);
         }
         if self.settings.audit_settlement_prices {
@@ -114,20 +114,19 @@ impl Coordinator {
         }
     }
 
-    /// Restores the audit state of an earlier run's intent.
-    /// Recent settlements are queued again, because their prices may not have been requested yet.
+    /// Restores the audit state of an intent from an earlier run. Queues a recent settlement for another check.
     pub(super) fn recall_audits(&mut self, row: &IntentRow, now: Millis) {
         let terms = row.approved;
         let symbol = self.session.ordered_symbol(&terms);
         if let Some(payout) = row.payout {
-            self.audits.payouts.recall(symbol, payout);
+            self.audits.payouts.restore(symbol, payout);
         }
         if let Some(((outcome, at), id)) =
             row.outcome.zip(row.settled_at).zip(self.session.book().venue_id(row))
         {
             let intent = terms.intent();
             let is_by_operator = self.session.book().is_settled_by_operator(intent);
-            let settling = BookedResult {
+            let booked = BookedResult {
                 intent,
                 bot: terms.bot(),
                 stake: terms.stake(),
@@ -137,11 +136,11 @@ impl Coordinator {
                 at,
                 source: if is_by_operator { Source::Person } else { Source::Venue },
             };
-            self.audits.results.book(id.as_str(), settling);
+            self.audits.results.book(id.as_str(), booked);
         }
         let is_young = row.settled_at.is_some_and(|at| now - at < RECALL_WINDOW);
         if let Some(outcome) = row.outcome.filter(|_| is_young && self.settings.audit_settlement_prices) {
-            self.audits.settlements.recall(Settlement {
+            self.audits.settlements.enqueue(Settlement {
                 intent: terms.intent(),
                 symbol: self.session.traded_symbol(&terms),
                 direction: terms.direction(),
@@ -156,7 +155,7 @@ impl Coordinator {
         }
     }
 
-    /// Requests the price records for one settlement at a time, so that audits never delay trading.
+    /// Requests the price records of one settlement at a time, so that audits never delay trading.
     pub(super) fn request_settlement_prices(&mut self, step: &mut Step<'_>) {
         if self.requests.has(RequestId::SettlementPrice) {
             return;
@@ -174,7 +173,7 @@ impl Coordinator {
         }
     }
 
-    /// Handles a price record for a settlement. A failed request says nothing about the trade.
+    /// Handles a price record for a settlement audit. A failed request produces no finding.
     pub(super) fn on_settlement_price(
         &mut self,
         answer: Result<Reply<PriceAnswer>, BrokerError>,
@@ -183,7 +182,7 @@ impl Coordinator {
         if let Err(error) = &answer
             && !error.is_temporary()
         {
-            step.warn(format!("settlement prices cannot be audited: {error}"));
+            step.warn(format!("cannot check the prices of settled trades: {error}"));
         }
         self.audits.settlements.on_price(answer.ok().map(|reply| reply.value));
         self.request_settlement_prices(step);

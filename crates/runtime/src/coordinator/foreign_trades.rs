@@ -1,13 +1,13 @@
-//! Trades without an intent: duplicate trades for one request, and foreign trades.
+//! Detects trades without an intent: duplicate trades for one request, and foreign trades.
 //!
-//! Unexplained money starts a search of the venue's list. Only the list proves a trade: the money may be a deposit.
+//! Unexplained money starts a search of the venue's list. Only the list proves a trade, as money may be a deposit.
 
 use super::Coordinator;
 use super::agenda::Job;
 use super::command::Step;
 use super::trade_watch::reported_profit;
 use crate::SecondTradeRule;
-use crate::audit::{Audit, Finding, staked_elsewhere};
+use crate::audit::{Audit, Finding, describe_stake};
 use crate::resolver::Why;
 use candlewick_broker::{Progress, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentState, SecondTrade, VenueId};
@@ -22,14 +22,14 @@ pub(crate) struct ForeignTrades {
     looked: Option<Millis>,
     wanted: Option<Money>,
     asked: Option<Money>,
-    /// Surplus for which a complete list contained no foreign trade. It is not searched for again.
+    /// Wallet surplus for which a complete list contained no foreign trade, so the search is not repeated.
     seen: Money,
     has_begun: bool,
     last: Option<(String, Millis)>,
 }
 
 impl ForeignTrades {
-    pub(super) fn note(&mut self, report: &TradeReport, now: Millis) {
+    pub(super) fn note_trade(&mut self, report: &TradeReport, now: Millis) {
         self.last = Some((describe_trade(report), now));
         self.asked = None;
     }
@@ -54,7 +54,7 @@ impl Coordinator {
             return;
         }
         let Some(own) = self.own_amounts() else { return };
-        let may_be_ours = |amount: Money| self.audits.wallet.may_be_ours(amount, own.clone(), now, patience);
+        let may_be_ours = |amount| self.audits.wallet.may_be_own_trades(amount, own.clone(), now, patience);
         if may_be_ours(unseen) {
             return;
         }
@@ -67,7 +67,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns the amounts of our own trades that the wallet may show before the ledger, `None` if unknown.
+    /// Returns the amounts of our own trades that the wallet may show earlier than the ledger, `None` if unknown.
     fn own_amounts(&self) -> Option<Vec<Money>> {
         let is_unclear = self.doubts.resolver.next_poll().is_some()
             || self.session.has_unclear_intent()
@@ -83,15 +83,14 @@ impl Coordinator {
         Some(amounts)
     }
 
-    /// Reports foreign trades that were open before the run. Does this only once, with the first complete
-    /// list that arrives while no intent is pending or in doubt.
+    /// Reports foreign trades that were open before the run, from the first complete list without unclear intents.
     pub(super) fn report_open_foreign_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         if self.foreign_trades.has_begun || self.session.has_unclear_intent() {
             return;
         }
         self.foreign_trades.has_begun = true;
         let (ours, uncertainty) = (self.session.account, self.uncertainty());
-        let refused = self.doubts.refused(&self.session, step.now);
+        let refused = self.doubts.refused_doubts(&self.session, step.now);
         let is_other_trade = |report: &&TradeReport| {
             report.progress == Progress::Running
                 && report.from_token != Some(false)
@@ -105,14 +104,12 @@ impl Coordinator {
         };
         let anothers: Vec<&TradeReport> = listing.trades.iter().filter(is_other_trade).collect();
         let Some(first) = anothers.first() else { return };
+        let trade = describe_trade(first);
         let text = match anothers.len() {
-            1 => format!("unknown {} is open on the {ours} wallet", describe_trade(first)),
-            count => format!(
-                "{count} unknown trades are open on the {ours} wallet, such as {}",
-                describe_trade(first)
-            ),
+            1 => format!("unknown {trade} is open on the {ours} wallet"),
+            count => format!("{count} unknown trades are open on the {ours} wallet, such as {trade}"),
         };
-        self.foreign_trades.note(first, step.now);
+        self.foreign_trades.note_trade(first, step.now);
         let text = format!("{text}: does another program trade this wallet?");
         self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
     }
@@ -131,7 +128,7 @@ fn describe_trade(report: &TradeReport) -> String {
 }
 
 const RECHECK_INTERVAL: Millis = Millis::from_seconds(30);
-pub(super) const MAX_NAMED: usize = 20;
+pub(super) const MAX_NAMED_TRADES: usize = 20;
 
 impl Coordinator {
     pub(super) fn report_unexplained_trades(
@@ -145,7 +142,7 @@ impl Coordinator {
             let second_of = self.doubts.second_trade_owner(report, &self.session, self.uncertainty());
             let count = if second_of.is_some() { &mut seconds } else { &mut foreign };
             *count += 1;
-            let is_named = *count <= MAX_NAMED;
+            let is_named = *count <= MAX_NAMED_TRADES;
             match second_of {
                 Some(intent) => {
                     let text = format!(
@@ -156,10 +153,10 @@ impl Coordinator {
                 }
                 None if is_named => {
                     self.note_unexplained(report, None, step);
-                    self.foreign_trades.note(report, step.now);
-                    let guess = self.intents_of_second(report).map_or_else(
+                    self.foreign_trades.note_trade(report, step.now);
+                    let guess = self.describe_simultaneous_intents(report).map_or_else(
                         || "does another program trade this wallet?".to_owned(),
-                        |intents| format!("it was requested in the same second as {intents}"),
+                        |intents| format!("the trade was requested in the same second as {intents}"),
                     );
                     let (id, symbol) = (&report.id, reported_symbol(report));
                     let text = format!("unknown trade {id} on {symbol}: {guess}");
@@ -168,7 +165,7 @@ impl Coordinator {
                 None => {}
             }
         }
-        let more = seconds.max(MAX_NAMED) + foreign.max(MAX_NAMED) - MAX_NAMED * 2;
+        let more = seconds.max(MAX_NAMED_TRADES) + foreign.max(MAX_NAMED_TRADES) - MAX_NAMED_TRADES * 2;
         if more > 0 {
             let text = format!("{more} more unknown trades are in the venue's list");
             self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
@@ -182,7 +179,7 @@ impl Coordinator {
     }
 
     /// Handles a possible duplicate trade for an answered request, even if it was already reported.
-    /// A finished trade is not booked if wallet and ledger agree: its money was booked as unexplained.
+    /// A finished trade is not booked if wallet and ledger agree, because its money was booked as unexplained.
     pub(super) fn on_second_trade(
         &mut self,
         report: &TradeReport,
@@ -200,7 +197,7 @@ impl Coordinator {
         let is_booked = wallet == Some(self.session.ledger().free());
         if !(is_booked && report.progress.outcome().is_some()) {
             let venue_id = VenueId::truncated(&report.id);
-            let trade = SecondTrade { intent, venue_id, stake: self.second_stake(intent, report) };
+            let trade = SecondTrade { intent, venue_id, stake: self.second_trade_stake(intent, report) };
             self.handle(step.now, EventKind::SecondTrade(trade), step);
         }
         match self.settings.second_trade {
@@ -209,11 +206,10 @@ impl Coordinator {
         }
     }
 
-    /// Reports trades on another account that match an intent in doubt, for example with real money
-    /// instead of demo money. No ledger contains such a trade, so the operator must be notified.
+    /// Halts the run if a trade on another account, possibly with real money, matches an intent in doubt.
     pub(super) fn check_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account;
-        let refused = self.doubts.refused(&self.session, step.now);
+        let refused = self.doubts.refused_doubts(&self.session, step.now);
         let known = (refused.as_slice(), self.uncertainty());
         for report in &listing.trades {
             if self.doubts.is_claimed(&report.id) {
@@ -221,16 +217,17 @@ impl Coordinator {
             }
             let Some(account) = report.account.filter(|account| *account != ours) else { continue };
             let Some(intent) = self.doubts.resolver.find_order_elsewhere(report, known) else { continue };
-            let staked = staked_elsewhere(account, report.amount);
+            let staked = describe_stake(account, report.amount);
             let text = format!(
-                "{staked}: trade {} may be trade #{intent}, which was ordered for the {ours} account; no ledger here contains it",
+                "{staked}: trade {} may be trade #{intent}, which was ordered for the {ours} account; no ledger here \
+                 contains the trade",
                 report.id
             );
             self.halt_at_oddity(text, step);
         }
     }
 
-    /// Halts if there are more trades than requests, or if a trade may belong to a rejected order.
+    /// Halts the run if the venue has more trades than requests, or if a trade may belong to a rejected order.
     pub(super) fn halt_at_contested_trade(&mut self, intent: IntentId, why: &Why, step: &mut Step<'_>) {
         let text = format!("trade #{intent} was ordered once: {why}");
         let is_halted = self.session.halted().is_some();
@@ -244,13 +241,13 @@ impl Coordinator {
         }
     }
 
-    fn second_stake(&self, intent: IntentId, report: &TradeReport) -> Money {
+    fn second_trade_stake(&self, intent: IntentId, report: &TradeReport) -> Money {
         let amount = report.amount.and_then(|amount| self.session.money(amount));
         let ordered = || self.session.terms(intent).map(|terms| terms.stake()).unwrap_or_default();
         amount.filter(|amount| amount.is_positive()).unwrap_or_else(ordered)
     }
 
-    pub(super) fn follow_second_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+    pub(super) fn settle_second_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let listed: BTreeMap<_, _> =
             (listing.trades.iter().rev()).map(|report| (VenueId::truncated(&report.id), report)).collect();
         for trade in self.session.session().second_trades().to_vec() {
@@ -262,10 +259,10 @@ impl Coordinator {
                 self.handle(step.now, EventKind::SecondTradeSettled { intent, venue_id, profit }, step);
             }
         }
-        self.look_for_second_trades(step.now + RECHECK_INTERVAL);
+        self.schedule_second_trade_check(step.now + RECHECK_INTERVAL);
     }
 
-    pub(super) fn look_for_second_trades(&mut self, at: Millis) {
+    pub(super) fn schedule_second_trade_check(&mut self, at: Millis) {
         if !self.session.session().second_trades().is_empty() {
             self.agenda.add(at, Job::Trades);
         }

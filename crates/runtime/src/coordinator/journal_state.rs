@@ -1,4 +1,4 @@
-//! Durability of the journal. Opens are held back until their intents are durable.
+//! Tracks the durability of journal entries, and holds orders back until their intents are durable.
 
 use super::agenda::EventRank;
 use super::command::{Command, JournalEntry, Step};
@@ -18,19 +18,19 @@ pub(crate) enum Urgency {
 }
 
 pub(crate) struct JournalState {
-    /// Whether events wait during a save, so that results on a virtual clock do not depend on disk speed.
+    /// Whether the clock is virtual. Events then wait during a save, so that results do not depend on disk speed.
     is_virtual: bool,
     hash: JournalHash,
     pub(crate) outbox: Vec<Approved>,
     pub(crate) held: Vec<Approved>,
-    /// Number of trades at the front of the outbox whose intents the save in progress makes durable.
+    /// Number of trades at the front of the outbox whose intents are part of the save in progress.
     leaving: usize,
-    /// Number of entries that are not durable. `departed` of these are part of the save in progress.
+    /// Number of entries that are not durable, including the `departed` entries of the save in progress.
     pending: usize,
     departed: usize,
-    pub(crate) is_away: bool,
+    pub(crate) is_saving: bool,
     pub(crate) suspended: Option<String>,
-    /// Whether an entry was refused. If so, the journal has a gap and guarantees nothing.
+    /// Whether the journal refused an entry. The journal then has a gap and cannot be relied on.
     pub(crate) is_corrupted: bool,
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum SaveOutcome {
         opens: Vec<Approved>,
         was_suspended: bool,
     },
-    /// The save failed. Trades approved before it must never be sent.
+    /// The save failed. Trades approved before the save must never be sent.
     Failed(JournalError),
 }
 
@@ -53,7 +53,7 @@ impl JournalState {
             leaving: 0,
             pending: 0,
             departed: 0,
-            is_away: false,
+            is_saving: false,
             suspended: None,
             is_corrupted: false,
         }
@@ -100,19 +100,19 @@ impl JournalState {
     }
 
     pub(crate) const fn is_stalled(&self) -> bool {
-        self.is_away && self.is_virtual
+        self.is_saving && self.is_virtual
     }
 
     pub(crate) fn suspend(&mut self, error: &JournalError) -> bool {
         self.suspended.replace(format!("the journal cannot be written: {error}")).is_none()
     }
 
-    pub(crate) fn is_final(&self, error: &JournalError) -> bool {
+    pub(crate) fn is_fatal(&self, error: &JournalError) -> bool {
         self.is_corrupted || !error.is_temporary()
     }
 
     pub(crate) fn save(&mut self, urgency: Urgency, step: &mut Step<'_>) -> Result<(), JournalError> {
-        if self.is_away {
+        if self.is_saving {
             return Ok(());
         }
         let is_worthwhile = self.pending >= if self.is_virtual { SAVE_BATCH_SIZE } else { 1 };
@@ -124,14 +124,14 @@ impl JournalState {
         if self.is_corrupted {
             return Err(gap_error());
         }
-        (self.leaving, self.departed, self.is_away) = (self.outbox.len(), self.pending, true);
+        (self.leaving, self.departed, self.is_saving) = (self.outbox.len(), self.pending, true);
         step.commands.push(Command::MakeDurable);
         Ok(())
     }
 
     /// Handles the end of a save. Trades approved during the save wait for the next save.
     pub(crate) fn on_durable(&mut self, result: Result<(), JournalError>) -> SaveOutcome {
-        self.is_away = false;
+        self.is_saving = false;
         let departed = std::mem::take(&mut self.departed);
         match result {
             Ok(()) if self.is_corrupted => SaveOutcome::Failed(gap_error()),
@@ -164,8 +164,7 @@ impl Coordinator {
         self.send(&approved, step);
     }
 
-    /// Sends a delayed open at `due`. On a virtual clock without latency, the candles of that time wait
-    /// for the answer, as in a backtest.
+    /// Sends a delayed order. In a simulation, the candles of the time `due` wait for the answer, as in a backtest.
     pub(super) fn send_held(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
         let Some(approved) = self.session.journal.take_held(intent) else { return };
         self.send(&approved, step);
@@ -174,7 +173,7 @@ impl Coordinator {
         }
     }
 
-    /// Returns the position of an open's answer among the events at the same time. On a virtual clock
+    /// Returns the rank of the answer to an order among the events at the same time. On a virtual clock
     /// without latency, the answer follows all other events, including signals still in transit.
     pub(super) fn answer_rank(&self, intent: IntentId, at: Millis) -> EventRank {
         let decided = self.session.row(intent).map(|row| row.approved.decision_time());
@@ -187,7 +186,7 @@ impl Coordinator {
     fn send(&mut self, approved: &Approved, step: &mut Step<'_>) {
         let (intent, leave_by) = (approved.intent(), self.session.latest_departure(approved));
         if let Some(reason) = self.reason_not_to_send(leave_by, step.now) {
-            return self.not_sent(intent, &reason, step);
+            return self.mark_not_sent(intent, &reason, step);
         }
         self.doubts.note_sent(intent, step.now);
         // The stake leaves the wallet now at the earliest, because an entry delay may have passed.
@@ -197,8 +196,7 @@ impl Coordinator {
         step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
     }
 
-    /// Returns why a durable open must not be sent. This is the last lateness check before sending. An
-    /// adapter that waits, for example for a rate limit, checks the same deadline again.
+    /// Returns the reason not to send a durable order, `None` if sending is allowed.
     fn reason_not_to_send(&self, leave_by: Millis, now: Millis) -> Option<String> {
         if self.ending.is_stopping() {
             return Some("the run was stopping".to_owned());
@@ -210,13 +208,13 @@ impl Coordinator {
             return Some("the venue rejects the token".to_owned());
         }
         let late = now - leave_by;
-        (late > Millis::ZERO).then(|| format!("its intent was saved {late} ms too late for the signal"))
+        (late > Millis::ZERO).then(|| format!("the intent was saved {late} ms too late for the signal"))
     }
 }
 
 impl RecordedSession {
     /// Records why an order was not sent, because the event does not contain the reason.
-    /// If the client tried to send the order, a later run still searches the venue's list for its trade.
+    /// If the client tried to send the order, a later run still searches the venue's list for the trade.
     pub(crate) fn note_not_sent(
         &mut self,
         intent: IntentId,

@@ -1,4 +1,4 @@
-//! Schedules market data: candles at their close, and prices on the price grid, polled or streamed.
+//! Schedules market data: candles at their close, and polled or streamed prices at the times of a price grid.
 
 use super::Coordinator;
 use super::agenda::{Agenda, EventQueue, EventRank, Job};
@@ -69,12 +69,12 @@ impl MarketWatch {
         self.series[id.index()].watch = Some(watch);
     }
 
-    /// Requests the candles of a series at a close. Series with the same close wait for each other.
+    /// Requests the candles of a series at a close. The events of all series with the same close are held back.
     pub(crate) fn request_candles(&self, id: SeriesId, events: &mut EventQueue, step: &mut Step<'_>) -> bool {
         let SeriesWatch { series, watch: Some(watch), .. } = &self.series[id.index()] else { return false };
         events.gate.await_job(watch.due_close(), watch.next_request_at(), Job::Candles(id));
         let Series { symbol, interval } = *series;
-        let query = CandleQuery { symbol, interval, start: watch.window_start(), end: step.now };
+        let query = CandleQuery { symbol, interval, start: watch.request_start(), end: step.now };
         step.ask(VenueRequest::Candles(id, query));
         true
     }
@@ -90,34 +90,34 @@ impl MarketWatch {
         let SeriesWatch { rank, watch: Some(watch), .. } = &mut self.series[id.index()] else {
             return Vec::new();
         };
-        let polled = watch.take(&candles.candles, now);
-        let mut news = Vec::with_capacity(polled.news.len());
-        for (close, candle, origin) in polled.news {
-            news.push(candle);
+        let polled = watch.on_candles(&candles.candles, now);
+        let mut new_candles = Vec::with_capacity(polled.new_candles.len());
+        for (close, candle, origin) in polled.new_candles {
+            new_candles.push(candle);
             events.add(close, EventRank::Candle(*rank), EventKind::Candle { series: id, candle, origin });
         }
         if polled.is_settled {
             events.gate.settle_job(job);
         }
         agenda.add(polled.next_request_at, job);
-        news
+        new_candles
     }
 
-    pub(crate) fn on_no_candles(
+    pub(crate) fn on_candle_failure(
         &mut self,
         id: SeriesId,
         now: Millis,
         (events, agenda): (&mut EventQueue, &mut Agenda),
     ) {
         let Some(watch) = &mut self.series[id.index()].watch else { return };
-        let (next_request_at, is_settled) = watch.fail(now);
+        let (next_request_at, is_settled) = watch.on_failure(now);
         if is_settled {
             events.gate.settle_job(Job::Candles(id));
         }
         agenda.add(next_request_at, Job::Candles(id));
     }
 
-    pub(crate) fn wanted(&self) -> impl Iterator<Item = (SymbolId, Symbol)> {
+    pub(crate) fn wanted_symbols(&self) -> impl Iterator<Item = (SymbolId, Symbol)> {
         self.symbols.iter().filter(|watch| watch.is_wanted).map(|watch| (watch.id, watch.symbol))
     }
 
@@ -153,7 +153,7 @@ impl MarketWatch {
         watches.filter_map(|watch| watch.watch.as_mut()).for_each(|watch| watch.on_price(recorded, now));
     }
 
-    /// Returns the number of candles, over all series, that closed in `(from, to]`.
+    /// Returns the total number of candles in all series that closed in `(from, to]`.
     pub(crate) fn closes_between(&self, from: Millis, to: Millis) -> i64 {
         let closes = |watch: &SeriesWatch| {
             let length = watch.series.interval.length().get();
@@ -162,7 +162,7 @@ impl MarketWatch {
         self.series.iter().map(closes).sum()
     }
 
-    pub(crate) fn streaming(&self) -> usize {
+    pub(crate) fn stream_count(&self) -> usize {
         self.symbols.iter().filter(|watch| watch.stream.is_some()).count()
     }
 
@@ -170,15 +170,15 @@ impl MarketWatch {
         self.symbols.get(id.index()).is_some_and(|watch| watch.is_wanted)
     }
 
-    pub(crate) fn begin_prices(&self, now: Millis, agenda: &mut Agenda) {
+    pub(crate) fn schedule_prices(&self, now: Millis, agenda: &mut Agenda) {
         for watch in &self.symbols {
             if watch.is_wanted || self.watches_prices {
-                agenda.add(self.next_grid(now), Job::Price(watch.id));
+                agenda.add(self.next_grid_time(now), Job::Price(watch.id));
             }
         }
     }
 
-    fn next_grid(&self, now: Millis) -> Millis {
+    fn next_grid_time(&self, now: Millis) -> Millis {
         now.floor_to(self.price_every) + self.price_every
     }
 
@@ -195,7 +195,7 @@ impl MarketWatch {
             step.ask(VenueRequest::Price(id, *symbol, due));
             return true;
         };
-        stream.await_grid(due);
+        stream.await_grid_time(due);
         agenda.add(due + self.hold, Job::StreamedPrice(id));
         false
     }
@@ -207,25 +207,25 @@ impl MarketWatch {
     fn end_stream(&mut self, id: SymbolId, now: Millis, (events, agenda): (&mut EventQueue, &mut Agenda)) {
         if self.symbols[id.index()].stream.take().is_some() {
             events.gate.settle_job(Job::Price(id));
-            agenda.add(self.next_grid(now), Job::Price(id));
+            agenda.add(self.next_grid_time(now), Job::Price(id));
         }
     }
 
     pub(crate) fn on_tick(&mut self, id: SymbolId, tick: PriceTick) {
         if let Some(stream) = &mut self.symbols[id.index()].stream {
-            stream.take(tick);
+            stream.add(tick);
         }
     }
 
-    pub(crate) fn settled_grid(
+    pub(crate) fn take_grid_price(
         &mut self,
         id: SymbolId,
         is_over: bool,
     ) -> Option<(Millis, Option<PriceTick>)> {
-        self.symbols[id.index()].stream.as_mut()?.settle(is_over)
+        self.symbols[id.index()].stream.as_mut()?.take_price(is_over)
     }
 
-    /// Handles a grid price and schedules the next. Returns the price if it is only for display.
+    /// Handles a price at a grid time and schedules the next price. Returns a price that is only for display.
     pub(crate) fn on_grid_price(
         &self,
         id: SymbolId,
@@ -234,7 +234,7 @@ impl MarketWatch {
         (events, agenda): (&mut EventQueue, &mut Agenda),
     ) -> Option<(Symbol, Price)> {
         events.gate.settle_job(Job::Price(id));
-        agenda.add(self.next_grid(now), Job::Price(id));
+        agenda.add(self.next_grid_time(now), Job::Price(id));
         let (SymbolWatch { symbol, is_wanted, .. }, price) = (&self.symbols[id.index()], price?);
         if !is_wanted {
             return Some((*symbol, price));
@@ -253,7 +253,7 @@ pub(crate) struct PriceStream {
 }
 
 impl PriceStream {
-    pub(crate) fn take(&mut self, tick: PriceTick) {
+    pub(crate) fn add(&mut self, tick: PriceTick) {
         let is_newest = self.ticks.back().is_none_or(|last| last.time <= tick.time);
         if !is_newest || !tick.price.is_finite() || tick.price <= 0.0 {
             return;
@@ -264,13 +264,12 @@ impl PriceStream {
         self.ticks.push_back(tick);
     }
 
-    fn await_grid(&mut self, at: Millis) {
+    fn await_grid_time(&mut self, at: Millis) {
         self.awaited = Some(at);
     }
 
-    /// Returns the awaited grid time and the newest price up to that time. Returns `None` until a later
-    /// price arrives or the wait ends, because until then another price may still arrive.
-    pub(crate) fn settle(&mut self, is_over: bool) -> Option<(Millis, Option<PriceTick>)> {
+    /// Returns the awaited grid time and the newest price up to that time, `None` while another price may still arrive.
+    pub(crate) fn take_price(&mut self, is_over: bool) -> Option<(Millis, Option<PriceTick>)> {
         let at = self.awaited?;
         let is_passed = self.ticks.back().is_some_and(|last| last.time > at);
         if !is_passed && !is_over {
@@ -288,7 +287,7 @@ impl PriceStream {
 
 const RETRY_DELAY: Millis = Millis::from_seconds(3);
 const UNKNOWN_SYMBOL_RETRY_DELAY: Millis = Millis::from_seconds(300);
-const MAX_AHEAD: Millis = Millis::from_seconds(60);
+const MAX_TICK_AHEAD: Millis = Millis::from_seconds(60);
 
 #[derive(Debug, Default)]
 pub(super) struct StreamWatch {
@@ -305,7 +304,7 @@ struct StreamOutage {
 
 impl Coordinator {
     pub(super) fn subscribe_all(&mut self, step: &mut Step<'_>) {
-        let wanted: Vec<SymbolId> = self.market.wanted().map(|(id, _)| id).collect();
+        let wanted: Vec<SymbolId> = self.market.wanted_symbols().map(|(id, _)| id).collect();
         for id in wanted {
             self.subscribe(id, step);
         }
@@ -325,7 +324,7 @@ impl Coordinator {
             Ok(Streams::Yes) => {
                 self.market.begin_stream(id);
                 self.streams.is_on = true;
-                let (streaming, wanted) = (self.market.streaming(), self.market.wanted().count());
+                let (streaming, wanted) = (self.market.stream_count(), self.market.wanted_symbols().count());
                 if streaming == wanted && self.streams.missed.take().is_some() {
                     step.warn(format!("prices of {streaming} symbols stream again"));
                 }
@@ -340,12 +339,12 @@ impl Coordinator {
         }
     }
 
-    /// Handles a streamed price. Drops a price from the far future, which would block all earlier ones.
+    /// Handles a streamed price. Drops a price dated far ahead, because it would block all earlier prices.
     pub(super) fn on_tick(&mut self, id: SymbolId, tick: PriceTick, step: &mut Step<'_>) {
-        if tick.time <= step.now + MAX_AHEAD {
+        if tick.time <= step.now + MAX_TICK_AHEAD {
             self.market.on_tick(id, tick);
         }
-        self.settle_streamed(id, false, step);
+        self.settle_streamed_price(id, false, step);
     }
 
     pub(super) fn on_feed_ended(&mut self, id: SymbolId, step: &mut Step<'_>) {
@@ -370,8 +369,8 @@ impl Coordinator {
         let slowest_candle = self.market.slowest_candle(now);
         let missed_since = self.streams.missed.as_ref().map(|missed| missed.since);
         let stream = self.streams.is_on.then(|| StreamState {
-            streaming: self.market.streaming(),
-            wanted: self.market.wanted().count(),
+            streaming: self.market.stream_count(),
+            wanted: self.market.wanted_symbols().count(),
             missed_since,
         });
         let late: Vec<_> = self.market.late_series().map(|(_, late)| late).collect();
@@ -381,11 +380,11 @@ impl Coordinator {
 
     pub(super) fn stream_trouble(&self) -> Option<String> {
         let StreamOutage { symbol, why, .. } = self.streams.missed.as_ref()?;
-        let wanted = self.market.wanted().count();
-        let missing = wanted - self.market.streaming();
+        let wanted = self.market.wanted_symbols().count();
+        let missing = wanted - self.market.stream_count();
         let symbols = if wanted == 1 { "symbol" } else { "symbols" };
         Some(format!(
-            "prices of {missing} of {wanted} {symbols} do not stream and are polled instead: {symbol}: {why}"
+            "prices of {missing} of {wanted} {symbols} do not stream and are polled instead ({symbol}: {why})"
         ))
     }
 }
@@ -402,24 +401,24 @@ mod tests {
     fn grid_time_uses_the_newest_price_up_to_it() {
         let mut stream = PriceStream::default();
         for one in [tick(900, 1.0), tick(1_000, 2.0), tick(1_000, 2.5), tick(950, 9.0), tick(990, f64::NAN)] {
-            stream.take(one);
+            stream.add(one);
         }
-        assert_eq!(stream.settle(true), None, "nothing is waited for");
-        stream.await_grid(Millis::new(1_000));
-        assert_eq!(stream.settle(false), None, "another of this moment may come");
-        stream.take(tick(1_001, 3.0));
-        assert_eq!(stream.settle(false), Some((Millis::new(1_000), Some(tick(1_000, 2.5)))));
-        stream.await_grid(Millis::new(2_000));
-        assert_eq!(stream.settle(true), Some((Millis::new(2_000), Some(tick(1_001, 3.0)))));
-        stream.await_grid(Millis::new(3_000));
-        assert_eq!(stream.settle(true), Some((Millis::new(3_000), Some(tick(1_001, 3.0)))));
+        assert_eq!(stream.take_price(true), None, "nothing is waited for");
+        stream.await_grid_time(Millis::new(1_000));
+        assert_eq!(stream.take_price(false), None, "another of this moment may come");
+        stream.add(tick(1_001, 3.0));
+        assert_eq!(stream.take_price(false), Some((Millis::new(1_000), Some(tick(1_000, 2.5)))));
+        stream.await_grid_time(Millis::new(2_000));
+        assert_eq!(stream.take_price(true), Some((Millis::new(2_000), Some(tick(1_001, 3.0)))));
+        stream.await_grid_time(Millis::new(3_000));
+        assert_eq!(stream.take_price(true), Some((Millis::new(3_000), Some(tick(1_001, 3.0)))));
     }
 
     #[test]
     fn buffers_a_bounded_number_of_ticks() {
         let mut stream = PriceStream::default();
         for number in 0..5_000 {
-            stream.take(tick(number, 1.0 + number as f64));
+            stream.add(tick(number, 1.0 + number as f64));
         }
         assert_eq!(stream.ticks.len(), MAX_TICKS);
     }

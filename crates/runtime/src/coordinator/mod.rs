@@ -1,9 +1,9 @@
 //! The deterministic core of a live run: maps inputs and time to commands.
 //!
-//! [`Coordinator::on`] depends only on its state. It reads no clock, does no I/O and never blocks; a
-//! [`Runner`](crate::Runner) executes the commands. [`MarketWatch`] schedules market requests, [`EventQueue`]
-//! sorts the events of one instant, all events reach the session through [`RecordedSession`], [`TradeWatch`]
-//! tracks open trades, [`Doubts`] resolves opens without an answer, and [`Audits`] checks the venue.
+//! The coordinator reads no clock, does no I/O and never blocks. A [`Runner`](crate::Runner) executes the commands.
+//! [`MarketWatch`] schedules market requests, and [`EventQueue`] sorts the events of one instant. All events reach
+//! the session through [`RecordedSession`]. [`TradeWatch`] tracks open trades, [`Doubts`] resolves orders without
+//! an answer, and [`Audits`] checks the venue's reports.
 
 mod agenda;
 mod answers;
@@ -54,7 +54,7 @@ use doubts::Doubts;
 use ending::{Ending, Phase};
 use journal_state::{SaveOutcome, Urgency};
 use market_watch::{MarketWatch, StreamWatch};
-use orders::{Claim, OutsideWatch};
+use orders::{AdoptionRequest, ExternalSignals};
 use recorded_session::RecordedSession;
 use standing::LastReported;
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,12 +78,12 @@ pub struct Coordinator {
     audits: Audits,
     contradictions: Contradictions,
     skew: SkewWatch,
-    leap: Option<answers::Leap>,
+    leap: Option<answers::ClockLeap>,
     requests: Requests,
-    claims: BTreeMap<OrderId, Claim>,
+    claims: BTreeMap<OrderId, AdoptionRequest>,
     reloading: Option<(OrderId, ReloadedBy)>,
     reloaded: Option<Reloaded>,
-    outside: OutsideWatch,
+    outside: ExternalSignals,
     ending: Ending,
     rejected_rows: u64,
     venue: VenueWatch,
@@ -124,7 +124,7 @@ impl Coordinator {
             market: MarketWatch::new(&session, |symbol| priced.contains(&symbol), &settings),
             trades: TradeWatch::new(Millis::new(i64::from(settings.settle_after_ms))),
             doubts: Doubts::new(account, &settings, &mut past, now),
-            audits: Audits::after(past.wallet, past.found, past.old.payouts_of(session.symbols())),
+            audits: Audits::from_journal(past.wallet, past.found, past.old.payouts_of(session.symbols())),
             contradictions: Contradictions::default(),
             skew: SkewWatch::default(),
             leap: None,
@@ -132,7 +132,7 @@ impl Coordinator {
             claims: BTreeMap::new(),
             reloading: None,
             reloaded: None,
-            outside: OutsideWatch::default(),
+            outside: ExternalSignals::default(),
             ending: Ending::new(&settings, until),
             rejected_rows: 0,
             venue: VenueWatch::default(),
@@ -166,7 +166,7 @@ impl Coordinator {
             Input::RenewJournal => self.save(Urgency::Now, step),
             Input::JournalClosed(result) => self.on_journal_closed(result, step),
             Input::ClockMoved(by) => self.on_clock_moved(by, step),
-            Input::Absent(span) => self.on_absence(span, step),
+            Input::Absent(span) => self.on_suspension(span, step),
             Input::Order(id, order) => self.on_order(id, order, step),
             Input::Stop(why) => self.on_stop(why, step),
             Input::Finish(why) => self.on_finish(why, step),
@@ -199,7 +199,7 @@ impl Coordinator {
             return self.requests.begin(RequestId::Candles(series));
         }
         let began = warm_up.began();
-        self.market.begin_prices(began, &mut self.agenda);
+        self.market.schedule_prices(began, &mut self.agenda);
         if let Some(at) = self.next_balances(began) {
             self.agenda.add(at, Job::Balances);
         }
@@ -216,7 +216,7 @@ impl Coordinator {
                 return step.commands.push(Command::WakeAt(Millis::MAX));
             }
         }
-        self.request_due(step);
+        self.run_due_jobs(step);
         self.dispatch_due(step);
         if self.doubts.next_routine_poll(step.now).is_none() {
             self.forget_old(step.now);
@@ -225,9 +225,9 @@ impl Coordinator {
         if self.session.journal.is_stalled() || self.phase.is_over() {
             return;
         }
-        self.watch_end(step);
+        self.stop_if_due(step);
         let under_way = self.under_way();
-        if let Some(why) = self.ending.ended(under_way, step.now)
+        if let Some(why) = self.ending.final_stop(under_way, step.now)
             && !self.awaits_last_wallet(step)
         {
             return Self::finish(why, step);
@@ -240,7 +240,7 @@ impl Coordinator {
         step.commands.push(Command::WakeAt(times.into_iter().flatten().min().unwrap_or(Millis::MAX)));
     }
 
-    fn request_due(&mut self, step: &mut Step<'_>) {
+    fn run_due_jobs(&mut self, step: &mut Step<'_>) {
         while let Some((due, job)) = self.agenda.pop_due(step.now) {
             match job {
                 Job::Departure(intent) => self.send_held(intent, due, step),
@@ -254,11 +254,11 @@ impl Coordinator {
                     if self.market.on_price_due(symbol, due, parts, step) {
                         self.requests.begin(RequestId::Price(symbol));
                     } else {
-                        self.settle_streamed(symbol, false, step);
+                        self.settle_streamed_price(symbol, false, step);
                     }
                 }
                 Job::Subscription(symbol) => self.subscribe(symbol, step),
-                Job::StreamedPrice(symbol) => self.settle_streamed(symbol, true, step),
+                Job::StreamedPrice(symbol) => self.settle_streamed_price(symbol, true, step),
                 Job::Trade(intent) => self.request_trade(intent, due, step),
                 Job::Trades => self.request_trades(step),
                 Job::SettlementPrices => self.request_settlement_prices(step),
@@ -293,7 +293,7 @@ impl Coordinator {
             self.ending.reach_limit(rule);
         }
         if let EventKind::OutsideSignal(signal) = &kind {
-            self.answer_signal(signal, handled.decided, step);
+            self.answer_signal(signal, handled.decision, step);
         }
     }
 
@@ -307,8 +307,7 @@ impl Coordinator {
         }
     }
 
-    /// Sends the opens whose intents are now durable. If the save failed, these opens are never sent, and
-    /// no others are approved until a save succeeds.
+    /// Sends the orders whose intents are now durable. After a failed save, these orders are never sent.
     fn on_durable(&mut self, result: Result<(), JournalError>, step: &mut Step<'_>) {
         match self.session.journal.on_durable(result) {
             SaveOutcome::Failed(error) => self.suspend(error, step),
@@ -325,7 +324,7 @@ impl Coordinator {
         self.continue_close(step);
     }
 
-    fn not_sent(&mut self, intent: IntentId, reason: &str, step: &mut Step<'_>) {
+    fn mark_not_sent(&mut self, intent: IntentId, reason: &str, step: &mut Step<'_>) {
         self.session.note_not_sent(intent, reason, false, step);
         self.handle(step.now, EventKind::NotSent { intent }, step);
     }
@@ -337,9 +336,9 @@ impl Coordinator {
             step.alarm(format!("opens are suspended, because the journal cannot be written: {error}"));
         }
         for approved in unsent {
-            self.not_sent(approved.intent(), "the journal could not be written", step);
+            self.mark_not_sent(approved.intent(), "the journal could not be written", step);
         }
-        if self.session.journal.is_final(&error) {
+        if self.session.journal.is_fatal(&error) {
             self.fail(RuntimeError::Journal(error), step);
         }
     }

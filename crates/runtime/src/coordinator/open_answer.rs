@@ -1,7 +1,7 @@
-//! Timestamp checks that distinguish the trade just opened from an older one with the same terms.
+//! Checks timestamps to distinguish the trade just opened from an older trade with the same terms.
 
 use super::Coordinator;
-use super::answers::FAR_FUTURE;
+use super::answers::MAX_TIME_OFFSET;
 use super::command::Step;
 use crate::resolver::UNCERTAINTY;
 use candlewick_broker::{Reply, TradeReport};
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// Tolerance for times truncated to seconds, and for queueing at the venue.
 const SLACK: Millis = Millis::from_seconds(5);
 const UNKNOWN_CLOCK_SLACK: Millis = Millis::from_seconds(300);
-const MAX_REMEMBERED: usize = 16;
+const MAX_REQUEST_TIMES: usize = 16;
 
 /// Request times of the last accepted responses, to detect a venue whose `requestTime` is frozen.
 #[derive(Debug, Default)]
@@ -30,20 +30,20 @@ pub(super) enum TimeFault {
     Frozen {
         order: IntentId,
     },
-    /// The times belong to another trade. `by` is negative if that trade is older.
+    /// The times belong to another trade. The distance `by` is negative if the other trade is older.
     OtherMoment {
         by: Millis,
     },
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Window {
+struct TimeWindow {
     requested: Millis,
     from: Millis,
     to: Millis,
 }
 
-impl Window {
+impl TimeWindow {
     fn contains(&self, at: Millis, wait: Millis) -> bool {
         (self.from..=self.to + wait).contains(&at)
     }
@@ -51,7 +51,7 @@ impl Window {
 
 impl RequestTimes {
     pub(super) fn remember(&mut self, time: RequestTime) {
-        if self.0.len() == MAX_REMEMBERED {
+        if self.0.len() == MAX_REQUEST_TIMES {
             self.0.pop_front();
         }
         self.0.push_back(time);
@@ -63,8 +63,8 @@ impl RequestTimes {
 }
 
 impl Coordinator {
-    /// Checks the times in the response to an open and returns a fault, if any. Missing times are accepted.
-    pub(super) fn time_fault(
+    /// Returns the fault in the times of a response to an order, `None` if all times are plausible or missing.
+    pub(super) fn find_time_fault(
         &self,
         intent: IntentId,
         reply: &Reply<Box<TradeReport>>,
@@ -80,11 +80,11 @@ impl Coordinator {
                 terms.expiry().close_type.duration() + Millis::SECOND
             }
         };
-        let by_date = window_by_its_date(reply);
+        let by_date = window_by_response_date(reply);
         // If the response's date is the only information about the venue's clock, it overrides our clock.
         let is_alone = by_date.is_some() && self.skew.uncertainty().is_none();
-        let by_clock = (!is_alone).then(|| self.window_by_our_clock(sent, now));
-        let windows: Vec<Window> = [by_clock, by_date].into_iter().flatten().collect();
+        let by_clock = (!is_alone).then(|| self.window_by_local_clock(sent, now));
+        let windows: Vec<TimeWindow> = [by_clock, by_date].into_iter().flatten().collect();
         let others = [created_time.map(|at| (at, Millis::SECOND)), open_time.map(|at| (at, open_wait))];
         let far = |(at, wait): (Millis, Millis)| {
             let is_outside = windows.iter().all(|window| !window.contains(at, wait));
@@ -101,7 +101,7 @@ impl Coordinator {
         let took = (reply.received - reply.sent).max(Millis::ZERO);
         let slack = SLACK + SLACK;
         let apart = |(at, wait)| {
-            let window = Window { requested: at, from: at - wait - took - slack, to: at + slack };
+            let window = TimeWindow { requested: at, from: at - wait - took - slack, to: at + slack };
             (!window.contains(requested, Millis::ZERO)).then(|| requested - at)
         };
         let by = far((requested, Millis::ZERO));
@@ -127,8 +127,8 @@ impl Coordinator {
     ) -> TradeReport {
         if let Some(TimeFault::Frozen { order }) = fault {
             let text = format!(
-                "the venue's requestTime is frozen: trade #{intent} ({}) repeats that of trade #{order}; the other \
-                 times count",
+                "the venue's requestTime is frozen: trade #{intent} ({}) repeats that of trade #{order}. Only the \
+                 other times are used",
                 report.id
             );
             self.session.alarm(text, step);
@@ -149,21 +149,21 @@ impl Coordinator {
         self.skew.uncertainty().map_or(UNKNOWN_CLOCK_SLACK, |known| known.max(UNCERTAINTY) + SLACK)
     }
 
-    fn window_by_our_clock(&self, sent: Millis, now: Millis) -> Window {
+    fn window_by_local_clock(&self, sent: Millis, now: Millis) -> TimeWindow {
         let slack = self.clock_slack();
         // A simulated venue dates its answer at the future arrival of the order.
-        let latency = if self.is_simulated { FAR_FUTURE } else { Millis::ZERO };
-        Window { requested: sent, from: sent - slack, to: now.max(sent) + slack + latency }
+        let latency = if self.is_simulated { MAX_TIME_OFFSET } else { Millis::ZERO };
+        TimeWindow { requested: sent, from: sent - slack, to: now.max(sent) + slack + latency }
     }
 }
 
-fn window_by_its_date(reply: &Reply<Box<TradeReport>>) -> Option<Window> {
+fn window_by_response_date(reply: &Reply<Box<TradeReport>>) -> Option<TimeWindow> {
     let date = reply.date?;
     let took = (reply.received - reply.sent).max(Millis::ZERO);
-    Some(Window { requested: date - took, from: date - took - SLACK, to: date + Millis::SECOND + SLACK })
+    Some(TimeWindow { requested: date - took, from: date - took - SLACK, to: date + Millis::SECOND + SLACK })
 }
 
-pub(super) fn describe_distance(by: Millis) -> String {
+pub(super) fn describe_time_distance(by: Millis) -> String {
     let seconds = (by.abs_diff(Millis::ZERO).get() + 500) / 1_000;
     let span = if seconds >= 120 { format!("{} min", (seconds + 30) / 60) } else { format!("{seconds} s") };
     let side = if by < Millis::ZERO { "before" } else { "after" };

@@ -1,4 +1,4 @@
-//! Executes control orders: halts, resolutions of doubts, reloads of the settings and external signals.
+//! Executes control orders: halt, resume, reload, external signals, and resolutions of orders in doubt.
 
 use super::Coordinator;
 use super::agenda::EventRank;
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 
 #[derive(Debug)]
-pub(super) struct Claim {
+pub(super) struct AdoptionRequest {
     intent: IntentId,
     venue_id: VenueId,
     reason: String,
@@ -39,14 +39,13 @@ impl Coordinator {
                 ControlAnswer::Refused { problem: "the run is stopping".to_owned() }
             }
             ControlOrder::Resume if self.contradictions.needs_restart => ControlAnswer::Refused {
-                problem: "only a restart applies a corrected result. Stop the bot and start it again"
-                    .to_owned(),
+                problem: "a corrected result takes effect only after a restart. Restart the bot".to_owned(),
             },
             ControlOrder::Resume => {
                 self.session.halt = None;
                 self.resume(step);
                 self.override_restrictions(step);
-                step.log_warning("resumed: drawdown peak and loss streak are reset");
+                step.log_warning("the run has resumed with a reset drawdown peak and loss streak");
                 self.answer_with_state(step)
             }
             ControlOrder::Reload { by } => match self.request_settings(id, by, step) {
@@ -72,12 +71,12 @@ impl Coordinator {
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Adopt(venue_id), reason } => {
                 if self.session.terms(intent).is_some() {
-                    return self.request_named_trade(id, Claim { intent, venue_id, reason }, step);
+                    return self.request_named_trade(id, AdoptionRequest { intent, venue_id, reason }, step);
                 }
                 ControlAnswer::Refused { problem: format!("unknown trade #{intent}") }
             }
             ControlOrder::Resolve { intent, resolution: Resolution::NotOpened, reason } => {
-                self.end_doubt(intent, None, &reason, step)
+                self.resolve_doubt(intent, None, &reason, step)
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Settled(outcome), reason } => {
                 match self.settle_manually(intent, outcome, &reason, step) {
@@ -89,13 +88,13 @@ impl Coordinator {
         self.answer(id, answer, step);
     }
 
-    /// Answers an order. Saves the journal immediately, because orders from the journal are answered in it.
+    /// Answers an order. Saves the journal immediately, because the journal stores the answers to its orders.
     pub(super) fn answer(&mut self, id: OrderId, answer: ControlAnswer, step: &mut Step<'_>) {
         step.commands.push(Command::AnswerOrder(id, answer));
         self.save(Urgency::Now, step);
     }
 
-    fn request_named_trade(&mut self, id: OrderId, claim: Claim, step: &mut Step<'_>) {
+    fn request_named_trade(&mut self, id: OrderId, claim: AdoptionRequest, step: &mut Step<'_>) {
         self.request(VenueRequest::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()), step);
         self.claims.insert(id, claim);
     }
@@ -106,7 +105,7 @@ impl Coordinator {
         answer: Result<TradeReport, BrokerError>,
         step: &mut Step<'_>,
     ) {
-        let Some(Claim { intent, venue_id, reason }) = self.claims.remove(&id) else { return };
+        let Some(AdoptionRequest { intent, venue_id, reason }) = self.claims.remove(&id) else { return };
         let Some(terms) = self.session.terms(intent) else { return };
         let may_have_other_terms = |report: &TradeReport| {
             self.doubts.resolver.may_have_other_terms(intent, report, self.uncertainty())
@@ -115,7 +114,7 @@ impl Coordinator {
         let answer = answer.map(|report| with_rounded_amount(report, self.session.scale()));
         let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_other_terms);
         let answer = match checked {
-            Ok(report) => self.end_doubt(intent, Some(&report), &reason, step),
+            Ok(report) => self.resolve_doubt(intent, Some(&report), &reason, step),
             Err(error) => {
                 let cause = error.source().map_or(String::new(), |cause| format!(" ({cause})"));
                 let problem = format!("{error}{cause}; nothing has changed");
@@ -128,7 +127,7 @@ impl Coordinator {
         self.answer(id, answer, step);
     }
 
-    fn end_doubt(
+    fn resolve_doubt(
         &mut self,
         intent: IntentId,
         trade: Option<&TradeReport>,
@@ -147,7 +146,7 @@ impl Coordinator {
     }
 }
 
-const MAX_CHARS: usize = 2_000;
+const MAX_PROBLEM_CHARS: usize = 2_000;
 
 impl Coordinator {
     fn request_settings(&mut self, id: OrderId, by: ReloadedBy, step: &mut Step<'_>) -> Result<(), String> {
@@ -156,23 +155,23 @@ impl Coordinator {
         }
         if self.reloading.is_some() {
             // With two concurrent reads, the older settings could be applied last.
-            return Err("the settings are already being read. Repeat the order".to_owned());
+            return Err("another reload is in progress. Repeat the order later".to_owned());
         }
         self.reloading = Some((id, by));
-        let forgotten = self.session.forgotten.all;
+        let forgotten = self.session.forgotten.total;
         let standing =
             ReloadInput { forgotten, ..ReloadInput::new(self.session.session(), self.session.book()) };
         self.request(VenueRequest::Settings(Box::new(standing)), step);
         Ok(())
     }
 
-    /// Applies new settings. If they are invalid, nothing changes.
+    /// Applies new settings. Invalid settings change nothing.
     pub(super) fn on_settings(&mut self, read: Result<Box<NewSettings>, String>, step: &mut Step<'_>) {
         let Some((id, by)) = self.reloading.take() else { return };
         let answer = match read.and_then(|new| self.reload(*new, by, step)) {
             Ok(()) => self.answer_with_state(step),
             Err(problem) => {
-                let problem: String = problem.chars().take(MAX_CHARS).collect();
+                let problem: String = problem.chars().take(MAX_PROBLEM_CHARS).collect();
                 let lines: Vec<&str> = problem.lines().map(str::trim).collect();
                 step.warn(format!("the settings are unchanged: {}", lines.join("; ")));
                 ControlAnswer::Refused { problem }
@@ -206,24 +205,24 @@ impl Coordinator {
             header.insert("runtime".to_owned(), runtime);
         }
         let changes = &note.reloaded.changes;
-        let said = if changes.is_empty() { "nothing has changed".to_owned() } else { changes.join("; ") };
-        step.warn(format!("settings reloaded by {by}: {said}"));
+        let summary = if changes.is_empty() { "nothing has changed".to_owned() } else { changes.join("; ") };
+        step.warn(format!("settings reloaded by {by}: {summary}"));
         self.reloaded = Some(note.reloaded);
         Ok(())
     }
 }
 
-const ALARM_INTERVAL: Millis = Millis::MINUTE;
-const FIXED_SUFFIX: &str = "; fixed since by a reload";
+const SIGNAL_ALARM_INTERVAL: Millis = Millis::MINUTE;
+const FIXED_SUFFIX: &str = "; fixed by a later reload";
 
 #[derive(Debug, Default)]
-pub(crate) struct OutsideWatch {
+pub(crate) struct ExternalSignals {
     tally: SignalTally,
     waiting: BTreeMap<(BotId, SignalSource, SignalId), OrderId>,
     next_alarm: BTreeMap<SignalSource, Millis>,
 }
 
-impl OutsideWatch {
+impl ExternalSignals {
     pub(crate) fn tally(&self) -> Option<Box<SignalTally>> {
         (self.tally != SignalTally::default()).then(|| Box::new(self.tally.clone()))
     }
@@ -313,13 +312,13 @@ impl Coordinator {
             *self.outside.tally.malformed.entry(source.to_string()).or_default() += malformed;
         }
         if self.outside.next_alarm.get(&source).is_none_or(|next| *next <= step.now) {
-            self.outside.next_alarm.insert(source, step.now + ALARM_INTERVAL);
+            self.outside.next_alarm.insert(source, step.now + SIGNAL_ALARM_INTERVAL);
             self.session.alarm(format!("invalid signal ({source}): {first}"), step);
         }
         self.outside.tally.problem = Some(last);
     }
 
-    /// Journals the final signal tally. No other entry contains duplicate and malformed signals.
+    /// Journals the final signal counts, because no other entry contains duplicate and malformed signals.
     pub(super) fn note_signals(&mut self, step: &mut Step<'_>) {
         if let Some(note) = self.outside.signal_tally().map(SignalTally::note) {
             self.session.journal.note(note, step);
@@ -344,7 +343,7 @@ fn to_outside_signal(
     now: Millis,
 ) -> Result<(Millis, OutsideSignal), String> {
     let SignalOrder { direction, source, id, .. } = *order;
-    let bot = BotId::new(signal_bots(session).check(order, now)?).ok_or("there are too many bots")?;
+    let bot = BotId::new(signal_bots(session).check(order, now)?).ok_or("the run has too many bots")?;
     if id.is_empty() {
         return Err("the signal has no id. Give each signal a unique id".to_owned());
     }

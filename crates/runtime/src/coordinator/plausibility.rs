@@ -1,12 +1,12 @@
-//! Plausibility checks of trade reports and prices: times, payouts, funding, terms.
+//! Checks trade reports and prices for plausibility: times, payouts, funding and terms.
 
 use super::Coordinator;
 use super::agenda::Job;
 use super::command::Step;
 use super::recorded_session::RecordedSession;
 use super::trade_watch::{OpenTrade, WatchState};
-use crate::audit::{OrderedTerms, Terms, check_terms};
-use crate::connect::without_noise;
+use crate::audit::{OrderedTerms, TermsCheck, check_terms};
+use crate::connect::without_rounding_noise;
 use crate::control::describe_time;
 use candlewick_broker::{OpenOrder, Reported, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, Opened, OrderTerms, SymbolId, VenueId, VenueSymbol, VenueTerms};
@@ -14,14 +14,13 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Price, Symbol};
 use std::collections::BTreeMap;
 
-/// Tolerance for clock differences: a trade may start this long before its decision, or end this late.
+/// Tolerance for clock differences. A trade may start this long before the decision or end this long after expiry.
 const TIME_SLACK: Millis = Millis::HOUR;
-/// Maximum time by which a reported close may follow the expiry. A later close time is replaced.
+/// Maximum delay of a reported close after the expiry. A later close time is replaced.
 const CLOSE_SLACK: Millis = Millis::MINUTE;
 
 impl Coordinator {
-    /// Removes implausible fields. Local estimates replace implausible times, so that no trade is awaited
-    /// forever. An implausible payout halts the run.
+    /// Removes implausible fields from a trade report. An implausible payout halts the run.
     pub(super) fn remove_implausible_fields(
         &mut self,
         intent: IntentId,
@@ -38,8 +37,7 @@ impl Coordinator {
         report
     }
 
-    /// Halts because of implausible data, or raises an alarm if the run is already halted.
-    /// Resuming does not acknowledge such an alarm: the same data can halt the run later.
+    /// Halts the run because of implausible data, or raises an alarm if the run is already halted.
     pub(super) fn halt_at_oddity(&mut self, text: String, step: &mut Step<'_>) {
         let is_halted = self.session.halted().is_some();
         match (self.doubts.is_new_oddity(&text, is_halted), is_halted) {
@@ -60,12 +58,11 @@ impl Coordinator {
         if let Some(text) = impossible.filter(|text| self.doubts.has_new_odd_time(&report.id, text)) {
             self.session.alarm(text, step);
         }
-        self.with_close_in_time(&terms, report, step)
+        self.with_limited_close(&terms, report, step)
     }
 
-    /// Replaces a close time after the expiry with the latest allowed one, and raises an alarm. Otherwise a
-    /// venue that is off by an hour would delay the result and the end of the run.
-    fn with_close_in_time(
+    /// Limits a late close time and raises an alarm, so that a wrong venue clock cannot delay the end of the run.
+    fn with_limited_close(
         &mut self,
         terms: &OrderTerms,
         report: TradeReport,
@@ -79,7 +76,7 @@ impl Coordinator {
         let intent = terms.intent();
         let late = (close - latest).get() / 1_000;
         let text = format!(
-            "trade #{intent} ({}) has a close time {late} s after its expiry: its result is requested at the expiry",
+            "trade #{intent} ({}) has a close time {late} s after the expiry. The result is requested at the expiry",
             report.id
         );
         if self.doubts.has_new_odd_time(&format!("{}:close", report.id), &text) {
@@ -93,7 +90,7 @@ impl Coordinator {
         let opened = report.open_time.or(row.and_then(|row| row.open_time));
         let slack = if opened.is_some() { CLOSE_SLACK } else { self.clock_slack() };
         let at = opened.or(row.and_then(|row| row.answered_at)).unwrap_or(now);
-        (latest_close_by(terms.expiry(), at), slack)
+        (latest_close_after(terms.expiry(), at), slack)
     }
 
     pub(super) fn begin_tracking(&mut self, intent: IntentId, report: &TradeReport, now: Millis) {
@@ -141,7 +138,7 @@ impl Coordinator {
     }
 }
 
-fn latest_close_by(expiry: Expiry, at: Millis) -> Millis {
+fn latest_close_after(expiry: Expiry, at: Millis) -> Millis {
     let duration = expiry.close_type.duration();
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => at + duration,
@@ -168,14 +165,14 @@ pub fn possible_payout(
 ) -> (TradeReport, Option<String>) {
     let too_much = report.payout.filter(|payout| payout.to_percent() > f64::from(max_payout_percent));
     let too_much = too_much.map(|payout| format!("{payout} %, more than {max_payout_percent} %"));
-    let impossible = too_much.or_else(|| impossible_payout(&report));
+    let impossible = too_much.or_else(|| describe_impossible_payout(&report));
     let text = impossible.map(|payout| format!("trade #{intent} ({}) has a payout of {payout}", report.id));
     let payout = report.payout.filter(|_| text.is_none());
     (TradeReport { payout, ..report }, text)
 }
 
-/// Describes the payout if it is invalid and matters. A trade that won nothing may report 0.
-fn impossible_payout(report: &TradeReport) -> Option<String> {
+/// Describes an invalid payout, `None` if the payout is valid. A trade that did not win may report a payout of 0.
+fn describe_impossible_payout(report: &TradeReport) -> Option<String> {
     let percent = report.impossible_payout?;
     let moves_money = matches!(report.progress.outcome(), None | Some(Outcome::Won));
     (!percent.is_zero() || moves_money).then(|| format!("{} %, which is impossible", percent.normalize()))
@@ -200,14 +197,14 @@ pub(super) fn remove_times_outside(
     (report, impossible)
 }
 
-/// Rounds the amount to the scale if that only removes floating-point noise.
+/// Rounds a report's amount to the money scale if the rounding removes only floating-point noise.
 pub(crate) fn with_rounded_amount(report: TradeReport, scale: MoneyScale) -> TradeReport {
-    let amount = report.amount.map(|amount| without_noise(amount, scale).unwrap_or(amount));
+    let amount = report.amount.map(|amount| without_rounding_noise(amount, scale).unwrap_or(amount));
     TradeReport { amount, ..report }
 }
 
-/// Returns the terms that the venue applied, if they differ from the terms in force.
-/// Missing or unrepresentable fields in the report keep the value in force.
+/// Returns the terms that the venue applied, `None` if they equal the booked terms.
+/// Fields that are missing or cannot be represented keep the booked value.
 pub fn applied_terms(
     report: &TradeReport,
     terms: &OrderTerms,
@@ -244,7 +241,7 @@ impl Coordinator {
         let bonus = report.funding.bonus;
         if !bonus.is_zero() {
             let text =
-                format!("trade #{intent}: a bonus wallet paid {} of its stake", format_amount(bonus, scale));
+                format!("trade #{intent}: a bonus wallet paid {} of the stake", format_amount(bonus, scale));
             if self.doubts.is_new_oddity(&text, true) {
                 step.warn(text);
             }
@@ -259,7 +256,7 @@ fn reported_stake(report: &TradeReport) -> Option<Decimal> {
 fn describe_stake_mismatch(report: &TradeReport, scale: MoneyScale) -> Option<String> {
     let amount = report.amount?;
     let is_same = |other: Decimal| {
-        let counted = |amount| without_noise(amount, scale).unwrap_or(amount);
+        let counted = |amount| without_rounding_noise(amount, scale).unwrap_or(amount);
         counted(other) == counted(amount)
     };
     let paid = report.funding.paid.filter(|paid| !paid.is_zero() && !is_same(*paid));
@@ -274,14 +271,14 @@ fn describe_stake_mismatch(report: &TradeReport, scale: MoneyScale) -> Option<St
     })
 }
 
-/// Describes an extra charge. It cannot be booked, because the profit may already include it.
+/// Describes an extra charge, which is not booked, because the profit may already include the charge.
 fn describe_charge(name: &str, amount: Decimal, scale: MoneyScale) -> Option<String> {
     let amount = (!amount.is_zero()).then(|| format_amount(amount, scale))?;
     Some(format!("has a {name} of {amount}, and the profit may or may not include it"))
 }
 
 fn format_amount(amount: Decimal, scale: MoneyScale) -> String {
-    without_noise(amount, scale).map_or_else(
+    without_rounding_noise(amount, scale).map_or_else(
         || amount.normalize().to_string(),
         |exact| format!("{exact:.decimals$}", decimals = scale.decimals() as usize),
     )
@@ -297,7 +294,7 @@ impl Coordinator {
         let Some(terms) = self.session.terms(intent) else { return };
         let (terms, _) = check_terms(intent, &self.session.ordered_terms(&terms), report);
         // The response to the open may already have halted the run for this reason.
-        if let Terms::Other { reason } = terms
+        if let TermsCheck::Other { reason } = terms
             && self.session.halted() != Some(&reason)
         {
             self.halt_at_oddity(reason, step);
@@ -334,8 +331,7 @@ impl RecordedSession {
     }
 }
 
-/// Age beyond which a price cannot come from an open market.
-const MAX_AGE: Millis = Millis::from_seconds(12 * 3_600);
+const MAX_PRICE_AGE: Millis = Millis::from_seconds(12 * 3_600);
 
 impl Coordinator {
     pub(super) fn plausible_price(
@@ -348,7 +344,7 @@ impl Coordinator {
         let age = at - recorded;
         let problem = if ahead > self.clock_slack() {
             Some(format!("is {} s in the future", ahead.get() / 1_000))
-        } else if age >= MAX_AGE {
+        } else if age >= MAX_PRICE_AGE {
             Some(format!("is {} h old", age.get() / Millis::HOUR.get()))
         } else {
             None
@@ -384,7 +380,7 @@ mod tests {
             (NextCandle, 300, 900),
         ] {
             let expiry = Expiry { close_type: "05:00".parse().unwrap(), expiration_type };
-            let found = latest_close_by(expiry, Millis::from_seconds(at));
+            let found = latest_close_after(expiry, Millis::from_seconds(at));
             assert_eq!(found, Millis::from_seconds(expected), "{expiration_type:?} at {at}");
         }
     }

@@ -1,4 +1,4 @@
-//! The session of a run, with a record of its inputs and outputs.
+//! Wraps the session of a run, and records the session's inputs and outputs.
 
 use super::Coordinator;
 use super::command::{Command, Step};
@@ -20,19 +20,19 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, MoneyScale, Symbol};
 use std::collections::BTreeMap;
 
-/// Wrapper of the session through which all events pass. Inputs and outputs are recorded and passed to
-/// observers. Approved trades wait until their intent is durable.
+/// Wrapper through which all events reach the session. Inputs and outputs are recorded and passed to
+/// observers. Approved trades wait until their intents are durable.
 pub(crate) struct RecordedSession {
     session: Session,
     book: TradeBook,
     pub(crate) journal: JournalState,
     pub(crate) account: Account,
-    pub(crate) first: IntentId,
+    pub(crate) first_intent: IntentId,
     pub(crate) halt: Option<Halt>,
     actions: Vec<Action>,
     began: Option<Millis>,
     pub(crate) candles: u64,
-    pub(crate) news: u64,
+    pub(crate) other_events: u64,
     pub(crate) tallies: BotTallies,
     expiring: BTreeMap<IntentId, Millis>,
     pub(crate) forgotten: EvictionCounts,
@@ -40,13 +40,13 @@ pub(crate) struct RecordedSession {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EvictionCounts {
-    pub(crate) all: u64,
-    pub(crate) own: u64,
+    pub(crate) total: u64,
+    pub(crate) this_run: u64,
     next_rows: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OldIntent {
+pub(crate) struct ForgottenIntent {
     pub(crate) intent: IntentId,
     pub(crate) venue_id: Option<VenueId>,
     pub(crate) ended: Millis,
@@ -54,12 +54,12 @@ pub(crate) struct OldIntent {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EventEffects {
-    /// Rule that rejected a signal and will keep rejecting: only the operator can lift it.
+    /// Rule that rejected a signal and will reject all further signals until the operator intervenes.
     pub(crate) final_rule: Option<Rule>,
     pub(crate) free: Money,
-    /// Reserved stakes of intents without a trade that this event returned to the free balance.
+    /// Total stake that this event returned to the free balance, because the intents opened no trade.
     pub(crate) released: Money,
-    pub(crate) decided: Option<Result<IntentId, Rule>>,
+    pub(crate) decision: Option<Result<IntentId, Rule>>,
 }
 
 impl RecordedSession {
@@ -72,7 +72,7 @@ impl RecordedSession {
     ) -> Self {
         book.count_from_intent(session.next_intent());
         Self {
-            first: session.next_intent(),
+            first_intent: session.next_intent(),
             tallies: BotTallies::from_book(session.bots().len(), old.tallies, &book),
             session,
             book,
@@ -82,9 +82,9 @@ impl RecordedSession {
             actions: Vec::with_capacity(64),
             began: None,
             candles: 0,
-            news: 0,
+            other_events: 0,
             expiring: BTreeMap::new(),
-            forgotten: EvictionCounts { all: old.count, ..EvictionCounts::default() },
+            forgotten: EvictionCounts { total: old.count, ..EvictionCounts::default() },
         }
     }
 
@@ -113,7 +113,7 @@ impl RecordedSession {
         self.began = self.began.or(Some(step.now));
         let is_candle = matches!(kind, EventKind::Candle { .. });
         self.candles += u64::from(is_candle && !self.is_warm_up(at, &kind));
-        self.news += u64::from(!is_candle);
+        self.other_events += u64::from(!is_candle);
         self.journal.record(Entry::Event(&event), step);
         let mut actions = std::mem::take(&mut self.actions);
         let about = kind.intent();
@@ -129,7 +129,7 @@ impl RecordedSession {
         let ledger = self.session.ledger();
         let (funds, intent) =
             (Funds::from_ledger(ledger), about.and_then(|intent| self.book.row(intent)).copied());
-        let mut handled = EventEffects { final_rule: None, free: ledger.free(), released, decided: None };
+        let mut handled = EventEffects { final_rule: None, free: ledger.free(), released, decision: None };
         let notice = Notice::Handled { event, actions: actions.clone(), funds, intent, before };
         step.commands.push(Command::Notify(notice));
         if let (EventKind::Settled(_) | EventKind::SettledByPerson { .. }, Some(row)) = (&kind, intent) {
@@ -141,14 +141,14 @@ impl RecordedSession {
         for action in actions.drain(..) {
             match action {
                 Action::Open(approved) => {
-                    handled.decided = Some(Ok(approved.intent()));
+                    handled.decision = Some(Ok(approved.intent()));
                     if let EventKind::OutsideSignal(OutsideSignal { expires: Some(expires), .. }) = kind {
                         self.expiring.insert(approved.intent(), expires);
                     }
                     self.journal.outbox.push(approved);
                 }
                 Action::Refuse(refused) => {
-                    handled.decided = Some(Err(refused.rule));
+                    handled.decision = Some(Err(refused.rule));
                     // An abandoned ladder restarts at its first level, whose stake may fit the drawdown limit.
                     let may_pass =
                         refused.rule == Rule::MaxDrawdown && self.session.gives_up_ladder(refused.bot);
@@ -163,7 +163,7 @@ impl RecordedSession {
         handled
     }
 
-    pub(crate) fn after_correction(
+    pub(crate) fn apply_correction(
         &mut self,
         before: &BookedResult,
         after: &BookedResult,
@@ -192,8 +192,8 @@ impl RecordedSession {
         step.alarm(text);
     }
 
-    /// Records, journals and logs a halt. The note precedes the halting event. After a crash between the
-    /// two, the last note therefore never belongs to an earlier halt.
+    /// Records, journals and logs a halt. The journal note precedes the halt event, so that the last note
+    /// never belongs to an earlier halt, even after a crash between the note and the event.
     pub(crate) fn begin_halt(&mut self, reason: String, step: &mut Step<'_>) {
         let halt = Halt { at: Some(step.now), reason };
         let text = halt.to_alarm();
@@ -209,7 +209,7 @@ impl RecordedSession {
     pub(crate) fn log_rejection(&self, intent: IntentId, answer: &str, step: &mut Step<'_>) {
         let bot = self.book.row(intent).and_then(|row| self.session.bots().get(row.approved.bot().index()));
         let bot = bot.map_or(String::new(), |name| format!(" of bot {name}"));
-        step.log_warning(format!("trade #{intent}{bot} was declined: {answer}"));
+        step.log_warning(format!("the venue declined trade #{intent}{bot}: {answer}"));
     }
 
     pub(crate) fn order(&self, terms: &OrderTerms) -> OpenOrder {
@@ -241,7 +241,7 @@ impl RecordedSession {
         self.book.rows().iter().any(|row| is_unclear(row.state))
     }
 
-    pub(crate) fn in_state(&self, state: IntentState) -> impl Iterator<Item = IntentId> {
+    pub(crate) fn intents_in_state(&self, state: IntentState) -> impl Iterator<Item = IntentId> {
         let rows = self.book.rows().iter().filter(move |row| row.state == state);
         rows.map(|row| row.approved.intent())
     }
@@ -254,13 +254,13 @@ impl RecordedSession {
         &self.book
     }
 
-    /// Forgets intents that ended before `until`. Excludes those that `is_kept` retains, those with an open
-    /// duplicate trade, the most recent settled ones (for display), and the very last intent.
+    /// Forgets intents that ended before `until`. Keeps the last intent, intents accepted by `is_kept`, intents
+    /// with an open duplicate trade, and the most recently settled intents for display.
     pub(crate) fn forget(
         &mut self,
         until: Millis,
         is_kept: impl Fn(&Self, &IntentRow) -> bool,
-    ) -> Vec<OldIntent> {
+    ) -> Vec<ForgottenIntent> {
         if self.book.rows().len() < self.forgotten.next_rows {
             return Vec::new();
         }
@@ -274,18 +274,18 @@ impl RecordedSession {
             let has_second = || seconds.iter().any(|second| second.intent == intent);
             let is_over = row.is_over() && ended < until && Some(intent) != last;
             let is_old = is_over && !is_shown && !has_second() && !is_kept(self, row);
-            is_old.then(|| OldIntent { intent, venue_id: book.venue_id(row), ended })
+            is_old.then(|| ForgottenIntent { intent, venue_id: book.venue_id(row), ended })
         };
-        let old: Vec<OldIntent> = book.rows().iter().filter_map(old_of).collect();
+        let old: Vec<ForgottenIntent> = book.rows().iter().filter_map(old_of).collect();
         if !old.is_empty() {
             let mut gone = old.iter().map(|old| old.intent).peekable();
             self.book.retain_rows(|row| gone.next_if_eq(&row.approved.intent()).is_none());
         }
-        for OldIntent { intent, .. } in &old {
+        for ForgottenIntent { intent, .. } in &old {
             self.expiring.remove(intent);
-            self.forgotten.own += u64::from(*intent >= self.first);
+            self.forgotten.this_run += u64::from(*intent >= self.first_intent);
         }
-        self.forgotten.all += old.len() as u64;
+        self.forgotten.total += old.len() as u64;
         // The next scan is due once the number of rows has grown by a quarter.
         let rows = self.book.rows().len();
         self.forgotten.next_rows = rows + rows / 4 + 1;
@@ -293,7 +293,7 @@ impl RecordedSession {
     }
 
     pub(crate) fn take_book(&mut self) -> TradeBook {
-        std::mem::take(&mut self.book).from_intent(self.first)
+        std::mem::take(&mut self.book).from_intent(self.first_intent)
     }
 
     pub(crate) const fn session(&self) -> &Session {
@@ -304,7 +304,6 @@ impl RecordedSession {
         self.session.ledger()
     }
 
-    /// Converts a balance to [`Money`]. Returns `None` if it does not fit the scale.
     pub(crate) fn money(&self, balance: Decimal) -> Option<Money> {
         self.scale().rounded(balance).ok()
     }
@@ -325,8 +324,7 @@ impl Reservations {
         Self(session.reserved().collect())
     }
 
-    /// Returns the reserved stakes that the event released because their intents opened no trade.
-    /// These never left the wallet, so the audit must not treat them as money that came back.
+    /// Returns the total reserved stake that an event released. Such stakes never left the wallet.
     pub(crate) fn released(&self, session: &Session, book: &TradeBook) -> Money {
         if self.0.is_empty() {
             return Money::ZERO;
@@ -342,9 +340,9 @@ impl Reservations {
 const RETENTION_SLACK: Millis = Millis::from_seconds(120);
 
 impl Coordinator {
-    /// Forgets intents that ended long before the list was requested at `looked`. Keeps intents near a
-    /// request that is in doubt or marked as not opened, because they help to identify its trade.
-    pub(super) fn forget_old(&mut self, looked: Millis) {
+    /// Forgets intents that ended long before the list was requested at `requested`. Keeps intents near an order
+    /// that is in doubt or marked as not opened, because such intents help to identify the order's trade.
+    pub(super) fn forget_old(&mut self, requested: Millis) {
         let Some(remembered) = retention(&self.settings, &self.doubts) else { return };
         let least = min_retention(&self.settings, &self.doubts);
         let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
@@ -356,7 +354,7 @@ impl Coordinator {
                 trades.find(row.approved.intent()).is_some() || doubts.is_near(session, row, slack);
             is_searched || may_explain(row)
         };
-        for old in self.session.forget(looked - remembered, is_kept) {
+        for old in self.session.forget(requested - remembered, is_kept) {
             self.doubts.forget(&old);
         }
     }

@@ -1,9 +1,9 @@
-//! Recovery of intents, resolution of doubts, and listed trades that match declined orders.
+//! Recovers intents, resolves orders in doubt, and handles listed trades that match declined orders.
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
 use super::command::{Step, VenueRequest};
-use super::foreign_trades::MAX_NAMED;
+use super::foreign_trades::MAX_NAMED_TRADES;
 use super::plausibility::{remove_times_outside, with_rounded_amount};
 use crate::control::describe_time;
 use crate::resolver::{Match, Resolution, compare_terms, reported_request_time};
@@ -11,7 +11,7 @@ use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState, OrderTerms};
 use candlewick_sdk::{Millis, Money};
 
-const MAX_TIME_DIFFERENCE: Millis = Millis::from_seconds(2 * 24 * 3_600);
+const MAX_TIME_AHEAD: Millis = Millis::from_seconds(2 * 24 * 3_600);
 
 impl Coordinator {
     pub(super) fn recover(&mut self, step: &mut Step<'_>) {
@@ -23,7 +23,7 @@ impl Coordinator {
             self.recover_intent(&row, step);
         }
         self.schedule_poll();
-        self.look_for_second_trades(step.now);
+        self.schedule_second_trade_check(step.now);
         if self.doubts.next_routine_poll(step.now).is_some() {
             self.agenda.add(step.now, Job::Trades);
         }
@@ -39,7 +39,7 @@ impl Coordinator {
                 self.handle(now, EventKind::InDoubt { intent }, step);
                 self.begin_doubt(&terms, now);
             }
-            IntentState::InDoubt => self.doubts.recall(&self.session, &terms, now),
+            IntentState::InDoubt => self.doubts.restore(&self.session, &terms, now),
             IntentState::NotOpened => {
                 if now - terms.decision_time() < Millis::DAY {
                     self.doubts.recall_not_opened(&self.session, &terms, now);
@@ -68,14 +68,14 @@ impl Coordinator {
         }
     }
 
-    /// Handles the venue's list. Unless it ended early, requests a wallet reading as second evidence.
+    /// Handles the venue's trade list. Requests a wallet reading as further evidence, unless the list ended early.
     pub(super) fn on_trades(&mut self, mut listing: TradeListing, step: &mut Step<'_>) {
         let scale = self.session.scale();
         let rows = listing.trades.into_iter().map(|report| with_rounded_amount(report, scale));
         let mut odd = 0;
         listing.trades = rows.map(|row| self.with_possible_times(row, &mut odd, step)).collect();
-        if odd > MAX_NAMED {
-            let text = format!("{} more listed trades have implausible times", odd - MAX_NAMED);
+        if odd > MAX_NAMED_TRADES {
+            let text = format!("{} more listed trades have implausible times", odd - MAX_NAMED_TRADES);
             self.session.alarm(text, step);
         }
         let is_whole = listing.ended_early.is_none();
@@ -90,12 +90,12 @@ impl Coordinator {
         }
     }
 
-    /// Removes implausible times from a listed trade. Its other fields may still identify it.
+    /// Removes implausible times from a listed trade, because the other fields may still identify the trade.
     fn with_possible_times(&mut self, row: TradeReport, odd: &mut usize, step: &mut Step<'_>) -> TradeReport {
-        let (row, impossible) = remove_times_outside(row, Millis::ZERO, step.now + MAX_TIME_DIFFERENCE);
-        if let Some(at) = impossible.filter(|_| self.doubts.is_new_odd_row(&row.id)) {
+        let (row, impossible) = remove_times_outside(row, Millis::ZERO, step.now + MAX_TIME_AHEAD);
+        if let Some(at) = impossible.filter(|_| self.doubts.is_new_odd_trade(&row.id)) {
             *odd += 1;
-            if *odd <= MAX_NAMED {
+            if *odd <= MAX_NAMED_TRADES {
                 let (id, at) = (&row.id, describe_time(at));
                 let text = format!("listed trade {id} has an implausible time: {at}");
                 self.session.alarm(text, step);
@@ -112,22 +112,22 @@ impl Coordinator {
         let Some(listing) = self.doubts.listing.take() else { return };
         let (now, is_whole) = (step.now, listing.is_complete && listing.ended_early.is_none());
         self.audit_results(&listing, step);
-        self.check_ends(&listing, step);
+        self.check_unproven_ends(&listing, step);
         self.audit_listed_terms(&listing, step);
         self.find_missing_trades(&listing, step);
         self.check_other_accounts(&listing, step);
         let wallet = balances.and_then(|reply| self.wallet_amount(reply, step));
-        let opening: Vec<IntentId> = self.requests.opening().collect();
-        let has_stood = self.audits.wallet.has_stood(now, self.doubts.resolver.lag.allowance());
+        let opening: Vec<IntentId> = self.requests.unanswered_opens().collect();
+        let has_stood = self.audits.wallet.is_ledger_stable(now, self.doubts.resolver.lag.allowance());
         let known = (opening.as_slice(), self.uncertainty(), has_stood);
         let mut unexplained = Vec::new();
         for resolution in self.doubts.resolve(&listing, wallet, &self.session, known, now) {
             match resolution {
                 Resolution::Unexplained { report } => unexplained.push(*report),
                 Resolution::Reinstate { intents, report } => {
-                    self.on_refused_listed(&intents, &report, wallet, step);
+                    self.on_listed_refused_order(&intents, &report, wallet, step);
                 }
-                resolution => self.carry_out(resolution, step),
+                resolution => self.apply_resolution(resolution, step),
             }
         }
         self.report_unexplained_trades(&unexplained, wallet, step);
@@ -135,7 +135,7 @@ impl Coordinator {
             self.report_open_foreign_trades(&listing, step);
         }
         self.foreign_trades.end_search(is_whole);
-        self.follow_second_trades(&listing, step);
+        self.settle_second_trades(&listing, step);
         if let Some(reply) = balances {
             self.audit_wallet_after_trades(reply, step);
         }
@@ -152,7 +152,7 @@ impl Coordinator {
         }
     }
 
-    fn carry_out(&mut self, resolution: Resolution, step: &mut Step<'_>) {
+    fn apply_resolution(&mut self, resolution: Resolution, step: &mut Step<'_>) {
         match resolution {
             Resolution::Adopt { intent, report } => {
                 step.log_warning(format!(
@@ -163,20 +163,20 @@ impl Coordinator {
             }
             Resolution::AdoptLate { intent, report } => {
                 let text = format!(
-                    "trade #{intent} was considered not opened, but is the venue's trade {}",
+                    "trade #{intent} was treated as not opened, but is the venue's trade {}",
                     report.id
                 );
                 self.session.alarm(text, step);
                 self.adopt(intent, &report, step);
             }
             Resolution::NotOpened { intent, reserved_until } => {
-                step.log_warning(format!("trade #{intent} was in doubt and was not opened"));
+                step.log_warning(format!("trade #{intent} was in doubt, but was not opened"));
                 self.not_opened(intent, reserved_until, step.now);
             }
             Resolution::Escalate { intent, why } => {
                 let reason = why.describe(self.session.scale());
                 let text = format!(
-                    "trade #{intent} stays in doubt: {reason}; resolve it with `candlewick resolve {intent} --adopt VENUE_ID` \
+                    "trade #{intent} stays in doubt: {reason}. Run `candlewick resolve {intent} --adopt VENUE_ID` \
                      or `--not-opened`"
                 );
                 self.session.alarm(text, step);
@@ -205,7 +205,7 @@ impl Coordinator {
         self.events.add(now, EventRank::Answer(intent), EventKind::NotOpened { intent, reserved_until });
     }
 
-    /// Resolves a doubt manually: adopts the trade, or marks the intent as not opened if `trade` is `None`.
+    /// Resolves an order in doubt manually: adopts `trade`, or marks the intent as not opened if `None`.
     pub(super) fn decide_doubt(
         &mut self,
         intent: IntentId,
@@ -224,11 +224,10 @@ impl Coordinator {
     }
 }
 
-const CHECK_DELAYS: [Millis; 3] =
+const REFUSAL_CHECK_DELAYS: [Millis; 3] =
     [Millis::from_seconds(5), Millis::from_seconds(30), Millis::from_seconds(120)];
-
-/// Tolerance for clock differences when a request and a listed trade should fall into the same second.
-const SAME_SECOND: Millis = Millis::from_seconds(2);
+/// Maximum time between a request and a listed trade that count as simultaneous, including clock differences.
+const SAME_SECOND_SLACK: Millis = Millis::from_seconds(2);
 
 impl Coordinator {
     pub(super) fn note_refusal(&mut self, now: Millis) {
@@ -240,15 +239,15 @@ impl Coordinator {
         if self.doubts.next_routine_poll(now).is_none() {
             return;
         }
-        let checks = self.refused_at.into_iter().flat_map(|at| CHECK_DELAYS.map(|after| at + after));
+        let checks = self.refused_at.into_iter().flat_map(|at| REFUSAL_CHECK_DELAYS.map(|after| at + after));
         if let Some(at) = checks.filter(|at| *at > now).min() {
             self.agenda.add(at, Job::Trades);
         }
     }
 
-    /// Handles a listed trade that matches rejected orders. If it may be a duplicate trade for an accepted
-    /// order, it is treated as a duplicate. Otherwise the rejected orders return to doubt.
-    fn on_refused_listed(
+    /// Handles a listed trade that matches rejected orders. A trade that may also belong to an accepted order is
+    /// treated as a duplicate. Otherwise, the rejected orders are in doubt again.
+    fn on_listed_refused_order(
         &mut self,
         intents: &[IntentId],
         report: &TradeReport,
@@ -263,19 +262,20 @@ impl Coordinator {
         let orders = describe_orders(&refused);
         if let Some(answered) = self.doubts.second_trade_owner(report, &self.session, self.uncertainty()) {
             let text = format!(
-                "it may be {orders}: trade #{answered} was ordered once, but the venue has a second one, {}",
+                "the trade may be {orders}: trade #{answered} was ordered once, but the venue has a second one, {}",
                 report.id
             );
             return self.on_second_trade(report, (answered, true), text, wallet, step);
         }
         let order = self.session.order(&first.approved);
         let matched = match compare_terms(&order, report) {
-            Match::Different => "the symbol and the second, but not all terms",
-            Match::Same | Match::Unclear => "the terms and the second",
+            Match::Different => "the symbol and the request time, but not all terms",
+            Match::Same | Match::Unclear => "the terms and the request time",
         };
-        let counts = if refused.len() == 1 { "it is in doubt again" } else { "they are in doubt again" };
+        let state = if refused.len() == 1 { "the order is" } else { "the orders are" };
+        let trade = describe_trade(report);
         let text =
-            format!("the venue lists trade {} with {matched} of {orders}: {counts}", describe_trade(report));
+            format!("the venue lists trade {trade} with {matched} of {orders}: {state} in doubt again");
         for row in &refused {
             self.reinstate(row, step);
         }
@@ -289,12 +289,12 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn intents_of_second(&self, report: &TradeReport) -> Option<String> {
+    pub(super) fn describe_simultaneous_intents(&self, report: &TradeReport) -> Option<String> {
         let requested = reported_request_time(report)?;
         let is_near = |row: &&IntentRow| {
             let sent = self.doubts.sent_at(&row.approved);
             let symbol = self.session.ordered_symbol(&row.approved);
-            sent.abs_diff(requested) <= SAME_SECOND && report.symbol.as_deref() == Some(symbol.as_str())
+            sent.abs_diff(requested) <= SAME_SECOND_SLACK && report.symbol.as_deref() == Some(symbol.as_str())
         };
         let describe = |row: &IntentRow| {
             let intent = row.approved.intent();
@@ -302,7 +302,7 @@ impl Coordinator {
                 IntentState::InFlight | IntentState::InDoubt => {
                     Some(format!("trade #{intent}, which is in doubt"))
                 }
-                IntentState::NotOpened => Some(format!("trade #{intent}, which was considered not opened")),
+                IntentState::NotOpened => Some(format!("trade #{intent}, which was treated as not opened")),
                 IntentState::Rejected | IntentState::NotSent => Some(describe_orders(&[*row])),
                 IntentState::Open | IntentState::Settled => None,
             }

@@ -1,4 +1,4 @@
-//! State and overview of the run, and notices about changes for observers.
+//! Builds the state and the overview of the run, and notifies observers about changes.
 
 use super::Coordinator;
 use super::command::{Command, Step};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
 pub(crate) struct LastReported {
-    /// Last phase reported to observers, who initially assume a trading run.
+    /// Last phase reported to observers. Observers initially assume that the run is trading.
     phase: Phase,
     reason: Option<String>,
     is_halted: bool,
@@ -40,7 +40,7 @@ impl Coordinator {
         let token_refused = self
             .token_refused
             .as_ref()
-            .map(|text| format!("{}; provide a valid token {TOKEN_SOURCE}", describe_refusal(text)));
+            .map(|text| format!("{}. Provide a valid token {TOKEN_SOURCE}", describe_refusal(text)));
         let reason = halted.map(|text| Cow::Borrowed(text.as_str())).or(token_refused.map(Cow::Owned));
         let reason = reason.or(suspended.map(|text| Cow::Borrowed(text.as_str())));
         (phase, reason.or_else(|| self.account_restriction().map(Cow::Owned)))
@@ -53,14 +53,14 @@ impl Coordinator {
     fn run_state(&self, now: Millis) -> RunState {
         let (phase, reason) = self.phase_and_reason();
         let gates: BTreeMap<String, String> = self.session.session().gates().collect();
-        let blocked = Blockage::all_of(self.session.session(), now);
+        let blocked = Blockage::list(self.session.session(), now);
         RunState {
             phase,
             reason: reason.map(Cow::into_owned),
             halt: self.session.halt.clone(),
-            in_flight: self.session.in_state(IntentState::InFlight).count(),
-            in_doubt: self.session.in_state(IntentState::InDoubt).collect(),
-            open: self.session.in_state(IntentState::Open).count(),
+            in_flight: self.session.intents_in_state(IntentState::InFlight).count(),
+            in_doubt: self.session.intents_in_state(IntentState::InDoubt).collect(),
+            open: self.session.intents_in_state(IntentState::Open).count(),
             at: now,
             clock: self.skew.estimate(),
             audits: self.audits.tallies(),
@@ -111,12 +111,12 @@ impl Coordinator {
     }
 
     fn publish_blockages(&mut self, step: &mut Step<'_>) {
-        let looked = Some((self.session.news, step.now.floor_to(Millis::MINUTE)));
+        let looked = Some((self.session.other_events, step.now.floor_to(Millis::MINUTE)));
         if looked == self.last_reported.looked {
             return;
         }
         self.last_reported.looked = looked;
-        let mut lasting = Blockage::all_of(self.session.session(), step.now);
+        let mut lasting = Blockage::list(self.session.session(), step.now);
         lasting.retain(|blockage| !blockage.brief);
         let keys = lasting.iter().map(|blockage| (blockage.rule.clone(), blockage.bots.clone()));
         let keys: Vec<_> = keys.collect();
@@ -182,7 +182,7 @@ impl Coordinator {
             let money = |amount| self.session.scale().format(amount);
             let (stake, figure) = (money(trouble.stake), money(trouble.figure));
             let (bound, remedy) = describe_bound(trouble.bound);
-            format!("stake {stake} of {name} is {bound} {figure}: no trade can open until {remedy}")
+            format!("the stake {stake} of {name} is {bound} {figure}. No trade can open until {remedy}")
         };
         session.stake_troubles(now).into_iter().map(describe).collect()
     }

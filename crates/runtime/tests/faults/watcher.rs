@@ -27,7 +27,7 @@ const FALSE_WITHOUT_LIES: [&str; 8] = [
 const DIFFERENCE: &str = "than the trades explain";
 const SECOND_TRADE: &str = "was ordered once, but the venue has a second one, ";
 const MORE_TRADES: &str = " more unknown trades are in the venue's list";
-const REINSTATED: [&str; 2] = ["it is in doubt again", "they are in doubt again"];
+const REINSTATED: [&str; 2] = ["the order is in doubt again", "the orders are in doubt again"];
 
 pub(crate) const READ_AT_MOST: Millis = Millis::from_seconds(60);
 
@@ -153,7 +153,7 @@ impl Watcher {
         world.note_said(text);
         let has = |words: &[&str]| words.iter().any(|words| text.contains(words));
         // A halted run does not halt again: resuming acknowledges the report.
-        let is_money = world.plan.lies.money.is_some() && !text.ends_with("both are read again");
+        let is_money = world.plan.lies.money.is_some() && !text.ends_with("are read again");
         if seen.is_halted && (is_money || has(&[" differs: ", " has a payout of "])) {
             world.note_said(&format!("{WHILE_HALTED}{text}"));
         }
@@ -184,7 +184,7 @@ impl Watcher {
         }
         let is_lying = world.plan.lies.has_any();
         let is_odd = world.plan.habits.odd_prices > 0 || is_lying;
-        let is_wronged = !is_odd && has(&["; stake ", ", but a ", "the price record of"]);
+        let is_wronged = !is_odd && has(&[", but stake ", ", but a ", "the price record at"]);
         let halting = text.strip_prefix("halted: ").and_then(|rest| rest.split_once("trade "));
         let named = halting.and_then(|(_, rest)| venue_id_of(rest));
         let named = named.and_then(|id| world.truth().find(id).cloned());
@@ -356,7 +356,7 @@ impl Watcher {
     fn has_reinstated(&self) -> bool {
         let is_recorded =
             self.world.disk().lines.iter().any(|stored| stored.line.body.contains("\"reinstated\""));
-        is_recorded || self.world.has_said(|text| text.contains("it is in doubt again"))
+        is_recorded || self.world.has_said(|text| text.contains("the order is in doubt again"))
     }
 
     /// Checks that an intent taken as not opened has no trade, unless a late list and the wallet hide it.

@@ -82,7 +82,7 @@ async fn tracks_a_trade_on_time_with_a_stalled_journal() {
 
 #[tokio::test(start_paused = true)]
 async fn does_not_send_an_open_delayed_too_long_by_the_journal() {
-    let late = r#"{"intent":1,"not_sent":"its intent was saved 1 ms too late for the signal"}"#.to_owned();
+    let late = r#"{"intent":1,"not_sent":"the intent was saved 1 ms too late for the signal"}"#.to_owned();
     for (slow_ms, stop, expected, is_late) in [
         (3_000, MINUTE + 2_000, NotSent, false),
         (2_000, MINUTE + 3_000, Settled, false),

@@ -5,25 +5,25 @@ use crate::resolver::{choice_sums, subset_sums};
 use candlewick_sdk::{Millis, Money};
 
 #[derive(Clone, Debug)]
-pub(super) struct Suspect {
-    /// Wallet minus ledger at each reading, and whether all amounts in flight were known.
+pub(super) struct Suspicion {
+    /// Wallet minus ledger at each reading. The flag is true if all amounts in flight were known.
     raws: Vec<(Money, bool)>,
     pub(super) difference: Money,
-    /// Upper bound that all readings set on the difference. Below `confirmed` it proves a new shortage.
-    pub(super) certain: Money,
-    /// Differences compatible with all readings; empty if there are too many.
+    /// Upper bound of the difference over all readings. A bound below `confirmed` proves a new shortage.
+    pub(super) upper_bound: Money,
+    /// Differences that are compatible with all readings. Empty if there are too many.
     candidates: Vec<Money>,
     pub(super) first: Millis,
     pub(super) last: Millis,
     pub(super) caused_at: Option<Millis>,
-    pub(super) is_of_wallet: bool,
-    /// Whether a reading differed by more than our trades could have moved before it.
+    pub(super) is_from_wallet: bool,
+    /// Whether some reading differed by more than our own trades could have moved.
     pub(super) is_from_outside: bool,
 }
 
-impl Suspect {
-    /// Returns the most plausible candidate. Prefers an amount that two readings showed exactly while all
-    /// amounts in flight were known, then the candidate nearest to the confirmed difference.
+impl Suspicion {
+    /// Returns the most plausible candidate. Prefers an amount that two readings showed exactly, with all amounts
+    /// in flight known. Otherwise returns the candidate nearest to the confirmed difference.
     pub(super) fn amount(&self, confirmed: Money) -> Money {
         let is_repeated = |amount| self.raws.iter().filter(|raw| **raw == (amount, true)).count() > 1;
         let rank = |candidate: &Money| (!is_repeated(*candidate), magnitude(*candidate - confirmed));
@@ -32,11 +32,11 @@ impl Suspect {
 }
 
 impl WalletAudit {
-    pub(super) fn suspected(
+    pub(super) fn suspect_difference(
         &self,
         (difference, possible): (Money, &Explanations),
         reading: &Reading<'_>,
-    ) -> Suspect {
+    ) -> Suspicion {
         let (raw, sent) = (possible.raw, reading.sent);
         let settled_lag = sent - self.lag(reading.lag);
         let agreed = self.agreed.map_or(sent - MAX_LAG, |agreement| agreement.sent);
@@ -51,21 +51,21 @@ impl WalletAudit {
         let is_from_outside = reading.under_way.is_known()
             && magnitude(difference - self.confirmed) > self.unseen_change(reading);
         let is_reckonable = reading.under_way.unknown == Money::ZERO;
-        let new = Suspect {
+        let new = Suspicion {
             raws: vec![(raw, is_reckonable)],
             difference,
-            certain: (possible.raw - possible.least).min(self.confirmed),
+            upper_bound: (possible.raw - possible.least).min(self.confirmed),
             candidates: possible.differences(),
             first: sent,
             last: sent,
             caused_at,
-            is_of_wallet: self.last_free.1,
+            is_from_wallet: self.last_free.1,
             is_from_outside,
         };
         let Some(known) = self.suspect.clone() else { return new };
         let is_same_way = (difference < self.confirmed) == (known.difference < self.confirmed);
         let may_have_grown =
-            self.change_since(known.last - self.lag(reading.lag)) + reading.under_way.largest();
+            self.change_since(known.last - self.lag(reading.lag)) + reading.under_way.largest_amount();
         let is_grown = is_same_way && magnitude(difference - known.difference) <= may_have_grown;
         let last = known.raws.last().copied();
         let is_stable = last.is_some_and(|(last, _)| last == raw);
@@ -81,17 +81,17 @@ impl WalletAudit {
             candidates = new.candidates;
         }
         let is_from_outside = known.is_from_outside || is_from_outside;
-        let Suspect { mut raws, first, caused_at, is_of_wallet, certain, .. } = known;
-        let certain = certain.min(new.certain);
+        let Suspicion { mut raws, first, caused_at, is_from_wallet, upper_bound, .. } = known;
+        let upper_bound = upper_bound.min(new.upper_bound);
         raws.push((raw, is_reckonable));
-        Suspect { raws, certain, candidates, first, caused_at, is_of_wallet, is_from_outside, ..new }
+        Suspicion { raws, upper_bound, candidates, first, caused_at, is_from_wallet, is_from_outside, ..new }
     }
 }
 
 #[derive(Debug)]
 pub(super) struct Explanations {
     raw: Money,
-    /// Amounts that may explain part of `raw`, ascending. `None` if there are too many, or any is possible.
+    /// Ascending amounts that may explain part of `raw`, `None` if there are too many or any amount is possible.
     sums: Option<Vec<Money>>,
     least: Money,
     greatest: Money,
@@ -117,7 +117,7 @@ impl Explanations {
         self.sums.iter().flatten().map(|sum| self.raw - *sum).collect()
     }
 
-    pub(super) fn is_raw(&self, difference: Money) -> bool {
+    pub(super) fn is_exact(&self, difference: Money) -> bool {
         self.raw == difference
     }
 

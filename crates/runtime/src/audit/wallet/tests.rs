@@ -39,7 +39,7 @@ impl Bench {
     }
 
     fn ledger(&mut self, second: i64, free: i64) {
-        self.audit.watch(minor(free), Millis::from_seconds(second));
+        self.audit.record_balance(minor(free), Millis::from_seconds(second));
     }
 
     fn read(&mut self, second: i64, wallet: i64) -> WalletReading {
@@ -339,7 +339,7 @@ fn postpones_equal_stakes_separately() {
     let mut audit = WalletAudit::default();
     let stake = minor(-2_000);
     for (free, second) in [(100_000, 0), (98_000, 10), (96_000, 20)] {
-        audit.watch(minor(free), Millis::from_seconds(second));
+        audit.record_balance(minor(free), Millis::from_seconds(second));
     }
     let now = Millis::from_seconds(90);
     audit.postpone(stake, now);
@@ -358,7 +358,7 @@ fn returned_stake_may_hide_behind_lag() {
     ] {
         let mut audit = WalletAudit::default();
         for (second, free) in (0..).zip(balances) {
-            audit.watch(minor(*free), Millis::from_seconds(second));
+            audit.record_balance(minor(*free), Millis::from_seconds(second));
         }
         let (sent, lag) = (Millis::from_seconds(second), LAG + Millis::SECOND);
         let reading = Reading { sent, lag, ..READ };

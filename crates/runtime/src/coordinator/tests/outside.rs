@@ -183,7 +183,7 @@ fn marks_fixed_problems_but_not_newer_ones() {
     assert!(commands.iter().any(is_told), "{commands:?}");
     let tally = tally(&bench);
     let last_of = |door: &str| tally.by_source[door].problem.clone().unwrap();
-    assert_eq!(last_of("list"), "nor this; fixed since by a reload");
+    assert_eq!(last_of("list"), "nor this; fixed by a later reload");
     assert_eq!(last_of("stdin"), "nor this");
     for (door, is_alarm) in [(list, true), (stdin, false)] {
         let commands = bench.order(signal_problem(door, (1, 0)));

@@ -43,7 +43,7 @@ fn listed_trade_of_a_rejected_order_is_adopted_and_halts() {
         assert_eq!((seen.state, seen.money), (IntentState::Settled, (1_000, 100_800)), "{outcome:?}");
         assert_eq!(seen.profit(), Some(800));
         let halted = seen.halted.clone().expect("it is halted");
-        for part in ["01JT", "10.00 on BTCUSDT", "the terms and the second of trade #1"] {
+        for part in ["01JT", "10.00 on BTCUSDT", "the terms and the request time of trade #1"] {
             assert!(halted.contains(part), "{halted}");
         }
         assert_eq!(seen.warnings_about("does another program trade"), 0, "{:?}", seen.warnings);

@@ -123,7 +123,7 @@ fn answers_without_candles_make_a_series_late() {
         bench.step(Input::Time);
         news.extend(told(bench.answer(candles_answer(Vec::new(), bench.now))));
     }
-    let late = "BTCUSDT 1m: no candle since 1970-01-07 22:41:00 UTC, the price API answers without it";
+    let late = "BTCUSDT 1m: no candle since 1970-01-07 22:41:00 UTC, the price API answers without a candle";
     assert_eq!(news, [format!("{late}: true")]);
     assert_eq!(bench.state().venue_problems(), [late]);
 }
@@ -139,7 +139,7 @@ fn warns_once_about_frozen_prices() {
         bench.coordinator.market.on_price_record(symbol, START - Millis::new(1), bench.now);
         told.extend(warnings(&bench.answer(candles_answer(Vec::new(), bench.now))));
     }
-    let quiet = "BTCUSDT 1m: no candle and no new price since 1970-01-07 22:41:00 UTC: the market is closed, or the venue's \
+    let quiet = "BTCUSDT 1m: no candle and no new price since 1970-01-07 22:41:00 UTC. The market is closed, or the venue's \
                  prices are frozen";
     assert_eq!(told, [quiet]);
     assert_eq!(bench.state().venue_problems(), [""; 0]);
@@ -178,7 +178,7 @@ fn shows_why_and_since_when_prices_do_not_stream() {
     assert_eq!(stream(&mut bench), stands(1, None));
     assert!(!bench.asks_at(5_000, RequestId::Price(SymbolId::FIRST)));
     let trouble = |why: &str| {
-        vec![format!("prices of 1 of 1 symbol do not stream and are polled instead: {symbol}: {why}")]
+        vec![format!("prices of 1 of 1 symbol do not stream and are polled instead ({symbol}: {why})")]
     };
     let (warnings, troubles) = seen(bench.at(5_500), Input::FeedEnded(SymbolId::FIRST));
     assert_eq!(troubles, trouble("the stream ended or was silent for too long"));

@@ -188,7 +188,7 @@ fn charges_and_larger_stakes_halt_and_a_bonus_is_reported() {
         (Funding { paid: Some(60.into()), ..Funding::default() }, larger, true, 6_000),
         (
             Funding { paid: Some(Decimal::TEN), bonus: Decimal::from(4), ..Funding::default() },
-            "trade #1: a bonus wallet paid 4.00 of its stake",
+            "trade #1: a bonus wallet paid 4.00 of the stake",
             false,
             1_000,
         ),
