@@ -62,9 +62,9 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
     let refusals = ListRefusals::find(loaded, &entries, now);
     let past = describe_past(&entries, now, loaded.config.sandbox.start.map(|start| start.0));
     let is_open = |entry: &ListEntry| {
-        entry.when.once().is_none_or(|at| at > now) && !refusals.never.contains(&entry.line)
+        entry.when.fixed_time().is_none_or(|at| at > now) && !refusals.never.contains(&entry.line)
     };
-    let is_taken = !lines.iter().any(|line| matches!(line.taken, LineOutcome::Contradicts(_)));
+    let is_taken = !lines.iter().any(|line| matches!(line.outcome, LineOutcome::Contradicts(_)));
     let would_trade = entries.iter().filter(|(entry, _)| is_taken && is_open(entry)).count();
     let is_named = |place: usize| entries.iter().any(|(entry, _)| entry.bot.index() == place);
     let named = bots.iter().enumerate().filter(|(place, _)| is_named(*place));
@@ -87,7 +87,7 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
 }
 
 fn describe_past(entries: &[(ListEntry, Tz)], now: Millis, sandbox: Option<Millis>) -> Option<String> {
-    let moments = entries.iter().filter_map(|(entry, _)| entry.when.once());
+    let moments = entries.iter().filter_map(|(entry, _)| entry.when.fixed_time());
     let past: Vec<Millis> = moments.filter(|at| *at <= now).collect();
     let (count, last) = (past.len(), *past.iter().max()?);
     let of_sandbox = sandbox.filter(|start| *start < last).map(|start| {
@@ -113,7 +113,7 @@ impl CheckedEntry {
 }
 
 fn check_line(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> CheckedLine {
-    let taken = match line.taken {
+    let taken = match line.outcome {
         LineOutcome::Entry(entry, zone) => {
             let mut words = describe_entry(&entry, zone, bots);
             if !zones.contains(&zone) {
@@ -144,7 +144,7 @@ fn check_line(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> Chec
 
 fn describe_entry(entry: &ListEntry, zone: Tz, bots: &[BotSettings]) -> CheckedEntry {
     let bot = bots.get(entry.bot.index());
-    let once = entry.when.once();
+    let once = entry.when.fixed_time();
     CheckedEntry {
         when: entry.when.describe(),
         local: once.filter(|_| zone != Tz::UTC).and_then(|at| format_local(at, zone)),

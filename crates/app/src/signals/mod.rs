@@ -66,7 +66,7 @@ fn listed_entries(loaded: &Loaded) -> Vec<(ListEntry, Tz)> {
 }
 
 fn collect_entries(lines: &[ReadLine]) -> Vec<(ListEntry, Tz)> {
-    let entry = |line: &ReadLine| match line.taken {
+    let entry = |line: &ReadLine| match line.outcome {
         LineOutcome::Entry(entry, zone) => Some((entry, zone)),
         _ => None,
     };
@@ -125,16 +125,16 @@ impl PendingInputs {
         if let Some(list) = self.list {
             let (ready, is_ready) = tokio::sync::oneshot::channel();
             let watched_list = WatchedList::new(list, loaded, clock.now());
-            tasks.spawn(watched_list.watch(sink(list::SOURCE), ready));
+            tasks.spawn(watched_list.watch(sink(list::SOURCE_NAME), ready));
             drop(is_ready.await);
         }
         if let Some((listener, secret)) = self.listener {
             let settings = loaded.config.signals.clone();
             let lateness = Millis::new(loaded.config.risk.max_signal_delay_ms.into());
-            tasks.spawn(webhook::serve(listener, (settings, secret), lateness, sink(webhook::SOURCE)));
+            tasks.spawn(webhook::serve(listener, (settings, secret), lateness, sink(webhook::SOURCE_NAME)));
         }
         if loaded.config.signals.stdin {
-            tasks.spawn(stdin::read(sink(stdin::SOURCE)));
+            tasks.spawn(stdin::read(sink(stdin::SOURCE_NAME)));
         }
         if !tasks.is_empty() {
             tracing::debug!("{} signal sources are open", tasks.len());

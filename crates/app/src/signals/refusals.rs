@@ -45,8 +45,8 @@ struct OpenTrade {
 impl ListRefusals {
     pub(super) fn find(loaded: &Loaded, entries: &[(ListEntry, Tz)], now: Millis) -> Self {
         let list = SignalList::from_entries(entries.iter().map(|(entry, _)| *entry).collect());
-        let mut due = list.due(now, now + HORIZON);
-        let dated = entries.iter().filter_map(|(entry, _)| entry.when.once().map(|at| (at, *entry)));
+        let mut due = list.due_entries(now, now + HORIZON);
+        let dated = entries.iter().filter_map(|(entry, _)| entry.when.fixed_time().map(|at| (at, *entry)));
         due.extend(dated.filter(|(at, _)| !(now < *at && *at <= now + HORIZON)).map(DueEntry::new));
         due.sort_by_key(|due| (due.at, due.entry.line));
         due.truncate(MAX_MOMENTS);

@@ -8,7 +8,7 @@ use candlewick_broker::clock::Hold;
 use std::io::{self, BufRead, Read as _};
 use tokio::sync::mpsc;
 
-pub(super) const SOURCE: &str = "stdin";
+pub(super) const SOURCE_NAME: &str = "stdin";
 const MAX_LINE_BYTES: u64 = 4_096;
 const QUEUE_CAPACITY: usize = 64;
 

@@ -74,7 +74,7 @@ impl WatchedList {
         let mut sleep = start_sleep(sink.clock.as_ref(), self.next_due()).await;
         drop(held);
         sink.send_note(format!("{} was read: {}", self.path.display(), self.describe()), &[]).await;
-        sink.send_next_entry(self.next_entry(), self.list.describe_skipped()).await;
+        sink.send_next_entry(self.next_entry(), self.list.describe_first_skipped()).await;
         let mut polls = interval(POLL_INTERVAL);
         polls.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -101,13 +101,13 @@ impl WatchedList {
                     for problem in self.describe_contradictions(now) {
                         sink.report_malformed(&problem);
                     }
-                    for due in self.due(now) {
+                    for due in self.take_due_entries(now) {
                         if !sink.send(self.build_order(&due, &sink), held.clone()).await {
                             return;
                         }
                     }
                     sleep = start_sleep(sink.clock.as_ref(), self.next_due()).await;
-                    sink.send_next_entry(self.next_entry(), self.list.describe_skipped()).await;
+                    sink.send_next_entry(self.next_entry(), self.list.describe_first_skipped()).await;
                 }
                 _ = polls.tick() => {
                     if let Some(changed) = self.poll_file() {
@@ -125,7 +125,7 @@ impl WatchedList {
                         let held = sink.clock.hold();
                         sleep = start_sleep(sink.clock.as_ref(), self.next_due()).await;
                         drop(held);
-                        sink.send_next_entry(self.next_entry(), self.list.describe_skipped()).await;
+                        sink.send_next_entry(self.next_entry(), self.list.describe_first_skipped()).await;
                     }
                 }
             }
@@ -151,7 +151,7 @@ impl WatchedList {
             Err(problem) => return Some(Err(format!("{what}, {problem}; the previous list stays active"))),
         };
         let (new, old) = (list.count_missing_in(&self.list), self.list.count_missing_in(&list));
-        let passed_over = list.newly_skipped(&self.list);
+        let passed_over = list.describe_new_skips(&self.list);
         let passed_over = passed_over.map(|words| format!("; {words}")).unwrap_or_default();
         self.list = list;
         Some(Ok(format!("{what} was reloaded, {new} new, {old} removed: {}{passed_over}", self.describe())))
@@ -163,7 +163,7 @@ impl WatchedList {
 
     fn next_entry(&self) -> Option<NextEntry> {
         let at = self.next_due()?;
-        let due = self.list.due(at - Millis::new(1), at);
+        let due = self.list.due_entries(at - Millis::new(1), at);
         let due = due.into_iter().find(|due| !self.given.contains(&(due.at, due.entry.bot)));
         let due = due.or_else(|| self.list.next_sendable(at))?;
         let bot = self.bots.get(due.entry.bot.index())?.name.clone();
@@ -175,9 +175,9 @@ impl WatchedList {
         found.iter().map(|found| found.describe(&self.bots)).collect()
     }
 
-    fn due(&mut self, now: Millis) -> Vec<DueEntry> {
+    fn take_due_entries(&mut self, now: Millis) -> Vec<DueEntry> {
         let from = self.done.min(now - self.lateness).max(now - MAX_ENTRY_AGE);
-        let mut due = self.list.due(from, now);
+        let mut due = self.list.due_entries(from, now);
         due.retain(|due| self.given.insert((due.at, due.entry.bot)));
         self.done = self.done.max(now);
         self.given.retain(|(at, _)| *at > now - self.lateness - self.lateness);
@@ -186,7 +186,7 @@ impl WatchedList {
 
     fn next_due(&self) -> Option<Millis> {
         let from = self.done - self.lateness;
-        let mut known = self.list.due(from, self.done).into_iter();
+        let mut known = self.list.due_entries(from, self.done).into_iter();
         let missed = known.find(|due| !self.given.contains(&(due.at, due.entry.bot)));
         missed.map(|due| due.at).or_else(|| self.list.next_after(self.done))
     }

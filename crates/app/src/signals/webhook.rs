@@ -24,7 +24,7 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-pub(super) const SOURCE: &str = "webhook";
+pub(super) const SOURCE_NAME: &str = "webhook";
 const QUEUE_CAPACITY: usize = 256;
 const PATH: &str = "/signal";
 const SECRET_HEADER: &str = "x-candlewick-secret";
