@@ -7,7 +7,7 @@ use super::time::{WrittenDate, describe_invalid_date, time_of_day, timeframe};
 use super::zones::{is_ambiguous_zone, parse_zone_cell};
 use crate::candles::distinct;
 use crate::configuration::DateOrder;
-use crate::signals::message::{DIRECTIONS, parse_direction};
+use crate::signals::message::{DIRECTION_NAMES, parse_direction};
 use crate::signals::signal_bots;
 use candlewick_engine::BotSettings;
 use candlewick_runtime::control::SignalBots;
@@ -107,8 +107,8 @@ fn describe_unknown_cell(cell: &str, bots: &ListBots<'_>) -> String {
     }
     let names = bots.names();
     let is_word = cell.len() >= 3 && cell.chars().all(char::is_alphabetic);
-    let near = nearest(cell, names.iter().copied().chain(DIRECTIONS)).filter(|_| is_word);
-    if let Some(direction) = near.filter(|near| DIRECTIONS.contains(near)) {
+    let near = nearest(cell, names.iter().copied().chain(DIRECTION_NAMES)).filter(|_| is_word);
+    if let Some(direction) = near.filter(|near| DIRECTION_NAMES.contains(near)) {
         return format!("{cell:?} is not a direction: did you mean {direction}?");
     }
     let all = names.join(", ");

@@ -201,11 +201,11 @@ fn restarted_run_resends_only_recent_entries() {
     let folder = tempfile::tempdir().unwrap();
     let loaded = loaded(&folder, "time,bot,direction\n10:31,btc,BUY\n10:30,btc,BUY\n");
     let mut watched = watch_list(&loaded, at("2026-07-01T08:31:04"));
-    assert_eq!(watched.next_due(), Some(at("2026-07-01T08:31:00")));
+    assert_eq!(watched.next_due_time(), Some(at("2026-07-01T08:31:00")));
     let due: Vec<String> =
         watched.take_due_entries(at("2026-07-01T08:31:04")).iter().map(|due| due.id.to_string()).collect();
     assert_eq!(due, ["2026-07-01T08:31:00Z"]);
-    assert_eq!(watched.next_due(), Some(at("2026-07-02T08:30:00")));
+    assert_eq!(watched.next_due_time(), Some(at("2026-07-02T08:30:00")));
     assert_eq!(watched.take_due_entries(at("2026-07-02T09:00:00")).len(), 2);
 }
 
