@@ -333,9 +333,8 @@ mod tests {
     fn daily_entries_are_described_in_their_zone() {
         let zone = "[signals]\ntimezone = \"America/Sao_Paulo\"\n";
         let (notes, all) = check(zone, "EURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL M1\n");
-        let words =
-            "rejected: the BUY trade of line 1 is open until 10:05:02 (max_open_trades_per_symbol = 1)";
-        assert_eq!(notes, [(2, words.to_owned())]);
+        let one = "rejected: the BUY trade of line 1 is open until 10:05:02 (max_open_trades_per_symbol = 1)";
+        assert_eq!(notes, [(2, one.to_owned())]);
         assert!(all.unwrap().starts_with("1 of 3 entries"));
         assert_eq!(check(zone, "EURUSD 10:00 CALL M1\nEURUSD 10:05 CALL\n"), (Vec::new(), None));
     }

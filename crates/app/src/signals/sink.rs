@@ -108,7 +108,6 @@ impl SignalSink {
         self.report(problem, |count| count.add_malformed(problem));
     }
 
-    /// Reports a malformed line. Counts equal problems of different lines together.
     pub(super) fn report_malformed_line(&self, line: u64, problem: &str) {
         self.report(&format!("line {line}: {problem}"), |count| count.add_malformed(problem));
     }

@@ -97,8 +97,7 @@ impl HeadingContext {
         }
     }
 
-    /// Fills in the date from the heading and returns the source of the entry's date.
-    /// Ends the heading if the entry has a different date.
+    /// Fills in the date from the heading. A different date in the entry ends the heading.
     pub(super) fn apply_date(
         &mut self,
         cells: &mut Cells,
@@ -123,8 +122,7 @@ impl HeadingContext {
         }
     }
 
-    /// Fills in the expiry from the heading. Ends the heading if the entry has a different expiry.
-    /// Returns the ended expiry if the entry has no expiry.
+    /// Fills in the expiry from the heading. Returns an ended expiry if the entry has no expiry.
     pub(super) fn apply_expiry(
         &mut self,
         cells: &mut Cells,

@@ -135,8 +135,7 @@ fn suggest_meaning(cell: &str, bots: &ListBots<'_>) -> Option<String> {
             "is a different market from {symbol}: the broker makes the prices, and no bot trades this market. Did you mean {symbol}?"
         )
     } else if is_ambiguous_zone(&fold(cell)) {
-        "may mean several time zones: write a city such as America/New_York, or an offset such as UTC-5"
-            .to_owned()
+        "may mean several time zones: write a city such as America/New_York, or an offset (UTC-5)".to_owned()
     } else if let Some((_, label)) = cell.split_once(' ').filter(|(count, _)| count.parse() == Ok(1)) {
         format!(
             "is ambiguous before a time (one hour, or one minute): write H1 or M1, and {label}: before the time"
@@ -152,9 +151,7 @@ fn suggest_meaning(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     {
         format!("is not a time: hours with AM or PM are 1 to 12; did you mean {clock}?")
     } else if let Some(rest) = cell.strip_prefix("24:").filter(|rest| is_time(&format!("00:{rest}"))) {
-        format!(
-            "is not a time: a day ends before 24:00; write 00:{rest}, and the next date if the line has one"
-        )
+        format!("is not a time: a day ends before 24:00; write 00:{rest}, and the next date if any")
     } else if upper.strip_prefix(['M', 'H', 'S']).is_some_and(is_number) {
         "is not an expiry: write M1 to M59 for minutes, H1 to H24 for hours".to_owned()
     } else if let Some(fault) = describe_invalid_date(cell) {

@@ -2,9 +2,7 @@
 
 use super::columns::{Cells, ListBots, NamedColumns, describe_columns, suggest_header};
 use super::duplicates::mark_duplicates;
-use super::lines::{
-    CellLine, LineCells, ListContext, MAX_ENTRIES, infer_lines, numbered_lines, parse_named_lines,
-};
+use super::lines::{CellLine, LineCells, ListContext, MAX_ENTRIES, infer_lines, numbered_lines, parse_lines};
 use super::time::{
     ClockTime, ListDate, WeekDays, WrittenDate, infer_date_order, is_leap_second, time_of_day, unix_millis,
 };
@@ -19,8 +17,7 @@ use chrono::{DateTime, NaiveDateTime, TimeZone as _};
 use chrono_tz::Tz;
 
 const MAX_QUOTED_CHARS: usize = 60;
-const DATE_TIME_FORMATS: [&str; 4] =
-    ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
+const FORMATS: [&str; 4] = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListEntry {
@@ -135,7 +132,7 @@ pub(super) fn read_lines(
     };
     let named = NamedColumns::parse(first, &known)?;
     let (mut lines, columns) = match &named {
-        Some(named) => (parse_named_lines(text, named)?, Vec::new()),
+        Some(named) => (parse_lines(text, named)?, Vec::new()),
         None => infer_lines(text, &known),
     };
     if let (None, Some(CellLine { cells: cells @ Err(_), .. }), Some(meant)) =
@@ -260,7 +257,7 @@ fn parse_entry_time(text: &str, days: &str, zone: Tz) -> Result<EntryTime, Strin
             || format!("{text} is not a time: numbers are milliseconds since 1970, such as 1767616200000");
         return unix_millis(ms).map(EntryTime::Once).ok_or_else(wrong);
     }
-    let local = DATE_TIME_FORMATS.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    let local = FORMATS.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
     if let Some(local) = local.filter(|local| !is_leap_second(local)) {
         let skipped = || format!("{text} does not exist in {zone}: daylight saving time skips this time");
         let moment = zone.from_local_datetime(&local).earliest().ok_or_else(skipped)?;

@@ -113,9 +113,7 @@ impl ListContext {
             }
             _ => return Ok(()),
         };
-        Err(format!(
-            "line {line} is not an entry but may mean that {meaning}: if not, put # before line {line}"
-        ))
+        Err(format!("line {line} may mean that {meaning}: if not, put # before line {line}"))
     }
 
     pub(super) fn check_entry(
@@ -174,7 +172,7 @@ pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
     (1..).zip(text.lines()).map(|(line, text)| (line, text.trim())).filter(|(_, text)| !text.is_empty())
 }
 
-pub(super) fn parse_named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<CellLine>, String> {
+pub(super) fn parse_lines(text: &str, columns: &NamedColumns) -> Result<Vec<CellLine>, String> {
     let mut builder = csv::ReaderBuilder::new();
     let builder = builder.has_headers(false).trim(csv::Trim::All).flexible(true);
     let builder = builder.delimiter(columns.delimiter).comment(Some(b'#'));
@@ -290,8 +288,7 @@ impl LineReader<'_> {
         let ended_expiry = self.context.apply_expiry(&mut cells, &mut columns, (line, text));
         self.columns.push(columns);
         let entry = CellLine::new(line, text, date_source.clone().map(|_| LineCells::Entry(cells)));
-        let date_source = date_source.unwrap_or_default();
-        self.lines.push(CellLine { date_source, ended_expiry, ..entry });
+        self.lines.push(CellLine { date_source: date_source.unwrap_or_default(), ended_expiry, ..entry });
     }
 
     /// Adds a line that is not an entry but may affect the entries below.

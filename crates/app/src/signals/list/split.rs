@@ -34,8 +34,7 @@ const HOUR_UNITS: &str = " hour hours hora horas ";
 const GALE_WORDS: &str = " gale gales martingale martingales ";
 const WORDS_BEFORE_GALE: &str = " sem no sin without com con with ate hasta up to max maximo maximum fazer ";
 const WORDS_AFTER_GALE: &str = " max maximo maximum ";
-pub(super) const TIME_AFTER_GALE: &str =
-    "the time follows a martingale step (gale) and may belong to the gale: write the time first";
+pub(super) const TIME_AFTER_GALE: &str = "the time follows a gale (martingale step): write the time first";
 /// Maximum number of martingale steps. A larger number probably means something else.
 const MAX_GALES: u8 = 3;
 

@@ -41,7 +41,6 @@ pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
     time.with_hour(hour % 12 + half)
 }
 
-/// Returns whether a time is a leap second, which no venue clock shows.
 pub(super) fn is_leap_second(time: &impl Timelike) -> bool {
     time.nanosecond() >= 1_000_000_000
 }
