@@ -322,9 +322,9 @@ fn describe_sources(names: &[DataName], is_named: bool, store: &CandleStore) -> 
 
 const MAX_LISTED_SERIES: usize = 8;
 
-fn missing_candles_error(bot: &BotSettings, looked: &str) -> AppError {
+fn missing_candles_error(bot: &BotSettings, searched: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
-    let problem = format!("no candles of {symbol}@{interval} for bot \"{}\": {looked}", bot.name);
+    let problem = format!("no candles of {symbol}@{interval} for bot \"{}\": {searched}", bot.name);
     AppError::data(problem).help(format!(
         "get candles and repeat this command: `candlewick data fetch {symbol}@{interval}` fetches the last 30 days from the venue \
          (or more with --from 2025-01-01), `candlewick data import FILE --symbol {symbol} --interval {interval}` imports your file, \

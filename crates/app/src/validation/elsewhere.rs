@@ -1,7 +1,7 @@
 //! Checks that a strategy decides identically in other processes and depends only on the candles.
 
 use super::file::{named_files, named_paths};
-use super::process::{ChildOptions, Reply, ThisProgram, Traffic};
+use super::process::{ChildOptions, IoTraffic, Reply, ThisProgram};
 use candlewick_sdk::testkit::{
     Check, CheckReport, Decision, Finding, Market, Subject, check_declaration, check_foresight,
 };
@@ -75,7 +75,7 @@ impl ProcessChecks<'_> {
             Ok(None) => (
                 Finding::Passed,
                 format!(
-                    "{} other processes decide identically, with other environments, names and bots",
+                    "the strategy decides identically in {} processes with other environments, names and bots",
                     CHECK_PROCESSES + 1
                 ),
             ),
@@ -148,23 +148,21 @@ impl ProcessChecks<'_> {
             (Some(file), _) => {
                 (Finding::Failed, format!("the strategy writes {file}, which the next run would find"))
             }
-            (None, None) => {
-                (Finding::NotRun, "this system does not count bytes read and written by a thread".to_owned())
-            }
-            (None, Some(Traffic { read_to_decide, .. })) if read_to_decide > MAX_IGNORED_READ_BYTES => (
+            (None, None) => (Finding::NotRun, "this system does not count the bytes of a thread".to_owned()),
+            (None, Some(IoTraffic { read_to_decide, .. })) if read_to_decide > MAX_IGNORED_READ_BYTES => (
                 Finding::Failed,
                 format!(
                     "the strategy reads {read_to_decide} bytes while processing candles: read files named by parameters in build"
                 ),
             ),
-            (None, Some(Traffic { read_to_build, .. })) if read_to_build > 0 && !names_a_file => (
+            (None, Some(IoTraffic { read_to_build, .. })) if read_to_build > 0 && !names_a_file => (
                 Finding::Failed,
                 format!(
                     "the strategy reads {read_to_build} bytes in build, but no parameter names a file: name the file in a parameter, so \
                      that the file content identifies the results"
                 ),
             ),
-            (None, Some(Traffic { wrote, .. })) if wrote > 0 => (
+            (None, Some(IoTraffic { wrote, .. })) if wrote > 0 => (
                 Finding::Noted,
                 format!("the strategy writes {wrote} bytes to a file or output: do not read them back"),
             ),

@@ -25,7 +25,7 @@ pub(super) fn check(subject: &Subject, market: &Market) -> CheckReport {
     for (place, path) in named {
         match Table::read(&path) {
             Ok(table) => tables.push((place, table)),
-            Err(problem) => return not_run(format!("not applicable to {path}: {problem}")),
+            Err(problem) => return not_run(format!("{path} was not checked: {problem}")),
         }
     }
     match write_truncated_files(subject, market, &tables) {

@@ -102,20 +102,20 @@ impl From<BuildError> for CheckError {
 pub fn examine(
     subject: &Subject,
     market: Option<Market>,
-    means: &ValidationOptions,
+    options: &ValidationOptions,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ValidationReport, CheckError> {
     let given = market.as_ref().map_or(0, |market| market.candles.len());
     let market = market.map(|market| keep_newest(market, MAX_CANDLES));
     let (name, candles) = market.map(|market| (market.name, market.candles)).unzip();
     let candles = candles.unwrap_or_default();
-    let ValidationOptions { seed, unseen, limit, .. } = *means;
+    let ValidationOptions { seed, unseen, limit, .. } = *options;
     let examination = Examination { market: name, given, seed, unseen, limit };
-    let examined = means.itself.examine(subject, &candles, examination, progress);
+    let examined = options.itself.examine(subject, &candles, examination, progress);
     examined.map_err(CheckError::Unfinished)?
 }
 
-fn examine_here(
+fn examine_in_process(
     subject: &Subject,
     market: Option<Market>,
     examination: &Examination,

@@ -1,7 +1,7 @@
 //! Requests to run a strategy in another process of the same program, and the replies.
 
 use super::supervise::{Message, OutputMode, Unfinished, report_position, send_message, supervise};
-use super::{CheckError, ValidationReport, examine_here};
+use super::{CheckError, ValidationReport, examine_in_process};
 use candlewick_sdk::testkit::{Decision, Market, Subject};
 use candlewick_sdk::{BotContext, Candle, Interval, Millis, Ohlcv, Registry, Symbol};
 use serde::de::DeserializeOwned;
@@ -66,11 +66,11 @@ pub(super) struct Examination {
 pub(super) struct Reply {
     pub(super) decisions: Result<Vec<Decision>, String>,
     /// Bytes read and written. `None` if the system does not count bytes.
-    pub(super) traffic: Option<Traffic>,
+    pub(super) traffic: Option<IoTraffic>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Traffic {
+pub(super) struct IoTraffic {
     pub(super) read_to_build: u64,
     pub(super) read_to_decide: u64,
     pub(super) wrote: u64,
@@ -157,7 +157,7 @@ pub fn answer_request(
                 // Ignores failures, since this process ends anyway if its parent is gone.
                 let _ = send_message::<()>(&nonce, &Message::Begun(check));
             };
-            let report = examine_here(&subject, market, &examination, itself, &mut begin);
+            let report = examine_in_process(&subject, market, &examination, itself, &mut begin);
             send_message(&nonce, &Message::Done(report))?;
         }
     }
@@ -172,7 +172,7 @@ fn run_strategy(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, e
     }
     let (before, mut between) = (read_io_counters(), None);
     let decisions = subject.decisions_watched(candles, &rivals, &mut || between = read_io_counters());
-    let traffic = io_traffic(before, between, read_io_counters());
+    let traffic = io_delta(before, between, read_io_counters());
     Reply { decisions, traffic }
 }
 
@@ -191,10 +191,10 @@ fn read_io_counters() -> Option<IoCount> {
     Some(IoCount { read: number("rchar")?, wrote: number("wchar")?, own: text.len() as u64 })
 }
 
-fn io_traffic(before: Option<IoCount>, between: Option<IoCount>, after: Option<IoCount>) -> Option<Traffic> {
+fn io_delta(before: Option<IoCount>, between: Option<IoCount>, after: Option<IoCount>) -> Option<IoTraffic> {
     let (before, between, after) = (before?, between?, after?);
     let read = |from: &IoCount, to: &IoCount| (to.read - from.read).saturating_sub(from.own);
-    Some(Traffic {
+    Some(IoTraffic {
         read_to_build: read(&before, &between),
         read_to_decide: read(&between, &after),
         wrote: after.wrote - before.wrote,

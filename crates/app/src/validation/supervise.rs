@@ -267,7 +267,7 @@ fn describe_end(status: ExitStatus) -> String {
 }
 
 fn describe_last_line(line: &str) -> String {
-    if line.is_empty() { String::new() } else { format!("; its last output: {line}") }
+    if line.is_empty() { String::new() } else { format!("; last output: {line}") }
 }
 
 fn describe_pace(stage: &Stage, elapsed: Duration) -> String {
@@ -277,7 +277,7 @@ fn describe_pace(stage: &Stage, elapsed: Duration) -> String {
         return String::new();
     }
     let pace = if stalled > STALL_THRESHOLD {
-        format!("candle {candle} took {} alone", describe_duration(stalled))
+        format!("candle {candle} alone took {}", describe_duration(stalled))
     } else {
         let mean = elapsed.as_secs_f64() / shown as f64;
         format!("{shown} candles took {} each", describe_duration(Duration::from_secs_f64(mean)))
@@ -320,7 +320,7 @@ mod tests {
         let script = r#"echo 'nonce{"Done":1}'; exit 0"#;
         assert_eq!(
             reason(script),
-            "the strategy ended the process with code 0 in its first run; its last output: nonce{\"Done\":1}"
+            "the strategy ended the process with code 0 in its first run; last output: nonce{\"Done\":1}"
         );
     }
 
@@ -347,7 +347,7 @@ mod tests {
         let said = error.to_string();
         let begin = "the strategy did not finish within 0.7 s while checking memory (candle 12)";
         assert!(said.starts_with(begin), "{said}");
-        assert!(said.contains("candle 12 took"), "{said}");
+        assert!(said.contains("candle 12 alone took"), "{said}");
     }
 
     #[test]
