@@ -34,7 +34,7 @@ pub struct Status {
     /// Total stake of open, in-flight and in-doubt trades, including duplicates.
     pub open_stakes: f64,
     pub wallet: Option<f64>,
-    /// Wallet minus the balance implied by the trades; `None` if they are equal.
+    /// Wallet minus the balance implied by the trades. `None` if there is no difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wallet_difference: Option<f64>,
     /// Profit of trades settled on the day of the last event.
@@ -80,7 +80,7 @@ impl Status {
     pub async fn read(loaded: &Loaded, url: &JournalUrl) -> Result<Self> {
         let mut reader = Reader::open(url).await?;
         let holder = reader.holder().await?.map(HolderLine::from_lease);
-        // Queries the bot before the slow journal read, so that its times do not look stale.
+        // Queries the bot before the slow journal read, so that the times of the bot do not look stale.
         let bot = query_bot(loaded).await?;
         let (contents, old) = read_recent_trades(&mut reader).await?;
         let (ledger, scale) = (contents.session.ledger(), contents.session.money_scale());
@@ -196,7 +196,7 @@ impl Status {
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let holder = self.holder.as_ref().map_or("no process".to_owned(), HolderLine::to_string);
-        // Omits the bot's own trade counts, which may be newer than those in the journal.
+        // Omits the bot's own trade counts, which may be newer than the counts in the journal.
         let phase = self.bot.as_ref().map_or("no answer".to_owned(), describe_phase);
         let one = |text: String| vec![text];
         let or =
@@ -459,7 +459,7 @@ pub struct HolderLine {
     pub program: String,
     pub pid: u32,
     pub host: String,
-    /// Whether the process is running, judged by its id and heartbeat.
+    /// Whether the process is running, judged by process id and heartbeat.
     pub alive: bool,
     pub since: Millis,
     pub heartbeat: Millis,

@@ -200,7 +200,7 @@ fn describe_bypassed_settings(bot: &BotSettings) -> Option<String> {
     let expiry = params.get("expiry").and_then(Value::as_str).filter(|expiry| *expiry != own);
     let parts = [
         turns.then(|| "are not inverted (invert)".to_owned()),
-        has_filters.then(|| "bypass its filters".to_owned()),
+        has_filters.then(|| "bypass the filters".to_owned()),
         expiry.map(|expiry| format!("use the duration {own} (close_type) instead of {expiry} (expiry)")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 const EXAMPLE_MESSAGE: &str = r#"{"bot": "...", "direction": "BUY"}"#;
 
-/// A JSON object without its secret, so that messages about the object cannot leak it.
+/// A JSON object without its secret, so that error messages cannot leak the secret.
 pub(super) struct RawMessage {
     body: Value,
     secret: Option<Value>,
@@ -71,7 +71,7 @@ impl RawMessage {
             Err(error) => {
                 let problem = error.to_string();
                 let twice = problem.split(" at line ").next().filter(|problem| problem.starts_with("key "));
-                return Err(twice.map_or_else(not_an_object, |twice| format!("the {twice}: send it once")));
+                return Err(twice.map_or_else(not_an_object, |text| format!("the {text}: send the key once")));
             }
         };
         let secret = object.remove("secret");
@@ -145,7 +145,7 @@ pub fn parse_close_type(text: &str) -> Result<CloseType, String> {
         .map_or_else(|| text.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1")), Ok)
 }
 
-/// English and Portuguese words for buying, followed by those for selling.
+/// English and Portuguese words for buying, followed by the words for selling.
 pub(super) const DIRECTION_NAMES: [&str; 16] = [
     "BUY", "CALL", "UP", "HIGHER", "LONG", "COMPRA", "ACIMA", "CIMA", "SELL", "PUT", "DOWN", "LOWER",
     "SHORT", "VENDA", "ABAIXO", "BAIXO",
@@ -316,7 +316,7 @@ mod tests {
             (r#""id":"{{time}}""#, "contains an unfilled placeholder"),
             (r#""id":123456789012345678901234567890"#, "the id is not a 64-bit whole number"),
             (r#""id":1.5"#, "the id is not a 64-bit whole number"),
-            (r#""direction":"SELL""#, "the key \"direction\" occurs twice: send it once"),
+            (r#""direction":"SELL""#, "the key \"direction\" occurs twice: send the key once"),
             (r#""secret":"hushhushhushhush","secret":"hush""#, "the key \"secret\" occurs twice"),
             (r#""close_type":300"#, "close_type: use a text in quotes, not 300"),
             (r#""ticker":"EURUSD","symbol":"EURUSD""#, "symbol and ticker mean the same: send only one"),

@@ -111,7 +111,7 @@ impl Webhook {
     {
         match self.read_order(request, peer).await {
             Ok(None) => {
-                let text = "the position was closed, which opens no trade";
+                let text = "closing a position opens no trade";
                 respond(StatusCode::OK, &json!({ "status": "nothing to do", "reason": text }))
             }
             Ok(Some(order)) => self.accept(order),
@@ -199,7 +199,7 @@ impl Webhook {
         if !given.is_some_and(|given| self.secret.is(given)) {
             let problem = match (given, &raw) {
                 (None, Err(_)) => format!(
-                    "a request from {peer} has no secret in {SECRET_HEADER}, and its body is not a JSON object or has a duplicate key"
+                    "a request from {peer} has no secret in {SECRET_HEADER}, and the body is not a JSON object or has a duplicate key"
                 ),
                 _ => format!("the secret in a request from {peer} is wrong or missing"),
             };

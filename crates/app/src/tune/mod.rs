@@ -294,7 +294,7 @@ impl CheckedCandles {
             "no problems".to_owned()
         } else {
             format!(
-                "suspect: {} (run `candlewick data check {}` to locate them)",
+                "suspect: {} (run `candlewick data check {}` to locate the problems)",
                 problems.join(", "),
                 shell_word(&self.place)
             )

@@ -75,7 +75,7 @@ impl ProcessChecks<'_> {
             Ok(None) => (
                 Finding::Passed,
                 format!(
-                    "the strategy decides identically in {} processes with other environments, names and bots",
+                    "the strategy decides the same in {} processes with other environments, names and bots",
                     CHECK_PROCESSES + 1
                 ),
             ),
@@ -166,7 +166,7 @@ impl ProcessChecks<'_> {
                 Finding::Noted,
                 format!("the strategy writes {wrote} bytes to a file or output: do not read them back"),
             ),
-            _ => (Finding::Passed, "it reads only files named by parameters, and writes none".to_owned()),
+            _ => (Finding::Passed, "only files named by parameters are read; none are written".to_owned()),
         };
         Check::Outside.report(finding, words)
     }

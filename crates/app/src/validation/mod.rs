@@ -307,7 +307,7 @@ impl Speed {
         let floor = self.floor.as_nanos();
         let words = format!("{} ns per candle ({floor} ns for an empty strategy)", candle.as_nanos());
         if candle > MAX_CANDLE_TIME {
-            let words = format!("{words}: more than {} ms, so no other check ran", MAX_CANDLE_TIME.as_millis());
+            let words = format!("{words}: over {} ms, so no other check ran", MAX_CANDLE_TIME.as_millis());
             return Check::Speed.report(Finding::Failed, words);
         }
         let finding = if candle > SLOW_CANDLE_TIME { Finding::Noted } else { Finding::Passed };

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Interval between two position reports, and maximum wait for output.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(100);
-/// Maximum wait for a child to exit after its reply, or for output after the child has exited.
+/// Maximum wait for a child to exit after the reply, or for output after the child has exited.
 const EXIT_GRACE: Duration = Duration::from_secs(1);
 const MAX_LINE_BYTES: u64 = 256 << 20;
 /// Maximum number of lines in the channel. A child that prints faster has to wait.
@@ -247,7 +247,7 @@ impl Unfinished {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NotStarted(_) => "check that this program is executable and may start processes",
-            Self::Ended { .. } => "a strategy must return from every call: it must not exit or crash",
+            Self::Ended { .. } => "a strategy must return from every call and must not exit or crash",
             Self::TimedOut { stage, elapsed, .. } if elapsed.saturating_sub(stage.moved) > *elapsed / 2 => {
                 "look for an endless loop or a blocking call"
             }

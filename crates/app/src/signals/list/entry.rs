@@ -112,7 +112,7 @@ impl ReadLine {
     pub(super) fn rejection_message(&self, problem: &str) -> String {
         let text: String = self.text.chars().take(MAX_QUOTED_CHARS).collect();
         format!(
-            "line {}: {problem} ({text:?}). Put # before the line to skip it, or set signals.skip_unknown = true to skip all such lines",
+            "line {}: {problem} ({text:?}). Put # before the line to skip this line, or set signals.skip_unknown = true to skip all unknown lines",
             self.line
         )
     }

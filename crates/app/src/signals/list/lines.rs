@@ -187,7 +187,7 @@ pub(super) fn parse_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
         let alone = written.next().filter(|_| written.next().is_none());
         if alone.is_some_and(may_name_a_day) {
             return Err(format!(
-                "line {line}: when the first line is a header, a line with only a date does not apply to the lines below it; write the date before each time, as in 2026-01-05 10:30"
+                "line {line}: when the first line is a header, a line with only a date does not apply to the lines below; write the date before each time, as in 2026-01-05 10:30"
             ));
         }
         let cells = columns.cells(&record).map(Box::new);

@@ -144,7 +144,7 @@ impl SignalList {
     }
 
     /// Returns the entries due in `(from, to]`, ordered by time and then by line.
-    /// If two lines request different trades of a bot at the same time, both are omitted.
+    /// If two lines request different trades of a bot at the same time, neither line is included.
     pub(crate) fn due_entries(&self, from: Millis, to: Millis) -> Vec<DueEntry> {
         self.due_and_contradictions(from, to).0
     }

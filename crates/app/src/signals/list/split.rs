@@ -88,7 +88,7 @@ pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// Returns whether `words`, which has a space around each word, contains `word`.
+/// Returns whether `words`, a text with a space around each word, contains `word`.
 pub(super) fn is_one_of(word: &str, words: &str) -> bool {
     !word.is_empty() && words.contains(&format!(" {word} "))
 }
@@ -169,7 +169,7 @@ fn time_after_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]
 }
 
 fn join_words(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
-    // Joins `EUR USD`, neither of which is a cell by itself.
+    // Joins `EUR USD`, since neither part is a cell by itself.
     let parts = [last, word];
     let is_word = |part: &str| part.len() >= 3 && part.bytes().all(|sign| sign.is_ascii_alphabetic());
     if parts.into_iter().all(is_word) {

@@ -158,7 +158,7 @@ fn split_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Returns each `utc` or `gmt` and the text behind. Skips names such as `Etc/GMT+3`.
+/// Returns each `utc` or `gmt` and the text after the name. Skips names such as `Etc/GMT+3`.
 fn find_utc_names(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let names = text.match_indices("utc").chain(text.match_indices("gmt"));
     names
