@@ -45,7 +45,7 @@ fn reports_warm_up_and_doubts_about_a_rule_before_and_after_a_run() {
     let expected = format!("bot \"trend\": the first {} of {all} candles", all - evaluated);
     assert!(found.len() == 1 && found[0].starts_with(&expected), "{expected}: {found:?}");
     assert_eq!(notices(&report, meant).len(), 1, "{report}");
-    let needs = format!("it needs {} candles of 1m", all - evaluated + 1);
+    let needs = format!("the strategy needs {} candles of 1m", all - evaluated + 1);
     let (checked, header) = (printed(&folder, &CHECK), printed(&folder, &LIVE));
     assert!(
         checked.contains(&needs) && checked.contains(meant) && header.contains(&needs),
@@ -54,7 +54,7 @@ fn reports_warm_up_and_doubts_about_a_rule_before_and_after_a_run() {
     let short = folder.with("trend.toml", "sell = \"close > open\"\n");
     let report: Value = serde_json::from_str(&printed(&short, &BACKTEST)).unwrap();
     assert_eq!(notices(&report, "warm-up"), [""; 0]);
-    assert!(!printed(&short, &LIVE).contains("it needs"));
+    assert!(!printed(&short, &LIVE).contains("the strategy needs"));
 
     let tuned = short.with("trend.toml", &TREND.replace("ema(20)", "ema(5)"));
     let report = tuned.run(&["tune", "trend.toml", "--data", "BTCUSDT_1m.csv", "--json", "--quiet"]).json();

@@ -71,7 +71,7 @@ fn main() -> ExitCode {
     for (strategy, code, says) in [
         ("t-declared-future", 5, "t-declared-future declares"),
         ("t-table-by-close", 5, "by their prices"),
-        ("t-once-model", 5, "differently in a new process"),
+        ("t-once-model", 5, "differs in a new process"),
         ("t-engulfing", 0, ""),
     ] {
         for how in [("sweep", "results.csv"), ("walk-forward", "windows.csv")] {

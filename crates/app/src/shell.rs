@@ -13,10 +13,10 @@ pub fn shell_word(text: &str) -> Cow<'_, str> {
     }
 }
 
-const MAX_ENTRIES: usize = 1_000;
-const MAX_NAMED: usize = 5;
+const MAX_SCANNED_FILES: usize = 1_000;
+const MAX_LISTED_FILES: usize = 5;
 
-/// Returns the start of a hint about a missing file: a similar name, or the files in its folder.
+/// Builds the first part of a hint about a missing file: a similar name, or the files in the folder.
 pub(crate) fn describe_nearby(missing: &Path, extensions: &[&str]) -> String {
     let folder = missing.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
@@ -28,7 +28,7 @@ pub(crate) fn describe_nearby(missing: &Path, extensions: &[&str]) -> String {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         extensions.iter().any(|known| known.eq_ignore_ascii_case(extension))
     };
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_ENTRIES);
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_SCANNED_FILES);
     let files = entries.map(|entry| entry.path()).filter(|path| is_meant(path) && path.is_file());
     let mut names: Vec<String> =
         files.filter_map(|path| Some(visible(path.file_name()?.to_str()?).into_owned())).collect();
@@ -38,8 +38,8 @@ pub(crate) fn describe_nearby(missing: &Path, extensions: &[&str]) -> String {
         let near = if folder == Path::new(".") { near.into() } else { folder.join(near) };
         return format!("did you mean {}?", near.display());
     }
-    let more = names.len().saturating_sub(MAX_NAMED);
-    names.truncate(MAX_NAMED);
+    let more = names.len().saturating_sub(MAX_LISTED_FILES);
+    names.truncate(MAX_LISTED_FILES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     match names.as_slice() {
         [] => format!("{place} has no {} file;", extensions.join(" or ")),

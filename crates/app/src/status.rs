@@ -31,10 +31,10 @@ pub struct Status {
     pub runs: usize,
     pub balance: f64,
     pub equity: f64,
-    /// Total stakes of unfinished intents and duplicate trades. Includes in-flight and in-doubt intents.
+    /// Total stake of open, in-flight and in-doubt trades, including duplicates.
     pub open_stakes: f64,
     pub wallet: Option<f64>,
-    /// Wallet minus the balance implied by the trades; `None` if they are equal.
+    /// Wallet minus the balance implied by the trades. `None` if there is no difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wallet_difference: Option<f64>,
     /// Profit of trades settled on the day of the last event.
@@ -43,7 +43,7 @@ pub struct Status {
     pub open: Vec<u64>,
     pub in_flight: Vec<u64>,
     pub in_doubt: Vec<u64>,
-    /// Intents with trades that were lost when their embedded venue ended.
+    /// Intents of trades that were lost when the embedded venue ended.
     pub lost_with_venue: Vec<u64>,
     /// Venue trades without an intent: duplicates of an order, and foreign trades.
     pub strange_trades: Vec<ForeignTrade>,
@@ -58,14 +58,14 @@ pub struct Status {
     pub reloaded: Option<Reloaded>,
     pub verdicts: Vec<VerdictLine>,
     pub limits: Vec<LimitLine>,
-    /// Risk rules that reject every signal of some bots. Without a running bot, only money and count rules.
+    /// Risk rules that reject every signal of some bots. Only money and count rules if no bot is running.
     pub blocked: Vec<Blockage>,
     /// Whether risk rules block all bots for longer than the duration of a trade.
     pub all_blocked: bool,
     pub pauses: Vec<PauseLine>,
     pub ladders: Vec<LadderLine>,
     pub audit_findings: BTreeMap<String, u64>,
-    /// External signals in the last run, as counted by the bot, its final note or the journal.
+    /// Tally of external signals in the last run. `None` if there were no signals.
     pub signals: Option<SignalTally>,
     /// Arrival time of the last journal entry, in venue time.
     pub last_event: Millis,
@@ -80,7 +80,7 @@ impl Status {
     pub async fn read(loaded: &Loaded, url: &JournalUrl) -> Result<Self> {
         let mut reader = Reader::open(url).await?;
         let holder = reader.holder().await?.map(HolderLine::from_lease);
-        // Queries the bot before the slow journal read, so that its times do not look stale.
+        // Queries the bot before the slow journal read, so that the times of the bot do not look stale.
         let bot = query_bot(loaded).await?;
         let (contents, old) = read_recent_trades(&mut reader).await?;
         let (ledger, scale) = (contents.session.ledger(), contents.session.money_scale());
@@ -98,7 +98,7 @@ impl Status {
             (None, Some(holder)) if trading != Some(TradingMode::Sandbox) => holder.read,
             (None, _) => last_event,
         };
-        let signals = read_signals(bot.as_ref(), &contents, holder.as_ref(), &mut reader).await?;
+        let signals = read_signal_tally(bot.as_ref(), &contents, holder.as_ref(), &mut reader).await?;
         let halt = bot.as_ref().and_then(|bot| bot.halt.clone()).or_else(|| contents.halt());
         let of_journal = || Blockage::list_from_journal(&contents.session, now);
         let blocked = bot.as_ref().map_or_else(of_journal, |bot| bot.blocked.clone());
@@ -123,7 +123,7 @@ impl Status {
             // A paper wallet belongs to the run and is read only once.
             wallet_read: contents.wallet_read().filter(|_| trading != Some(TradingMode::Paper)),
             settled: count_settled(&contents, &old),
-            settled_by_person: settled_manually(&contents, &old),
+            settled_by_person: manually_settled_trades(&contents, &old),
             halted: contents.is_halted,
             halt,
             ended_by: contents.limit_reached().filter(|_| has_ended),
@@ -143,7 +143,7 @@ impl Status {
         })
     }
 
-    fn staleness(&self, at: Millis) -> String {
+    fn staleness_text(&self, at: Millis) -> String {
         let limit = self.bot.as_ref().and_then(|bot| bot.stale_after_s);
         let limit =
             limit.map_or(RunState::SILENT_AFTER, |limit| Millis::from_seconds(i64::from(limit.get())));
@@ -152,7 +152,7 @@ impl Status {
 
     fn wallet_text(&self) -> String {
         let Some(wallet) = self.wallet else { return "-".to_owned() };
-        let read = self.wallet_read.map(|at| self.staleness(at)).unwrap_or_default();
+        let read = self.wallet_read.map(|at| self.staleness_text(at)).unwrap_or_default();
         let difference = match self.wallet_difference {
             Some(amount) if amount < 0.0 => format!(", {} less than the trades imply", self.money(-amount)),
             Some(amount) => format!(", {} more than the trades imply", self.money(amount)),
@@ -164,10 +164,10 @@ impl Status {
     /// Describes the last venue response, or the last journal event if the bot does not answer.
     fn last_response_text(&self) -> String {
         let Some(bot) = &self.bot else {
-            return format!("{}{}", utc(self.last_event), self.staleness(self.last_event));
+            return format!("{}{}", utc(self.last_event), self.staleness_text(self.last_event));
         };
         let one = |state: &ApiState| {
-            let mark = |at| if state.is_silent { self.staleness(at) } else { String::new() };
+            let mark = |at| if state.is_silent { self.staleness_text(at) } else { String::new() };
             let heard = state.heard.map_or("not yet".to_owned(), |at| format!("{}{}", utc(at), mark(at)));
             format!("{} {heard}", state.api.label())
         };
@@ -180,10 +180,10 @@ impl Status {
         }
     }
 
-    fn troubles_text(&self) -> String {
+    fn problems_text(&self) -> String {
         if !self.lost_with_venue.is_empty() {
             let lost = list_trades(&self.lost_with_venue);
-            return format!("trades {lost} were lost with the process of their embedded venue");
+            return format!("trades {lost} were lost when the embedded venue ended");
         }
         join_or(self.bot.iter().flat_map(|bot| bot.troubles.iter().cloned()), "; ", "none known")
     }
@@ -196,7 +196,7 @@ impl Status {
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let holder = self.holder.as_ref().map_or("no process".to_owned(), HolderLine::to_string);
-        // Omits the bot's own trade counts, which may be newer than those in the journal.
+        // Omits the bot's own trade counts, which may be newer than the counts in the journal.
         let phase = self.bot.as_ref().map_or("no answer".to_owned(), describe_phase);
         let one = |text: String| vec![text];
         let or =
@@ -234,14 +234,14 @@ impl fmt::Display for Status {
             ("next scheduled signal", or_dash(next)),
             ("skipped", passed_over.map(|words| visible(words).into_owned()).into_iter().collect()),
             ("external signals", or(signals, "none")),
-            ("problems", one(self.troubles_text())),
+            ("problems", one(self.problems_text())),
             ("profit today", one(format!("{:+.*}", self.decimals, self.profit_today))),
             ("open trades", one(list_trades(&self.open))),
             ("in flight", one(list_trades(&self.in_flight))),
             ("unknown status", one(list_trades(&self.in_doubt))),
             ("unknown trades", one(describe_foreign(&self.strange_trades))),
             ("settled trades", one(format!("{}{manual}", self.settled))),
-            ("new trades", one(self.describe_opens())),
+            ("new trades", one(self.describe_new_trades())),
             ("blocked", self.blocked.iter().map(Blockage::describe).collect()),
             ("settings", one(settings)),
             ("pauses", self.pauses.iter().map(PauseLine::describe).collect()),
@@ -262,7 +262,7 @@ impl fmt::Display for Status {
     }
 }
 
-async fn read_signals(
+async fn read_signal_tally(
     bot: Option<&RunState>,
     contents: &JournalContents,
     holder: Option<&HolderLine>,
@@ -273,7 +273,7 @@ async fn read_signals(
     }
     match contents.notes_of_last_run().find_map(SignalTally::from_note) {
         // A run that ended improperly has no note of its signals, but still has a holder.
-        None if holder.is_some() => signals_since(reader, contents.last_run().seq).await,
+        None if holder.is_some() => count_signals_since(reader, contents.last_run().seq).await,
         noted => Ok(noted),
     }
 }
@@ -319,11 +319,11 @@ fn join_or(parts: impl Iterator<Item = String>, between: &str, none: &str) -> St
 fn describe_clock(estimate: ClockEstimate) -> String {
     let ClockEstimate { low, high, agreeing, outvoted } = estimate;
     let most = high.map_or("any".to_owned(), |high| high.to_string());
-    format!("venue {low} to {most} ms ahead ({agreeing} samples, {outvoted} rejected)")
+    format!("venue clock {low} to {most} ms ahead ({agreeing} samples, {outvoted} rejected)")
 }
 
 impl Status {
-    pub fn describe_opens(&self) -> String {
+    pub fn describe_new_trades(&self) -> String {
         let has_silent_bot = self.holder.as_ref().is_some_and(|holder| holder.alive);
         if let Some(RunState { phase: Phase::Suspended, reason: Some(reason), .. }) = &self.bot {
             return format!("suspended: {}", visible(reason));
@@ -337,12 +337,10 @@ impl Status {
                 format!("{}; run `candlewick resume` to open trades again", describe_halt(&halt))
             }
             (Some(Phase::Suspended), _) => "suspended".to_owned(),
-            (Some(Phase::Stopping), _) => "none, the bot is stopping".to_owned(),
-            (None, false) if has_silent_bot => {
-                "unknown, the process that holds the journal does not answer".to_owned()
-            }
+            (Some(Phase::Stopping), _) => "none, since the bot is stopping".to_owned(),
+            (None, false) if has_silent_bot => "unknown, since the bot process does not answer".to_owned(),
             (Some(Phase::Trading), _) | (None, false) if self.all_blocked => {
-                "none at present, risk rules reject every signal".to_owned()
+                "none for now, since risk rules reject every signal".to_owned()
             }
             (Some(Phase::Trading), _) | (None, false) => "allowed".to_owned(),
         }
@@ -369,8 +367,8 @@ async fn query_bot(loaded: &Loaded) -> Result<Option<RunState>> {
     })
 }
 
-/// Counts signals and decisions from line `begun` on; `None` without signals. Excludes malformed input.
-async fn signals_since(reader: &mut Reader, begun: u64) -> Result<Option<SignalTally>> {
+/// Counts signals and decisions from journal line `begun` on. `None` if there are no signals.
+async fn count_signals_since(reader: &mut Reader, begun: u64) -> Result<Option<SignalTally>> {
     let lines = reader.outside_signals_from(begun).await?;
     let mut tally = SignalTally::default();
     let mut rest = &lines[..];
@@ -408,7 +406,7 @@ fn count_settled(contents: &JournalContents, old: &[OldTrade]) -> usize {
     old + contents.book.rows().iter().filter(is_settled).count()
 }
 
-fn settled_manually(contents: &JournalContents, old: &[OldTrade]) -> Vec<u64> {
+fn manually_settled_trades(contents: &JournalContents, old: &[OldTrade]) -> Vec<u64> {
     let old = old.iter().filter(|old| old.by_person).map(|old| old.intent);
     let intents = contents.book.rows().iter().map(|row| row.approved.intent());
     let young = intents.filter(|intent| contents.book.is_settled_by_operator(*intent));
@@ -461,11 +459,11 @@ pub struct HolderLine {
     pub program: String,
     pub pid: u32,
     pub host: String,
-    /// Whether the process is running, judged by its id and heartbeat.
+    /// Whether the process is running, judged by process id and heartbeat.
     pub alive: bool,
     pub since: Millis,
     pub heartbeat: Millis,
-    /// Time when the lease was read, by the journal's clock.
+    /// Time at which the lease was read, on the journal's clock.
     #[serde(skip)]
     read: Millis,
 }
@@ -490,7 +488,7 @@ impl fmt::Display for HolderLine {
 
 #[derive(Debug, PartialEq, Serialize)]
 pub struct PauseLine {
-    /// Paused symbol or bot; `None` if all are paused.
+    /// Paused symbol or bot. `None` if the pause applies to all bots.
     pub whose: Option<String>,
     pub after: String,
     pub until: Millis,
@@ -500,7 +498,7 @@ pub struct PauseLine {
 pub struct LadderLine {
     pub bot: String,
     pub next_stake: f64,
-    /// Level of `next_stake`, 1-based.
+    /// Ladder level of `next_stake`, 1-based.
     pub level: u32,
     pub levels: u32,
 }

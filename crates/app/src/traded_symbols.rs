@@ -26,7 +26,7 @@ impl TradedSymbols {
     }
 
     /// Resolves `written` to traded symbols: one symbol, or all pairs of a currency such as `USD`.
-    /// `None` if it is neither. Empty if no pair of the currency is traded.
+    /// `None` for an unknown name. Empty if no bot trades a pair of the currency.
     pub(crate) fn find_all(&self, written: &str) -> Option<Vec<Symbol>> {
         if let Some(symbol) = self.find(written) {
             return Some(vec![symbol]);
@@ -70,12 +70,12 @@ pub(crate) fn resolve_symbols(config: &mut Config) -> Result<(), (String, String
     let traded = TradedSymbols::new(&config.bots);
     let (risk, simulation) = (&mut config.risk, &mut config.simulation);
     let find = |name: &str| traded.find(name);
-    rename(&mut risk.min_payout_percent_by_symbol, "risk.min_payout_percent_by_symbol", |name: &String| {
+    rename_keys(&mut risk.min_payout_percent_by_symbol, "risk.min_payout_percent_by_symbol", |name: &String| {
         find(name).map(|symbol| symbol.to_string())
     })?;
     let of_symbol = |name: &Symbol| find(name.as_str());
-    rename(&mut simulation.payout_percent_by_symbol, "simulation.payout_percent_by_symbol", of_symbol)?;
-    rename(&mut simulation.ticks, "simulation.ticks", of_symbol)?;
+    rename_keys(&mut simulation.payout_percent_by_symbol, "simulation.payout_percent_by_symbol", of_symbol)?;
+    rename_keys(&mut simulation.ticks, "simulation.ticks", of_symbol)?;
     for name in &mut risk.best_payout_of {
         if let Some(symbol) = find(name) {
             *name = symbol.to_string();
@@ -101,7 +101,7 @@ pub(crate) fn resolve_spans(spans: &mut [Blackout], bots: &[BotSettings]) {
     }
 }
 
-fn rename<K: Ord + Clone + ToString, V>(
+fn rename_keys<K: Ord + Clone + ToString, V>(
     values: &mut BTreeMap<K, V>,
     key: &str,
     find: impl Fn(&K) -> Option<K>,

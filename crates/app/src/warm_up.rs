@@ -6,9 +6,9 @@ use candlewick_rules::longest_part;
 use candlewick_sdk::{Interval, Millis, Registry, Strategy};
 use serde_json::Value;
 
-/// Number of warm-up candles considered long if the length of the run is unknown.
-const LONG_CANDLES: usize = 2_000;
-const LONG_SHARE_PERCENT: f64 = 5.0;
+/// Number of candles above which a warm-up is long if the length of the run is unknown.
+const LONG_WARM_UP_CANDLES: usize = 2_000;
+const LONG_WARM_UP_PERCENT: f64 = 5.0;
 
 pub struct WarmUp {
     candles: usize,
@@ -39,11 +39,11 @@ impl WarmUp {
 
     pub(crate) fn describe_long(&self) -> Option<String> {
         let Self { candles, interval, .. } = self;
-        (*candles > LONG_CANDLES).then(|| {
+        (*candles > LONG_WARM_UP_CANDLES).then(|| {
             let length = describe_span(*interval, *candles);
             format!(
-                "it needs {candles} candles of {interval} ({length} of open market) before its first signal, without trades in a \
-                 backtest{}",
+                "the strategy needs {candles} candles of {interval} ({length} of open market) before the first signal and has no trades in \
+                 this part of a backtest{}",
                 self.describe_parts()
             )
         })
@@ -53,9 +53,9 @@ impl WarmUp {
         // The last warm-up candle can already produce a signal.
         let silent = self.candles.saturating_sub(1).min(count);
         let percent = silent as f64 / count.max(1) as f64 * 100.0;
-        (percent > LONG_SHARE_PERCENT).then(|| {
+        (percent > LONG_WARM_UP_PERCENT).then(|| {
             format!(
-                "the first {silent} of {count} candles{scope} ({percent:.0} %) are its warm-up, without trades; add earlier candles or use \
+                "the first {silent} of {count} candles{scope} ({percent:.0} %) are a warm-up without trades; add earlier candles or use \
                  shorter periods{}",
                 self.describe_parts()
             )
@@ -63,7 +63,7 @@ impl WarmUp {
     }
 
     fn describe_parts(&self) -> String {
-        let gate = (self.history > 0).then(|| format!("its gate needs {} of them", self.history));
+        let gate = (self.history > 0).then(|| format!("the gate needs {} of these candles", self.history));
         let parts: Vec<String> = gate.into_iter().chain(self.longest_part.clone()).collect();
         if parts.is_empty() { String::new() } else { format!("; {}", parts.join("; ")) }
     }
@@ -102,10 +102,10 @@ mod tests {
     #[test]
     fn describes_a_warm_up_above_five_percent_of_the_candles() {
         for (needed, candles, expected) in [
-            (8_551, 30_117, Some("the first 8550 of 30117 candles (28 %) are its warm-up")),
+            (8_551, 30_117, Some("the first 8550 of 30117 candles (28 %) are a warm-up")),
             (51, 1_000, None),
-            (52, 1_000, Some("the first 51 of 1000 candles (5 %) are its warm-up")),
-            (500, 100, Some("the first 100 of 100 candles (100 %) are its warm-up")),
+            (52, 1_000, Some("the first 51 of 1000 candles (5 %) are a warm-up")),
+            (500, 100, Some("the first 100 of 100 candles (100 %) are a warm-up")),
             (1, 1, None),
             (10, 0, None),
         ] {
@@ -115,7 +115,7 @@ mod tests {
         }
         let text = warm_up(794, 500).describe_share(2_880, "").unwrap();
         assert!(text.contains("the first 793 of 2880 candles (28 %)"), "{text}");
-        assert!(text.ends_with("; its gate needs 500 of them"), "{text}");
+        assert!(text.ends_with("; the gate needs 500 of these candles"), "{text}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Dry run of a signal list: how each line would be read.
+//! Dry run of a signal list: reports how each line would be interpreted.
 
 use super::collect_entries;
 use super::list::{EntryTime, LineOutcome, ListEntry, ListTerms, ReadLine, SignalList, zone_label};
@@ -14,8 +14,9 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
 
-/// UTC hour at which markets open on Sunday in summer. In winter, they open one hour later.
-const SUNDAY_OPEN_HOUR: u32 = 21;
+/// Hour at which currency markets open on Sunday in summer. In winter, markets open one hour later.
+const SUNDAY_OPEN_HOUR_UTC: u32 = 21;
+const GALES_IGNORED: &str = "martingale steps (gales) are ignored: the bot sets the stake";
 
 pub struct CheckedLine {
     pub line: u64,
@@ -28,7 +29,7 @@ pub enum LineUse {
     Date,
     Remark(String),
     Repeats(u64),
-    /// The line contradicts an earlier entry, so the whole list is rejected.
+    /// The line contradicts an earlier entry. The whole list is therefore rejected.
     Contradicts(String),
     Unknown(String),
 }
@@ -49,7 +50,7 @@ pub struct CheckedList {
     pub lines: Vec<CheckedLine>,
     pub refused: Option<String>,
     pub unbound: Vec<String>,
-    /// Number of entries that are neither past nor always rejected; 0 if any lines contradict each other.
+    /// Number of entries that can still trade. 0 if any two lines contradict each other.
     pub would_trade: usize,
     pub past: Option<String>,
 }
@@ -62,23 +63,23 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
     let refusals = ListRefusals::find(loaded, &entries, now);
     let past = describe_past(&entries, now, loaded.config.sandbox.start.map(|start| start.0));
     let is_open = |entry: &ListEntry| {
-        entry.when.once().is_none_or(|at| at > now) && !refusals.never.contains(&entry.line)
+        entry.when.fixed_time().is_none_or(|at| at > now) && !refusals.always_refused.contains(&entry.line)
     };
-    let is_taken = !lines.iter().any(|line| matches!(line.taken, LineOutcome::Contradicts(_)));
-    let would_trade = entries.iter().filter(|(entry, _)| is_taken && is_open(entry)).count();
+    let is_valid = !lines.iter().any(|line| matches!(line.outcome, LineOutcome::Contradicts(_)));
+    let would_trade = entries.iter().filter(|(entry, _)| is_valid && is_open(entry)).count();
     let is_named = |place: usize| entries.iter().any(|(entry, _)| entry.bot.index() == place);
     let named = bots.iter().enumerate().filter(|(place, _)| is_named(*place));
-    let unbound = named.filter_map(|(_, bot)| describe_bypassed_parts(bot)).collect();
+    let unbound = named.filter_map(|(_, bot)| describe_bypassed_settings(bot)).collect();
     let (mut zones, mut has_gale) = (Vec::new(), false);
     let checked = lines.into_iter().map(|line| {
         let is_first_gale = line.has_gale && !std::mem::replace(&mut has_gale, true);
         let mut checked = check_line(line, bots, &mut zones);
         if let LineUse::Entry(entry) = &mut checked.taken {
             if is_first_gale {
-                entry.add_note("gales are ignored: the bot sets the stake");
+                entry.add_note(GALES_IGNORED);
             }
             if let Some(refused) = refusals.refused.get(&checked.line) {
-                entry.add_note(&refused.words);
+                entry.add_note(&refused.reason);
             }
         }
         checked
@@ -87,18 +88,18 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
 }
 
 fn describe_past(entries: &[(ListEntry, Tz)], now: Millis, sandbox: Option<Millis>) -> Option<String> {
-    let moments = entries.iter().filter_map(|(entry, _)| entry.when.once());
+    let moments = entries.iter().filter_map(|(entry, _)| entry.when.fixed_time());
     let past: Vec<Millis> = moments.filter(|at| *at <= now).collect();
     let (count, last) = (past.len(), *past.iter().max()?);
     let of_sandbox = sandbox.filter(|start| *start < last).map(|start| {
         let met = past.iter().filter(|at| start < **at).count();
         format!(
-            "; `live --sandbox` starts at {} (sandbox.start), before {met} of them",
+            "; `live --sandbox` starts at {} (sandbox.start), before {met} of these entries",
             EntryTime::Once(start).describe()
         )
     });
     Some(format!(
-        "{count} of {} entries are in the past, the last at {}: a run that starts now trades none of them{}",
+        "{count} of {} entries are in the past, the last at {}: a run that starts now skips these entries{}",
         entries.len(),
         EntryTime::Once(last).describe(),
         of_sandbox.unwrap_or_default()
@@ -113,7 +114,7 @@ impl CheckedEntry {
 }
 
 fn check_line(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> CheckedLine {
-    let taken = match line.taken {
+    let taken = match line.outcome {
         LineOutcome::Entry(entry, zone) => {
             let mut words = describe_entry(&entry, zone, bots);
             if !zones.contains(&zone) {
@@ -125,16 +126,16 @@ fn check_line(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> Chec
             LineUse::Entry(words)
         }
         LineOutcome::Date => LineUse::Date,
-        LineOutcome::Expiry => LineUse::Remark("default expiry of the lines below".to_owned()),
+        LineOutcome::Expiry => LineUse::Remark("default expiry for the lines below".to_owned()),
         LineOutcome::Zones(zones) => {
             let zones: Vec<String> = zones.into_iter().map(zone_label).collect();
             LineUse::Remark(format!(
-                "a time zone heading ({}): entries must mean the same moment in signals.timezone",
+                "a time zone heading ({}): entries must mean the same time in this zone and signals.timezone",
                 zones.join(", ")
             ))
         }
-        LineOutcome::Gale => LineUse::Remark("gales are ignored: the bot sets the stake".to_owned()),
-        LineOutcome::Comment => LineUse::Remark("a comment that may be an entry without the #".to_owned()),
+        LineOutcome::Gale => LineUse::Remark(GALES_IGNORED.to_owned()),
+        LineOutcome::Comment => LineUse::Remark("a comment: remove the # to trade this entry".to_owned()),
         LineOutcome::Repeats(earlier) => LineUse::Repeats(earlier),
         LineOutcome::Contradicts(problem) => LineUse::Contradicts(problem),
         LineOutcome::Unknown(problem) => LineUse::Unknown(problem),
@@ -144,14 +145,14 @@ fn check_line(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> Chec
 
 fn describe_entry(entry: &ListEntry, zone: Tz, bots: &[BotSettings]) -> CheckedEntry {
     let bot = bots.get(entry.bot.index());
-    let once = entry.when.once();
+    let once = entry.when.fixed_time();
     CheckedEntry {
         when: entry.when.describe(),
         local: once.filter(|_| zone != Tz::UTC).and_then(|at| format_local(at, zone)),
         bot: bot.map_or_else(String::new, |bot| bot.name.clone()),
         direction: entry.direction.to_string(),
         close_type: entry.close_type.map(|own| own.to_string()),
-        note: once.zip(bot).and_then(|(at, bot)| closed_note(at, bot.symbol.as_str(), zone)),
+        note: once.zip(bot).and_then(|(at, bot)| weekend_note(at, bot.symbol.as_str(), zone)),
     }
 }
 
@@ -164,20 +165,20 @@ fn format_local(at: Millis, zone: Tz) -> Option<String> {
     Some(format!("{} {}", local.format(&form), zone_label(zone)))
 }
 
-fn closed_note(at: Millis, symbol: &str, zone: Tz) -> Option<String> {
+fn weekend_note(at: Millis, symbol: &str, zone: Tz) -> Option<String> {
     let name = Symbol::new(symbol).ok()?;
     let is_pair = is_currency_pair(name) && expected_asset_type(name) != AssetType::Otc;
     let time = DateTime::from_timestamp_millis(at.get()).filter(|_| is_pair)?;
     let day = match time.weekday() {
         Weekday::Sat => "Saturday",
-        Weekday::Sun if time.hour() < SUNDAY_OPEN_HOUR => "Sunday",
+        Weekday::Sun if time.hour() < SUNDAY_OPEN_HOUR_UTC => "Sunday",
         _ => return None,
     };
     let own = time.with_timezone(&zone);
     if own.weekday() == time.weekday() {
-        return Some(format!("a {day}: {symbol} is closed"));
+        return Some(format!("on {day}, the {symbol} market is closed"));
     }
-    Some(format!("{}, which is {day} in UTC: {symbol} is closed", own.format("%A")))
+    Some(format!("on {} ({day} in UTC), the {symbol} market is closed", own.format("%A")))
 }
 
 pub fn bypassed_parts_notices(loaded: &Loaded) -> Vec<String> {
@@ -185,10 +186,10 @@ pub fn bypassed_parts_notices(loaded: &Loaded) -> Vec<String> {
     if signals.list.is_none() && signals.listen.is_none() && !signals.stdin {
         return Vec::new();
     }
-    loaded.config.bots.iter().filter_map(describe_bypassed_parts).collect()
+    loaded.config.bots.iter().filter_map(describe_bypassed_settings).collect()
 }
 
-fn describe_bypassed_parts(bot: &BotSettings) -> Option<String> {
+fn describe_bypassed_settings(bot: &BotSettings) -> Option<String> {
     if bot.strategy != "combine" {
         return None;
     }
@@ -199,8 +200,8 @@ fn describe_bypassed_parts(bot: &BotSettings) -> Option<String> {
     let expiry = params.get("expiry").and_then(Value::as_str).filter(|expiry| *expiry != own);
     let parts = [
         turns.then(|| "are not inverted (invert)".to_owned()),
-        has_filters.then(|| "bypass its filters".to_owned()),
-        expiry.map(|expiry| format!("use the duration {own} (close_type), not {expiry} (expiry)")),
+        has_filters.then(|| "bypass the filters".to_owned()),
+        expiry.map(|expiry| format!("use the duration {own} (close_type) instead of {expiry} (expiry)")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let (last, before) = parts.split_last()?;
@@ -231,9 +232,9 @@ mod tests {
     fn currency_pairs_are_closed_on_weekends() {
         // 2026-11-28 is a Saturday.
         for (time, symbol, expected) in [
-            ("2026-11-28T14:00", "EURUSD", Some("a Saturday: EURUSD is closed")),
-            ("2026-11-28T00:00", "EUR/USD", Some("a Saturday: EUR/USD is closed")),
-            ("2026-11-29T20:59", "gbpjpy", Some("a Sunday: gbpjpy is closed")),
+            ("2026-11-28T14:00", "EURUSD", Some("on Saturday, the EURUSD market is closed")),
+            ("2026-11-28T00:00", "EUR/USD", Some("on Saturday, the EUR/USD market is closed")),
+            ("2026-11-29T20:59", "gbpjpy", Some("on Sunday, the gbpjpy market is closed")),
             ("2026-11-29T21:00", "EURUSD", None),
             ("2026-11-27T23:59", "EURUSD", None),
             ("2026-11-28T14:00", "EURUSD-OTC", None),
@@ -241,12 +242,12 @@ mod tests {
             ("2026-11-28T14:00", "BTCUSDT", None),
             ("2026-11-28T14:00", "EU", None),
         ] {
-            let note = closed_note(parse_time(time).unwrap(), symbol, Tz::UTC);
+            let note = weekend_note(parse_time(time).unwrap(), symbol, Tz::UTC);
             assert_eq!(note.as_deref(), expected, "{time} {symbol}");
         }
         // The local time is Friday 23:30 in Brazil.
-        let friday = closed_note(parse_time("2026-11-28T02:30").unwrap(), "EURUSD", Tz::America__Sao_Paulo);
-        assert_eq!(friday.as_deref(), Some("Friday, which is Saturday in UTC: EURUSD is closed"));
+        let friday = weekend_note(parse_time("2026-11-28T02:30").unwrap(), "EURUSD", Tz::America__Sao_Paulo);
+        assert_eq!(friday.as_deref(), Some("on Friday (Saturday in UTC), the EURUSD market is closed"));
     }
 
     #[test]
@@ -254,9 +255,9 @@ mod tests {
         let list = "2026-01-05\nEURUSD 10:00 CALL\nEURUSD 11:00 PUT\nEURUSD 13:00 PUT\n";
         let now = parse_time("2026-01-05T12:00").unwrap();
         for (start, expected) in [
-            ("", "trades none of them"),
-            ("[sandbox]\nstart = \"2026-01-05T10:30:00Z\"\n", "(sandbox.start), before 1 of them"),
-            ("[sandbox]\nstart = \"2026-01-05T11:30:00Z\"\n", "trades none of them"),
+            ("", "skips these entries"),
+            ("[sandbox]\nstart = \"2026-01-05T10:30:00Z\"\n", "(sandbox.start), before 1 of these entries"),
+            ("[sandbox]\nstart = \"2026-01-05T11:30:00Z\"\n", "skips these entries"),
         ] {
             let past = checked_list(start, list, now).past.unwrap();
             assert!(past.starts_with("2 of 3 entries are in the past") && past.ends_with(expected), "{past}");
@@ -268,7 +269,7 @@ mod tests {
         let list = "26/11/2026\nEURUSD 10:00 CALL GALE 1\nEURUSD 10:15 PUT GALE 1\n";
         let (notes, _) = check("[signals]\ntimezone = \"EST\"\n", list);
         let [(2, note)] = notes.as_slice() else { panic!("{notes:?}") };
-        assert!(note.contains("EST has no summer time") && note.contains("gales are ignored"), "{note}");
+        assert!(note.contains("EST has no summer time") && note.contains("(gales) are ignored"), "{note}");
     }
 
     #[test]
@@ -309,11 +310,11 @@ mod tests {
         let list = "27/11/2026\nEURUSD 09:55 CALL\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL\n\
                     EURUSD 10:12 PUT\nEURUSD 10:16 PUT\nEURUSD 12:00 CALL\n";
         let (notes, all) = check(HOURS, list);
-        let one = "(max_open_trades_per_symbol = 1)";
+        let [one, opposite] = ["(max_open_trades_per_symbol = 1)", "(allow_opposite = false)"];
         let expected = [
             (2, "rejected: outside risk.hours".to_owned()),
-            (4, format!("rejected: the BUY of line 3 is open until 10:05:02 {one}")),
-            (6, "rejected: the BUY of line 5 is open until 10:15:02 (allow_opposite = false)".to_owned()),
+            (4, format!("rejected: the BUY trade of line 3 is open until 10:05:02 {one}")),
+            (6, format!("rejected: the BUY trade of line 5 is open until 10:15:02 {opposite}")),
             (8, "rejected: outside risk.hours".to_owned()),
         ];
         assert_eq!(notes, expected);
@@ -322,7 +323,7 @@ mod tests {
         for part in ["2 outside risk.hours", "1 while a trade of an earlier"] {
             assert!(all.contains(part), "{all}");
         }
-        let hint = "; max_open_trades_per_symbol = 2 would allow trades of one direction to overlap";
+        let hint = "; max_open_trades_per_symbol = 2 would allow trades in one direction to overlap";
         assert!(all.ends_with(hint), "{all}");
         let list = "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\n";
         assert_eq!(check("[risk]\nmax_open_trades_per_symbol = 2\n", list).0, []);
@@ -332,8 +333,8 @@ mod tests {
     fn daily_entries_are_described_in_their_zone() {
         let zone = "[signals]\ntimezone = \"America/Sao_Paulo\"\n";
         let (notes, all) = check(zone, "EURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL M1\n");
-        let words = "rejected: the BUY of line 1 is open until 10:05:02 (max_open_trades_per_symbol = 1)";
-        assert_eq!(notes, [(2, words.to_owned())]);
+        let one = "rejected: the BUY trade of line 1 is open until 10:05:02 (max_open_trades_per_symbol = 1)";
+        assert_eq!(notes, [(2, one.to_owned())]);
         assert!(all.unwrap().starts_with("1 of 3 entries"));
         assert_eq!(check(zone, "EURUSD 10:00 CALL M1\nEURUSD 10:05 CALL\n"), (Vec::new(), None));
     }

@@ -1,4 +1,4 @@
-//! Signals as JSON objects, in the native format or in that of TradingView alerts.
+//! Signals as JSON objects, in the native format or the format of TradingView alerts.
 
 use super::list::{signal_id_at, timeframe, unix_millis};
 use candlewick_api::parse_json;
@@ -9,21 +9,21 @@ use chrono::DateTime;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-const EXAMPLE: &str = r#"{"bot": "...", "direction": "BUY"}"#;
+const EXAMPLE_MESSAGE: &str = r#"{"bot": "...", "direction": "BUY"}"#;
 
-/// A JSON object without its secret, so that messages about the object cannot leak it.
+/// A JSON object without its secret, so that error messages cannot leak the secret.
 pub(super) struct RawMessage {
     body: Value,
     secret: Option<Value>,
 }
 
-const FIELDS: &str = "bot symbol ticker direction action id time expires_ms close_type reason comment";
+const KNOWN_FIELDS: &str = "bot symbol ticker direction action id time expires_ms close_type reason comment";
 const IGNORED_FIELDS: &str = "exchange, interval, price, open, high, low, close, volume, contracts, position_size, order_price, \
     market_position_size, prev_market_position";
 const MARKET_POSITION: &str = "market_position";
 
 #[derive(Deserialize)]
-struct Fields {
+struct SignalFields {
     bot: Option<String>,
     #[serde(alias = "ticker")]
     symbol: Option<String>,
@@ -38,11 +38,11 @@ struct Fields {
     market_position: Option<String>,
 }
 
-impl Fields {
+impl SignalFields {
     fn read(body: &Value) -> Result<Self, String> {
         for [one, other] in [["symbol", "ticker"], ["direction", "action"], ["reason", "comment"]] {
             if !body[one].is_null() && !body[other].is_null() {
-                return Err(format!("{one} and {other} mean the same: send only one"));
+                return Err(format!("{one} and {other} mean the same: send only one field"));
             }
         }
         let wrong = match Self::deserialize(body) {
@@ -64,14 +64,14 @@ impl Fields {
 
 impl RawMessage {
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
-        let not_an_object = || format!("not a JSON object: send {EXAMPLE}");
+        let not_an_object = || format!("not a JSON object: send {EXAMPLE_MESSAGE}");
         let mut object = match parse_json(bytes) {
             Ok(Value::Object(object)) => object,
             Ok(_) => return Err(not_an_object()),
             Err(error) => {
                 let problem = error.to_string();
                 let twice = problem.split(" at line ").next().filter(|problem| problem.starts_with("key "));
-                return Err(twice.map_or_else(not_an_object, |twice| format!("the {twice}: send it once")));
+                return Err(twice.map_or_else(not_an_object, |text| format!("the {text}: send the key once")));
             }
         };
         let secret = object.remove("secret");
@@ -83,23 +83,23 @@ impl RawMessage {
     }
 
     /// Parses the signal. `None` if a TradingView strategy only closed a position.
-    /// `number` counts the messages of the source. It identifies a signal without an id and time.
-    pub(super) fn read(
+    /// The message `number` identifies a signal that has neither id nor time.
+    pub(super) fn decode(
         self,
         source: SignalSource,
         now: Millis,
         number: u64,
     ) -> Result<Option<SignalOrder>, String> {
-        check_names(&self.body)?;
-        let fields = Fields::read(&self.body)?;
-        let held = fields.market_position.as_deref().map(parse_market_position).transpose()?;
-        if held.as_deref() == Some("flat") {
+        check_field_names(&self.body)?;
+        let fields = SignalFields::read(&self.body)?;
+        let position = fields.market_position.as_deref().map(parse_market_position).transpose()?;
+        if position.as_deref() == Some("flat") {
             return Ok(None);
         }
         let direction = parse_direction(&fields.direction)?;
         // A sell that still leaves a long position only reduces it, like a buy that leaves a short position.
         let closes = if direction == Direction::Buy { "short" } else { "long" };
-        if held.as_deref() == Some(closes) {
+        if position.as_deref() == Some(closes) {
             return Ok(None);
         }
         let time = fields.time.map(parse_moment).transpose()?;
@@ -124,8 +124,8 @@ impl RawMessage {
     }
 }
 
-fn check_names(body: &Value) -> Result<(), String> {
-    let fields: Vec<&str> = FIELDS.split(' ').collect();
+fn check_field_names(body: &Value) -> Result<(), String> {
+    let fields: Vec<&str> = KNOWN_FIELDS.split(' ').collect();
     let known = |name: &str| {
         fields.contains(&name) || IGNORED_FIELDS.split(", ").any(|one| one == name) || name == MARKET_POSITION
     };
@@ -133,10 +133,9 @@ fn check_names(body: &Value) -> Result<(), String> {
     let Some(unknown) = names.find(|name| !known(name)) else { return Ok(()) };
     let unknown: String = unknown.chars().take(32).collect();
     let meant = find_key(&[AliasContext::Setting], &unknown, &fields);
-    let meant =
-        meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? The fields are"));
+    let hint = meant.map_or_else(|| ".".to_owned(), |meant| format!(": did you mean {meant}?"));
     Err(format!(
-        "unknown field `{unknown}`: {meant} bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \
+        "unknown field `{unknown}`{hint} The fields are bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \
          market_position (the bot sets the stake); ignored fields: {IGNORED_FIELDS}"
     ))
 }
@@ -146,18 +145,18 @@ pub fn parse_close_type(text: &str) -> Result<CloseType, String> {
         .map_or_else(|| text.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1")), Ok)
 }
 
-/// English and Portuguese words for buying, followed by those for selling.
-pub(super) const DIRECTIONS: [&str; 16] = [
+/// English and Portuguese words for buying, followed by the words for selling.
+pub(super) const DIRECTION_NAMES: [&str; 16] = [
     "BUY", "CALL", "UP", "HIGHER", "LONG", "COMPRA", "ACIMA", "CIMA", "SELL", "PUT", "DOWN", "LOWER",
     "SHORT", "VENDA", "ABAIXO", "BAIXO",
 ];
 
 pub(super) fn parse_direction(text: &str) -> Result<Direction, String> {
-    if let Some(place) = DIRECTIONS.iter().position(|name| name.eq_ignore_ascii_case(text)) {
-        return Ok(if place < DIRECTIONS.len() / 2 { Direction::Buy } else { Direction::Sell });
+    if let Some(place) = DIRECTION_NAMES.iter().position(|name| name.eq_ignore_ascii_case(text)) {
+        return Ok(if place < DIRECTION_NAMES.len() / 2 { Direction::Buy } else { Direction::Sell });
     }
     let text: String = text.chars().take(32).collect();
-    if let Some(near) = nearest(&text, DIRECTIONS).filter(|_| text.len() >= 3) {
+    if let Some(near) = nearest(&text, DIRECTION_NAMES).filter(|_| text.len() >= 3) {
         return Err(format!("{text:?} is not a direction: did you mean {near}?"));
     }
     Err(format!("{text:?} is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN"))
@@ -175,24 +174,24 @@ fn parse_market_position(written: &str) -> Result<String, String> {
     ))
 }
 
-/// Parses the id, which identifies duplicates. Rejects placeholders, which all signals would share.
+/// Parses the id of a signal. Rejects an unfilled placeholder, since all signals would share the id.
 fn parse_id(id: Value) -> Result<String, String> {
     match id {
         Value::String(text) if text.trim().is_empty() => {
-            Err("the id is empty: omit it, or send a different one with each signal".to_owned())
+            Err("the id is empty: omit the id, or send a different id with each signal".to_owned())
         }
         Value::String(text) if text.contains("{{") || text.contains("}}") => {
             let text: String = text.chars().take(32).collect();
-            Err(format!("the id {text:?} contains an unfilled placeholder: all signals would share it"))
+            Err(format!("the id {text:?} contains an unfilled placeholder: all signals would share the id"))
         }
         Value::String(text) => Ok(text),
         Value::Number(number) if number.is_i64() || number.is_u64() => Ok(number.to_string()),
-        Value::Number(_) => Err("the id is not a 64-bit whole number: send it as text, in quotes".to_owned()),
+        Value::Number(_) => Err("the id is not a 64-bit whole number: send a text in quotes".to_owned()),
         _ => Err("the id is neither text nor a number".to_owned()),
     }
 }
 
-/// Parses milliseconds since 1970, or a time with its zone such as TradingView's `{{timenow}}`.
+/// Parses milliseconds since 1970, or a time with a zone, such as TradingView's `{{timenow}}`.
 fn parse_moment(value: Value) -> Result<Millis, String> {
     let wrong = |text: String| {
         format!("invalid time {text}: use 2026-01-05T10:30:00Z, or milliseconds since 1970 as a number")
@@ -217,7 +216,7 @@ mod tests {
     const NOW: Millis = Millis::new(1_767_609_000_000);
 
     fn read(text: &str) -> Result<Option<SignalOrder>, String> {
-        RawMessage::parse(text.as_bytes())?.read(SignalSource::truncated("webhook"), NOW, 7)
+        RawMessage::parse(text.as_bytes())?.decode(SignalSource::truncated("webhook"), NOW, 7)
     }
 
     fn signal(text: &str) -> SignalOrder {
@@ -295,7 +294,7 @@ mod tests {
             ("buy!", "not a JSON object: send {\"bot\": \"...\", \"direction\": \"BUY\"}"),
             ("[]", "not a JSON object: send"),
             ("", "not a JSON object: send"),
-            (r#"{"bot":"btc","side":"BUY","secret":"hush"}"#, "unknown field `side`: use bot, symbol or tic"),
+            (r#"{"bot":"btc","side":"BUY","secret":"hush"}"#, "unknown field `side`. The fields are bot,"),
             (r#"{"bot":"btc","dirction":"BUY"}"#, "did you mean direction?"),
             (r#"{"bot":"btc"}"#, "the key direction is missing"),
             (r#"{"bot":"btc","direction":"HOLD"}"#, "\"HOLD\" is not a direction: use BUY, CALL or UP"),
@@ -317,7 +316,7 @@ mod tests {
             (r#""id":"{{time}}""#, "contains an unfilled placeholder"),
             (r#""id":123456789012345678901234567890"#, "the id is not a 64-bit whole number"),
             (r#""id":1.5"#, "the id is not a 64-bit whole number"),
-            (r#""direction":"SELL""#, "the key \"direction\" occurs twice: send it once"),
+            (r#""direction":"SELL""#, "the key \"direction\" occurs twice: send the key once"),
             (r#""secret":"hushhushhushhush","secret":"hush""#, "the key \"secret\" occurs twice"),
             (r#""close_type":300"#, "close_type: use a text in quotes, not 300"),
             (r#""ticker":"EURUSD","symbol":"EURUSD""#, "symbol and ticker mean the same: send only one"),

@@ -40,7 +40,7 @@ pub(crate) fn check_signals(loaded: &Loaded) -> Vec<Problem> {
     problems
 }
 
-/// Describes the signal list as of `begins`, in venue time. `None` means now.
+/// Describes the signal list for a run that begins at `begins`, in venue time. `None` means now.
 pub fn describe_list(loaded: &Loaded, begins: Option<Millis>) -> Option<String> {
     let path = loaded.config.signals.list.as_ref()?;
     let list = SignalList::load(loaded).ok()??;
@@ -52,12 +52,12 @@ pub fn rejected_entries_notice(loaded: &Loaded) -> Option<String> {
     let path = loaded.config.signals.list.as_ref()?;
     let words = ListRefusals::find(loaded, &listed_entries(loaded), SystemClock::new().now()).describe()?;
     Some(format!(
-        "signals.list: {words}; `candlewick signal --check {}` shows which",
+        "signals.list: {words}; run `candlewick signal --check {}` for details",
         shell_word(&path.display().to_string())
     ))
 }
 
-/// Returns the entries of the list; empty if it cannot be read, which is reported separately.
+/// Returns the entries of the list. Empty if the list is unreadable, since another check reports this.
 fn listed_entries(loaded: &Loaded) -> Vec<(ListEntry, Tz)> {
     let signals = &loaded.config.signals;
     let lines =
@@ -66,7 +66,7 @@ fn listed_entries(loaded: &Loaded) -> Vec<(ListEntry, Tz)> {
 }
 
 fn collect_entries(lines: &[ReadLine]) -> Vec<(ListEntry, Tz)> {
-    let entry = |line: &ReadLine| match line.taken {
+    let entry = |line: &ReadLine| match line.outcome {
         LineOutcome::Entry(entry, zone) => Some((entry, zone)),
         _ => None,
     };
@@ -83,7 +83,7 @@ pub fn list_zones(loaded: &Loaded) -> BTreeMap<String, u64> {
 
 pub(crate) fn warn_about_unused_list(loaded: &Loaded) {
     if loaded.config.signals.list.is_some() {
-        tracing::warn!("signals.list is ignored by searches: strategies run without its signals");
+        tracing::warn!("searches ignore signals.list: strategies run without the listed signals");
     }
 }
 
@@ -111,7 +111,7 @@ impl PendingInputs {
         Ok(Self { list, listener })
     }
 
-    /// Opens the sources, which stay open until the tasks are dropped.
+    /// Opens the signal sources. The sources stay open until the returned tasks are dropped.
     /// Registers the list with the clock first, so that a virtual clock skips no entry.
     pub(crate) async fn open(
         self,
@@ -125,16 +125,16 @@ impl PendingInputs {
         if let Some(list) = self.list {
             let (ready, is_ready) = tokio::sync::oneshot::channel();
             let watched_list = WatchedList::new(list, loaded, clock.now());
-            tasks.spawn(watched_list.watch(sink(list::SOURCE), ready));
+            tasks.spawn(watched_list.watch(sink(list::SOURCE_NAME), ready));
             drop(is_ready.await);
         }
         if let Some((listener, secret)) = self.listener {
             let settings = loaded.config.signals.clone();
             let lateness = Millis::new(loaded.config.risk.max_signal_delay_ms.into());
-            tasks.spawn(webhook::serve(listener, (settings, secret), lateness, sink(webhook::SOURCE)));
+            tasks.spawn(webhook::serve(listener, (settings, secret), lateness, sink(webhook::SOURCE_NAME)));
         }
         if loaded.config.signals.stdin {
-            tasks.spawn(stdin::read(sink(stdin::SOURCE)));
+            tasks.spawn(stdin::read_signals(sink(stdin::SOURCE_NAME)));
         }
         if !tasks.is_empty() {
             tracing::debug!("{} signal sources are open", tasks.len());

@@ -14,23 +14,23 @@ use chrono::DateTime;
 use chrono_tz::Tz;
 use std::collections::{BTreeMap, BTreeSet};
 
-const HORIZON: Millis = Millis::new(7 * 86_400_000);
-const MAX_MOMENTS: usize = 100_000;
+const REPLAY_HORIZON: Millis = Millis::new(7 * 86_400_000);
+const MAX_REPLAYED_ENTRIES: usize = 100_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RefusedEntry {
     pub(super) line: u64,
     pub(super) rule: Rule,
-    pub(super) words: String,
+    pub(super) reason: String,
 }
 
 #[derive(Default)]
 pub(super) struct ListRefusals {
     pub(super) refused: BTreeMap<u64, RefusedEntry>,
     /// Lines rejected at every checked time. Excludes daily entries that are rejected only on some days.
-    pub(super) never: BTreeSet<u64>,
+    pub(super) always_refused: BTreeSet<u64>,
     entries: usize,
-    /// Open trades per symbol needed to accept all entries in one direction; `None` if all are accepted.
+    /// Sufficient `max_open_trades_per_symbol` for one direction. `None` if the rule rejects no entry.
     needed: Option<usize>,
 }
 
@@ -45,11 +45,11 @@ struct OpenTrade {
 impl ListRefusals {
     pub(super) fn find(loaded: &Loaded, entries: &[(ListEntry, Tz)], now: Millis) -> Self {
         let list = SignalList::from_entries(entries.iter().map(|(entry, _)| *entry).collect());
-        let mut due = list.due(now, now + HORIZON);
-        let dated = entries.iter().filter_map(|(entry, _)| entry.when.once().map(|at| (at, *entry)));
-        due.extend(dated.filter(|(at, _)| !(now < *at && *at <= now + HORIZON)).map(DueEntry::new));
+        let mut due = list.due_entries(now, now + REPLAY_HORIZON);
+        let dated = entries.iter().filter_map(|(entry, _)| entry.when.fixed_time().map(|at| (at, *entry)));
+        due.extend(dated.filter(|(at, _)| !(now < *at && *at <= now + REPLAY_HORIZON)).map(DueEntry::new));
         due.sort_by_key(|due| (due.at, due.entry.line));
-        due.truncate(MAX_MOMENTS);
+        due.truncate(MAX_REPLAYED_ENTRIES);
         let mut settings = session_settings(loaded);
         // Disables rules that depend on candles, earlier payouts or trade results.
         let risk = &mut settings.risk;
@@ -71,8 +71,8 @@ impl ListRefusals {
             open.entry(one.line).and_modify(|left| *left -= 1);
             by_line.entry(one.line).or_insert(one);
         }
-        let never = open.into_iter().filter(|(_, left)| *left == 0).map(|(line, _)| line).collect();
-        Self { refused: by_line, never, entries: entries.len(), needed }
+        let always_refused = open.into_iter().filter(|(_, left)| *left == 0).map(|(line, _)| line).collect();
+        Self { refused: by_line, always_refused, entries: entries.len(), needed }
     }
 
     pub(super) fn describe(&self) -> Option<String> {
@@ -85,7 +85,7 @@ impl ListRefusals {
         let parts = counts.iter().map(|(reason, count)| format!("{count} {reason}"));
         let why = if counts.len() == 1 { first.clone() } else { parts.collect::<Vec<_>>().join(", ") };
         let hint = self.needed.map(|most| {
-            format!("; max_open_trades_per_symbol = {most} would allow trades of one direction to overlap")
+            format!("; max_open_trades_per_symbol = {most} would allow trades in one direction to overlap")
         });
         Some(format!(
             "{total} of {} entries would be rejected by the current configuration: {why}{}",
@@ -127,8 +127,8 @@ fn replay(
                 }
                 Action::Refuse(found) => {
                     let zone = zones.get(&due.entry.line).copied().unwrap_or(Tz::UTC);
-                    let words = explain(found.rule, bot.symbol, &running, settings, zone);
-                    refused.push(RefusedEntry { line: due.entry.line, rule: found.rule, words });
+                    let reason = explain_refusal(found.rule, bot.symbol, &running, settings, zone);
+                    refused.push(RefusedEntry { line: due.entry.line, rule: found.rule, reason });
                 }
                 Action::DayOpened { .. } | Action::Verdict(_) => {}
             }
@@ -164,7 +164,7 @@ const fn opened_event(intent: IntentId) -> Opened {
     }
 }
 
-fn explain(
+fn explain_refusal(
     rule: Rule,
     symbol: Symbol,
     running: &[OpenTrade],
@@ -188,7 +188,7 @@ fn explain(
     };
     let until = DateTime::from_timestamp_millis(closes.get()).unwrap_or_default();
     let (direction, until) = (entry.direction, until.with_timezone(&zone).format("%H:%M:%S"));
-    format!("rejected: the {direction} of line {} is open until {until} ({setting})", entry.line)
+    format!("rejected: the {direction} trade of line {} is open until {until} ({setting})", entry.line)
 }
 
 fn refusal_reason(rule: Rule) -> String {

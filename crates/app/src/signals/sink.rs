@@ -13,12 +13,12 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
-const RUN_TIMEOUT: Duration = Duration::from_secs(3);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(3);
 const MAX_IN_FLIGHT: usize = 256;
-/// Minimum time between reports of malformed input, so that a flood does not reach the run.
+/// Minimum time between reports of malformed input, so that a flood of messages does not reach the run.
 const MIN_REPORT_INTERVAL: Duration = Duration::from_millis(500);
 const MAX_PROBLEM_CHARS: usize = 200;
-const MAX_REASONS: usize = 16;
+const MAX_COUNTED_REASONS: usize = 16;
 
 #[derive(Clone)]
 pub(super) struct SignalSink {
@@ -44,7 +44,7 @@ impl ProblemCount {
     fn add_malformed(&mut self, problem: &str) {
         self.malformed += 1;
         let reason = truncate_problem(problem);
-        if self.reasons.len() < MAX_REASONS || self.reasons.contains_key(&reason) {
+        if self.reasons.len() < MAX_COUNTED_REASONS || self.reasons.contains_key(&reason) {
             *self.reasons.entry(reason).or_default() += 1;
         }
     }
@@ -74,14 +74,14 @@ impl SignalSink {
         self.bots.check(order, self.now())
     }
 
-    /// Queues a signal without waiting for its outcome; returns `false` if the run has ended.
+    /// Queues a signal without waiting for the outcome. Returns `false` if the run has ended.
     pub(super) async fn send(&self, order: SignalOrder, hold: Hold) -> bool {
         let Ok(slot) = Arc::clone(&self.slots).acquire_owned().await else { return false };
         let (source, id) = (order.source, order.id);
-        match timeout(RUN_TIMEOUT, send_signal(&self.orders, order, hold)).await {
+        match timeout(RESPONSE_TIMEOUT, send_signal(&self.orders, order, hold)).await {
             Ok(Ok(answered)) => {
                 tokio::spawn(async move {
-                    log_outcome(source.as_str(), id.as_str(), timeout(RUN_TIMEOUT, answered).await.ok());
+                    log_outcome(source.as_str(), id.as_str(), timeout(RESPONSE_TIMEOUT, answered).await.ok());
                     drop(slot);
                 });
                 true
@@ -94,7 +94,7 @@ impl SignalSink {
         }
     }
 
-    /// Waits without a timeout until the run accepts orders; returns `false` if it has ended.
+    /// Waits without a timeout until the run accepts orders. Returns `false` if the run has ended.
     pub(super) async fn wait_for_run(&self) -> bool {
         let (answer, answered) = oneshot::channel();
         let Some(orders) = self.orders.upgrade() else { return false };
@@ -108,7 +108,6 @@ impl SignalSink {
         self.report(problem, |count| count.add_malformed(problem));
     }
 
-    /// Omits the line number from the reason, so that equal problems count together.
     pub(super) fn report_malformed_line(&self, line: u64, problem: &str) {
         self.report(&format!("line {line}: {problem}"), |count| count.add_malformed(problem));
     }
@@ -133,7 +132,7 @@ impl SignalSink {
     }
 
     async fn send_problem_reports(self) {
-        while let Some(permit) = self.reserve().await {
+        while let Some(permit) = self.reserve_queue_slot().await {
             let counts = {
                 let mut count = self.lock_problems();
                 if (count.malformed, count.turned_away) == (0, 0) {
@@ -162,13 +161,13 @@ impl SignalSink {
     }
 
     async fn send_order(&self, order: ControlOrder) {
-        if let Some(permit) = self.reserve().await {
+        if let Some(permit) = self.reserve_queue_slot().await {
             permit.send(ControlRequest::new(order, oneshot::channel().0));
         }
     }
 
-    async fn reserve(&self) -> Option<mpsc::OwnedPermit<ControlRequest>> {
-        timeout(RUN_TIMEOUT, self.orders.upgrade()?.reserve_owned()).await.ok()?.ok()
+    async fn reserve_queue_slot(&self) -> Option<mpsc::OwnedPermit<ControlRequest>> {
+        timeout(RESPONSE_TIMEOUT, self.orders.upgrade()?.reserve_owned()).await.ok()?.ok()
     }
 
     fn lock_problems(&self) -> MutexGuard<'_, ProblemCount> {

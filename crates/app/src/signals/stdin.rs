@@ -1,6 +1,6 @@
 //! Signals on standard input, one JSON object per line.
 //!
-//! No secret is required, since only the process that started the program can write there.
+//! No secret is required, since only the process that started the program can write to its standard input.
 
 use super::message::RawMessage;
 use super::sink::SignalSink;
@@ -8,13 +8,13 @@ use candlewick_broker::clock::Hold;
 use std::io::{self, BufRead, Read as _};
 use tokio::sync::mpsc;
 
-pub(super) const SOURCE: &str = "stdin";
+pub(super) const SOURCE_NAME: &str = "stdin";
 const MAX_LINE_BYTES: u64 = 4_096;
 const QUEUE_CAPACITY: usize = 64;
 
-type Line = Result<Vec<u8>, &'static str>;
+type InputLine = Result<Vec<u8>, &'static str>;
 
-pub(super) async fn read(sink: SignalSink) {
+pub(super) async fn read_signals(sink: SignalSink) {
     let (sender, lines) = mpsc::channel(QUEUE_CAPACITY);
     // Uses a separate thread, since a blocking read cannot be cancelled and nothing may wait for it.
     let reader = std::thread::Builder::new().name("signals".to_owned());
@@ -23,17 +23,17 @@ pub(super) async fn read(sink: SignalSink) {
         return;
     }
     if send_lines(lines, &sink).await {
-        tracing::info!("standard input ended: it delivers no more signals");
+        tracing::info!("standard input ended: no more signals will arrive");
     }
 }
 
-async fn send_lines(mut lines: mpsc::Receiver<Line>, sink: &SignalSink) -> bool {
+async fn send_lines(mut lines: mpsc::Receiver<InputLine>, sink: &SignalSink) -> bool {
     let mut number = 0;
     while let Some(line) = lines.recv().await {
         number += 1;
         let order = match &line {
             Ok(line) if line.trim_ascii().is_empty() => continue,
-            Ok(line) => RawMessage::parse(line).and_then(|raw| raw.read(sink.source, sink.now(), number)),
+            Ok(line) => RawMessage::parse(line).and_then(|raw| raw.decode(sink.source, sink.now(), number)),
             Err(problem) => Err((*problem).to_owned()),
         };
         let order = order.and_then(|order| order.map(|order| sink.check(&order).map(|_| order)).transpose());
@@ -50,7 +50,7 @@ async fn send_lines(mut lines: mpsc::Receiver<Line>, sink: &SignalSink) -> bool 
     true
 }
 
-fn read_lines(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
+fn read_lines(mut input: impl BufRead, lines: &mpsc::Sender<InputLine>) {
     loop {
         let mut line = Vec::new();
         match input.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut line) {

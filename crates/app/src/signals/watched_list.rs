@@ -22,8 +22,8 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum time for which a virtual clock waits for the run to begin.
 const START_GRACE: Duration = Duration::from_secs(5);
-const MAX_FAULTS: usize = 16;
-/// Maximum age of an entry. Older ones are dropped silently, so that downtime causes no reports.
+const MAX_REMEMBERED_FAULTS: usize = 16;
+/// Maximum age of an entry. Older entries are dropped silently, so that downtime causes no reports.
 const MAX_ENTRY_AGE: Millis = Millis::new(SignalBots::MAX_AGE.get() / 2);
 
 pub(super) struct WatchedList {
@@ -32,33 +32,32 @@ pub(super) struct WatchedList {
     bots: Vec<BotSettings>,
     terms: ListTerms,
     /// Maximum lateness of an entry added by a changed file.
-    lateness: Millis,
+    max_lateness: Millis,
     done: Millis,
-    /// Entries sent so recently that a changed file could still repeat them.
-    given: BTreeSet<(Millis, BotId)>,
-    /// State of the file when it was last read (`known`), and at the last poll (`last`).
-    known: Stamp,
-    last: Stamp,
+    /// Recently sent entries, which a changed file could repeat.
+    sent: BTreeSet<(Millis, BotId)>,
+    read_stamp: FileStamp,
+    polled_stamp: FileStamp,
     faults: Vec<String>,
 }
 
 impl WatchedList {
-    /// Also sends entries due shortly before `now`, since a restarted run recognises duplicates.
+    /// Watches a list. Entries due shortly before `now` are sent too, since the run recognises duplicates.
     pub(super) fn new(list: SignalList, loaded: &Loaded, now: Millis) -> Self {
         let path = loaded.config.signals.list.clone().unwrap_or_default();
-        let lateness = Millis::new(i64::from(loaded.config.risk.max_signal_delay_ms)).max(Millis::SECOND);
-        let stamp = file_stamp(&path);
+        let max_lateness = Millis::new(i64::from(loaded.config.risk.max_signal_delay_ms)).max(Millis::SECOND);
+        let stamp = read_file_stamp(&path);
         Self {
-            known: stamp,
-            last: stamp,
+            read_stamp: stamp,
+            polled_stamp: stamp,
             faults: Vec::new(),
             list,
             path,
             bots: loaded.config.bots.clone(),
             terms: ListTerms::from_settings(&loaded.config.signals),
-            lateness,
-            done: now - lateness,
-            given: BTreeSet::new(),
+            max_lateness,
+            done: now - max_lateness,
+            sent: BTreeSet::new(),
         }
     }
 
@@ -71,10 +70,10 @@ impl WatchedList {
             Ok(false) => return,
             begun => begun.is_ok(),
         };
-        let mut sleep = start_sleep(sink.clock.as_ref(), self.next_due()).await;
+        let mut sleep = start_sleep(sink.clock.as_ref(), self.next_due_time()).await;
         drop(held);
         sink.send_note(format!("{} was read: {}", self.path.display(), self.describe()), &[]).await;
-        sink.send_next_entry(self.next_entry(), self.list.describe_skipped()).await;
+        sink.send_next_entry(self.next_entry(), self.list.describe_first_skipped()).await;
         let mut polls = interval(POLL_INTERVAL);
         polls.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -101,13 +100,13 @@ impl WatchedList {
                     for problem in self.describe_contradictions(now) {
                         sink.report_malformed(&problem);
                     }
-                    for due in self.due(now) {
+                    for due in self.take_due_entries(now) {
                         if !sink.send(self.build_order(&due, &sink), held.clone()).await {
                             return;
                         }
                     }
-                    sleep = start_sleep(sink.clock.as_ref(), self.next_due()).await;
-                    sink.send_next_entry(self.next_entry(), self.list.describe_skipped()).await;
+                    sleep = start_sleep(sink.clock.as_ref(), self.next_due_time()).await;
+                    sink.send_next_entry(self.next_entry(), self.list.describe_first_skipped()).await;
                 }
                 _ = polls.tick() => {
                     if let Some(changed) = self.poll_file() {
@@ -118,14 +117,14 @@ impl WatchedList {
                             }
                             Err(problem) => {
                                 sink.report_malformed(&problem);
-                                self.faults.truncate(MAX_FAULTS - 1);
+                                self.faults.truncate(MAX_REMEMBERED_FAULTS - 1);
                                 self.faults.insert(0, problem);
                             }
                         }
                         let held = sink.clock.hold();
-                        sleep = start_sleep(sink.clock.as_ref(), self.next_due()).await;
+                        sleep = start_sleep(sink.clock.as_ref(), self.next_due_time()).await;
                         drop(held);
-                        sink.send_next_entry(self.next_entry(), self.list.describe_skipped()).await;
+                        sink.send_next_entry(self.next_entry(), self.list.describe_first_skipped()).await;
                     }
                 }
             }
@@ -133,28 +132,28 @@ impl WatchedList {
     }
 
     fn poll_file(&mut self) -> Option<Result<String, String>> {
-        let stamp = file_stamp(&self.path);
+        let stamp = read_file_stamp(&self.path);
         // The file is completely written if two polls see the same stamp.
-        let is_still = std::mem::replace(&mut self.last, stamp) == stamp;
-        if stamp == self.known || !is_still {
+        let is_still = std::mem::replace(&mut self.polled_stamp, stamp) == stamp;
+        if stamp == self.read_stamp || !is_still {
             return None;
         }
-        self.known = stamp;
-        let what = self.path.display();
+        self.read_stamp = stamp;
+        let file = self.path.display();
         if stamp.is_none() {
-            let problem = format!("{what} is missing: its {} entries are inactive", self.list.len());
+            let problem = format!("{file} is missing: its {} entries are inactive", self.list.len());
             self.list = SignalList::default();
             return Some(Err(problem));
         }
         let list = match SignalList::read(&self.path, &self.bots, self.terms) {
             Ok(list) => list,
-            Err(problem) => return Some(Err(format!("{what}, {problem}; the previous list stays active"))),
+            Err(problem) => return Some(Err(format!("{file}: {problem}; the previous list stays active"))),
         };
-        let (new, old) = (list.count_missing_in(&self.list), self.list.count_missing_in(&list));
-        let passed_over = list.newly_skipped(&self.list);
-        let passed_over = passed_over.map(|words| format!("; {words}")).unwrap_or_default();
+        let (new, removed) = (list.count_missing_in(&self.list), self.list.count_missing_in(&list));
+        let skipped = list.describe_new_skips(&self.list);
+        let skipped = skipped.map(|words| format!("; {words}")).unwrap_or_default();
         self.list = list;
-        Some(Ok(format!("{what} was reloaded, {new} new, {old} removed: {}{passed_over}", self.describe())))
+        Some(Ok(format!("{file} was reloaded, {new} new, {removed} removed: {}{skipped}", self.describe())))
     }
 
     fn describe(&self) -> String {
@@ -162,9 +161,9 @@ impl WatchedList {
     }
 
     fn next_entry(&self) -> Option<NextEntry> {
-        let at = self.next_due()?;
-        let due = self.list.due(at - Millis::new(1), at);
-        let due = due.into_iter().find(|due| !self.given.contains(&(due.at, due.entry.bot)));
+        let at = self.next_due_time()?;
+        let due = self.list.due_entries(at - Millis::new(1), at);
+        let due = due.into_iter().find(|due| !self.sent.contains(&(due.at, due.entry.bot)));
         let due = due.or_else(|| self.list.next_sendable(at))?;
         let bot = self.bots.get(due.entry.bot.index())?.name.clone();
         Some(NextEntry { at: due.at, bot, direction: due.entry.direction })
@@ -175,19 +174,19 @@ impl WatchedList {
         found.iter().map(|found| found.describe(&self.bots)).collect()
     }
 
-    fn due(&mut self, now: Millis) -> Vec<DueEntry> {
-        let from = self.done.min(now - self.lateness).max(now - MAX_ENTRY_AGE);
-        let mut due = self.list.due(from, now);
-        due.retain(|due| self.given.insert((due.at, due.entry.bot)));
+    fn take_due_entries(&mut self, now: Millis) -> Vec<DueEntry> {
+        let from = self.done.min(now - self.max_lateness).max(now - MAX_ENTRY_AGE);
+        let mut due = self.list.due_entries(from, now);
+        due.retain(|due| self.sent.insert((due.at, due.entry.bot)));
         self.done = self.done.max(now);
-        self.given.retain(|(at, _)| *at > now - self.lateness - self.lateness);
+        self.sent.retain(|(at, _)| *at > now - self.max_lateness - self.max_lateness);
         due
     }
 
-    fn next_due(&self) -> Option<Millis> {
-        let from = self.done - self.lateness;
-        let mut known = self.list.due(from, self.done).into_iter();
-        let missed = known.find(|due| !self.given.contains(&(due.at, due.entry.bot)));
+    fn next_due_time(&self) -> Option<Millis> {
+        let from = self.done - self.max_lateness;
+        let mut known = self.list.due_entries(from, self.done).into_iter();
+        let missed = known.find(|due| !self.sent.contains(&(due.at, due.entry.bot)));
         missed.map(|due| due.at).or_else(|| self.list.next_after(self.done))
     }
 
@@ -209,7 +208,7 @@ impl WatchedList {
 
 type Sleep<'a> = Pin<Box<dyn Future<Output = Hold> + Send + 'a>>;
 
-/// Returns a sleep that is already registered with the clock. It never ends if `until` is `None`.
+/// Returns a sleep that is already registered with the clock. Without `until`, the sleep never ends.
 async fn start_sleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
     let Some(until) = until else { return Box::pin(pending()) };
     let mut sleep: Sleep<'_> = clock.sleep_until(until);
@@ -220,9 +219,9 @@ async fn start_sleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
     }
 }
 
-type Stamp = Option<(SystemTime, u64, u64)>;
+type FileStamp = Option<(SystemTime, u64, u64)>;
 
-fn file_stamp(path: &Path) -> Stamp {
+fn read_file_stamp(path: &Path) -> FileStamp {
     let metadata = std::fs::metadata(path).ok()?;
     Some((metadata.modified().ok()?, metadata.len(), inode(&metadata)))
 }

@@ -1,4 +1,4 @@
-//! Webhook server. It answers each request before the run decides, so that no sender waits for a trade.
+//! Webhook server. Each request is answered before the run decides, so that no sender waits for a trade.
 
 use super::message::RawMessage;
 use super::sink::SignalSink;
@@ -24,15 +24,15 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-pub(super) const SOURCE: &str = "webhook";
+pub(super) const SOURCE_NAME: &str = "webhook";
 const QUEUE_CAPACITY: usize = 256;
 const PATH: &str = "/signal";
 const SECRET_HEADER: &str = "x-candlewick-secret";
 const MAX_BODY_BYTES: usize = 16_384;
-const BODY_DEADLINE: Duration = Duration::from_secs(3);
+const BODY_TIMEOUT: Duration = Duration::from_secs(3);
 
-const MAX_REMEMBERED: usize = 1_024;
-const WINDOW: Duration = Duration::from_mins(1);
+const MAX_REMEMBERED_SIGNALS: usize = 1_024;
+const RATE_WINDOW: Duration = Duration::from_mins(1);
 
 pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener, AppError> {
     let listener = http_server::listen("signals.listen", address).await?;
@@ -44,11 +44,11 @@ pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener, AppError>
 pub(super) async fn serve(
     listener: TcpListener,
     (settings, secret): (SignalSettings, WebhookSecret),
-    lateness: Millis,
+    max_lateness: Millis,
     sink: SignalSink,
 ) {
     let (queue, mut waiting) = mpsc::channel(QUEUE_CAPACITY);
-    let served = Arc::new(Webhook::new((&settings, secret), lateness, queue, sink.clone()));
+    let served = Arc::new(Webhook::new((&settings, secret), max_lateness, queue, sink.clone()));
     let answer = move |request: Request<Incoming>, sender: IpAddr| {
         let served = Arc::clone(&served);
         async move { served.answer(request, sender).await }
@@ -68,18 +68,18 @@ struct Webhook {
     secret: WebhookSecret,
     networks: Vec<Network>,
     is_behind_proxy: bool,
-    rate: Rate,
+    rate: RateLimiter,
     messages: AtomicU64,
-    /// Maximum age of a signal that does not specify one.
-    lateness: Millis,
-    /// Most recently accepted signals by bot index and id. The run itself drops duplicates.
+    /// Maximum age of a signal that has no `expires_ms`.
+    max_lateness: Millis,
+    /// Bot index and id of recently accepted signals. The run itself drops duplicates.
     accepted: Mutex<VecDeque<(usize, SignalId)>>,
     queue: mpsc::Sender<SignalOrder>,
     sink: SignalSink,
 }
 
 enum Rejection {
-    /// The request is not meant for this webhook. Reported to the sender only.
+    /// The request is not for this webhook. Only the sender receives the problem.
     Quiet(StatusCode, &'static str),
     Malformed(StatusCode, String),
 }
@@ -87,19 +87,19 @@ enum Rejection {
 impl Webhook {
     fn new(
         (settings, secret): (&SignalSettings, WebhookSecret),
-        lateness: Millis,
+        max_lateness: Millis,
         queue: mpsc::Sender<SignalOrder>,
         sink: SignalSink,
     ) -> Self {
         Self {
             queue,
             sink,
-            lateness,
+            max_lateness,
             accepted: Mutex::default(),
             secret,
             networks: settings.networks(),
             is_behind_proxy: settings.behind_proxy,
-            rate: Rate::new(settings.requests_per_minute),
+            rate: RateLimiter::new(settings.requests_per_minute),
             messages: AtomicU64::new(0),
         }
     }
@@ -109,9 +109,9 @@ impl Webhook {
         B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        match self.read(request, peer).await {
+        match self.read_order(request, peer).await {
             Ok(None) => {
-                let text = "the position was closed, which opens no trade";
+                let text = "closing a position opens no trade";
                 respond(StatusCode::OK, &json!({ "status": "nothing to do", "reason": text }))
             }
             Ok(Some(order)) => self.accept(order),
@@ -130,7 +130,7 @@ impl Webhook {
         let (id, status) = (order.id, self.delivery_status(&order));
         if self.queue.try_send(order).is_err() {
             if status != "duplicate" {
-                self.accepted().pop_back();
+                self.lock_accepted().pop_back();
             }
             return self.throttle(Duration::from_secs(1));
         }
@@ -139,17 +139,17 @@ impl Webhook {
 
     fn delivery_status(&self, order: &SignalOrder) -> &'static str {
         let now = self.sink.now();
-        let allowed = order.expires_ms.map_or(self.lateness, |expires| Millis::new(expires.into()));
+        let allowed = order.expires_ms.map_or(self.max_lateness, |expires| Millis::new(expires.into()));
         let is_late = order.time.is_some_and(|time| now - time > allowed);
         let Ok(place) = self.sink.check(order) else { return "accepted" };
-        let mut taken = self.accepted();
-        if taken.contains(&(place, order.id)) {
+        let mut accepted = self.lock_accepted();
+        if accepted.contains(&(place, order.id)) {
             return "duplicate";
         }
-        if taken.len() >= MAX_REMEMBERED {
-            taken.pop_front();
+        if accepted.len() >= MAX_REMEMBERED_SIGNALS {
+            accepted.pop_front();
         }
-        taken.push_back((place, order.id));
+        accepted.push_back((place, order.id));
         if is_late { "late" } else { "accepted" }
     }
 
@@ -164,27 +164,27 @@ impl Webhook {
         answer
     }
 
-    fn accepted(&self) -> MutexGuard<'_, VecDeque<(usize, SignalId)>> {
+    fn lock_accepted(&self) -> MutexGuard<'_, VecDeque<(usize, SignalId)>> {
         self.accepted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn read<B>(&self, request: Request<B>, peer: IpAddr) -> Result<Option<SignalOrder>, Rejection>
+    async fn read_order<B>(&self, request: Request<B>, peer: IpAddr) -> Result<Option<SignalOrder>, Rejection>
     where
         B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         if request.uri().path() != PATH {
-            return Err(Rejection::Quiet(StatusCode::NOT_FOUND, "signals are accepted at /signal"));
+            return Err(Rejection::Quiet(StatusCode::NOT_FOUND, "unknown path: send signals to /signal"));
         }
         if request.method() != Method::POST {
-            return Err(Rejection::Quiet(StatusCode::METHOD_NOT_ALLOWED, "signals are sent by POST"));
+            return Err(Rejection::Quiet(StatusCode::METHOD_NOT_ALLOWED, "send signals with POST"));
         }
         self.check_sender(request.headers(), peer)?;
         let (head, body) = request.into_parts();
         let now = self.sink.now();
-        let body = tokio::time::timeout(BODY_DEADLINE, Limited::new(body, MAX_BODY_BYTES).collect()).await;
+        let body = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, MAX_BODY_BYTES).collect()).await;
         let body = body.map_err(|_| {
-            let problem = format!("the body did not arrive within {} s", BODY_DEADLINE.as_secs());
+            let problem = format!("the body did not arrive within {} s", BODY_TIMEOUT.as_secs());
             Rejection::Malformed(StatusCode::REQUEST_TIMEOUT, problem)
         })?;
         let body = body.map_err(|_| {
@@ -199,15 +199,15 @@ impl Webhook {
         if !given.is_some_and(|given| self.secret.is(given)) {
             let problem = match (given, &raw) {
                 (None, Err(_)) => format!(
-                    "a request from {peer} has no secret in {SECRET_HEADER}, and its body is not a JSON object or has a duplicate key"
+                    "a request from {peer} has no secret in {SECRET_HEADER}, and the body is not a JSON object or has a duplicate key"
                 ),
-                _ => format!("the secret of a request from {peer} is wrong or missing"),
+                _ => format!("the secret in a request from {peer} is wrong or missing"),
             };
             return Err(Rejection::Malformed(StatusCode::FORBIDDEN, problem));
         }
         let malformed = |problem| Rejection::Malformed(StatusCode::BAD_REQUEST, problem);
         let number = self.messages.fetch_add(1, Ordering::Relaxed);
-        let order = raw.map_err(malformed)?.read(self.sink.source, now, number).map_err(malformed)?;
+        let order = raw.map_err(malformed)?.decode(self.sink.source, now, number).map_err(malformed)?;
         if let Some(order) = &order {
             self.sink.check(order).map_err(malformed)?;
         }
@@ -229,7 +229,7 @@ impl Webhook {
     }
 }
 
-/// Returns the last address, which the proxy has added. The sender can forge the others.
+/// Returns the last forwarded address, which the proxy added. The sender can forge the other addresses.
 fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
     last.rsplit(',').next()?.trim().parse().ok()
@@ -241,14 +241,14 @@ fn respond(status: StatusCode, body: &serde_json::Value) -> Answer {
 
 /// Rate limiter (GCRA) that allows a burst of `per_minute` signals, refilled over one minute.
 #[derive(Debug)]
-struct Rate {
+struct RateLimiter {
     spacing: Duration,
     reserved_until: Mutex<Instant>,
 }
 
-impl Rate {
+impl RateLimiter {
     fn new(per_minute: u32) -> Self {
-        Self { spacing: WINDOW / per_minute.max(1), reserved_until: Mutex::new(Instant::now()) }
+        Self { spacing: RATE_WINDOW / per_minute.max(1), reserved_until: Mutex::new(Instant::now()) }
     }
 
     /// Reserves one signal. The error is the wait until the next signal is allowed.
@@ -256,7 +256,7 @@ impl Rate {
         let now = Instant::now();
         let mut reserved_until = self.reserved_until.lock().unwrap_or_else(PoisonError::into_inner);
         let next = now.max(*reserved_until) + self.spacing;
-        let wait = next.saturating_duration_since(now + WINDOW);
+        let wait = next.saturating_duration_since(now + RATE_WINDOW);
         if wait.is_zero() {
             *reserved_until = next;
             return Ok(());

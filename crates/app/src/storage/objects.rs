@@ -9,23 +9,23 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use tempfile::TempDir;
 
-const MAX_COPIES: usize = 64;
+const MAX_LOCAL_COPIES: usize = 64;
 
 pub(crate) struct RemoteFolder {
     url: ObjectUrl,
     storage: Storage,
     work: TempDir,
-    seen: Mutex<BTreeMap<String, Option<Version>>>,
+    seen: Mutex<BTreeMap<String, Option<StoredVersion>>>,
 }
 
 #[derive(Clone)]
-struct Version {
+struct StoredVersion {
     object: Object,
     hash: blake3::Hash,
 }
 
 impl RemoteFolder {
-    /// Creates a working folder without contacting the storage.
+    /// Opens a remote folder with a local working folder. Does not contact the storage.
     pub(crate) fn open(path: &Path) -> Result<Self, AppError> {
         let (url, storage) = connect(path)?;
         let work = tempfile::tempdir()
@@ -49,7 +49,7 @@ impl RemoteFolder {
         })
     }
 
-    /// Records the stored version of a file on the first call, with the hash of the bytes from `read`.
+    /// Records the stored version of a file and the hash of the bytes from `read`. Later calls do nothing.
     fn record_version(
         &self,
         name: &str,
@@ -61,13 +61,13 @@ impl RemoteFolder {
         }
         let url = self.url.join(name);
         let version =
-            |object| Ok::<_, AppError>(Version { hash: blake3::hash(&read(&url, &object)?), object });
+            |object| Ok::<_, AppError>(StoredVersion { hash: blake3::hash(&read(&url, &object)?), object });
         let found = self.storage.look(&url)?.map(version).transpose()?;
         seen.insert(name.to_owned(), found);
         Ok(())
     }
 
-    fn lock_versions(&self) -> MutexGuard<'_, BTreeMap<String, Option<Version>>> {
+    fn lock_versions(&self) -> MutexGuard<'_, BTreeMap<String, Option<StoredVersion>>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -75,8 +75,8 @@ impl RemoteFolder {
         Ok(self.storage.put(&self.url.join(name), bytes)?)
     }
 
-    /// Uploads a finished file. Returns whether it is now the stored version.
-    /// Replaces only the version that was downloaded, so that a faster writer is never overwritten.
+    /// Uploads a finished file. Returns whether the file is now the stored version.
+    /// Replaces only the downloaded version, so that the file of a faster writer is never overwritten.
     pub(crate) fn upload_if_unchanged(&self, name: &str) -> Result<bool, AppError> {
         // The stored version must not overwrite the local file.
         self.record_version(name, |url, object| Ok(self.storage.read(url, object)?))?;
@@ -91,7 +91,7 @@ impl RemoteFolder {
         let kept = self.storage.keep(&url, bytes, before.as_ref().map(|before| &before.object))?;
         let is_ours = kept != Kept::Others;
         if is_ours && let Some(object) = self.storage.look(&url)? {
-            seen.insert(name.to_owned(), Some(Version { object, hash }));
+            seen.insert(name.to_owned(), Some(StoredVersion { object, hash }));
         }
         Ok(is_ours)
     }
@@ -127,12 +127,12 @@ pub fn local_copy(path: &Path, folder: &Path) -> Result<PathBuf, AppError> {
     let disk = |source| AppError::system(format!("cannot create a copy in {}", folder.display()), source);
     fs::create_dir_all(folder).map_err(disk)?;
     storage.download(&url, &object, &copy)?;
-    prune(folder);
+    prune_copies(folder);
     Ok(copy)
 }
 
-/// Removes the oldest copies. Failures are ignored, since copies only save time.
-fn prune(folder: &Path) {
+/// Removes the oldest copies. Ignores failures, since copies only save time.
+fn prune_copies(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let written = |path: &Path| fs::metadata(path).and_then(|there| there.modified());
     let dated = entries.filter_map(|entry| {
@@ -141,7 +141,7 @@ fn prune(folder: &Path) {
     });
     let mut copies: Vec<(SystemTime, PathBuf)> = dated.collect();
     copies.sort();
-    for (_, path) in &copies[..copies.len().saturating_sub(MAX_COPIES)] {
+    for (_, path) in &copies[..copies.len().saturating_sub(MAX_LOCAL_COPIES)] {
         let _ = fs::remove_file(path);
     }
 }
@@ -156,7 +156,7 @@ fn read_local(path: &Path) -> Result<Vec<u8>, AppError> {
     fs::read(path).map_err(|source| AppError::system(format!("cannot read {}", path.display()), source))
 }
 
-/// Maps failures to reach the storage to a separate kind, since only those are retried.
+/// Maps an unreachable storage to a separate error kind, since only this kind is retried.
 impl From<StorageError> for AppError {
     fn from(error: StorageError) -> Self {
         let kind = match &error {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 fn unsupported(path: &Path) -> AppError {
     let problem = format!("{}: this program was built without object storage", path.display());
     AppError::invalid(problem).help(
-        "build it with `cargo build --release --features object-storage` (or full), or use a local path",
+        "rebuild with `cargo build --release --features object-storage` (or full), or use a local path",
     )
 }
 

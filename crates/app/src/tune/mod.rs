@@ -25,9 +25,9 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Maximum number of sets. Larger grids are sampled instead of searched completely.
+/// Maximum number of parameter sets. A larger grid is sampled instead of searched completely.
 pub const MAX_SETS: u64 = 200;
-/// Number of parts before the hold-out if nothing is searched: one for training, five for tests.
+/// Number of parts before the hold-out if no parameter is searched: one for training, five for tests.
 const FIXED_PARTS: i64 = 6;
 /// Number of parts in the default layout: three for training, and one for each of five tests.
 const USUAL_PARTS: i64 = 8;
@@ -38,20 +38,20 @@ pub struct TunePlan<'a> {
     pub layout: LayoutTerms,
     pub is_fixed: bool,
     pub without_range: Vec<String>,
-    /// Parameters that select the signals of a combined bot. Searched only if named.
+    /// Parameters that select the signals of a combined bot. Only named parameters of this kind are searched.
     pub of_combination: Vec<String>,
 }
 
 impl<'a> TunePlan<'a> {
-    /// Prepares a search over all parameters that have a range. Tries the whole grid if it has at most
-    /// [`MAX_SETS`] sets, otherwise a sample of it. A bot without such parameters is tested unchanged.
+    /// Prepares a search over all parameters that have a range. Tries at most [`MAX_SETS`] sets: the whole
+    /// grid or a sample. A bot without a parameter that has a range is tested unchanged.
     pub fn prepare(
         mut terms: SearchTerms,
         hold_out: f64,
         (files, registry): (&[PathBuf], &'a Registry),
         progress: &dyn Progress,
     ) -> Result<Self, AppError> {
-        let (_, bot) = tuned_bot(&terms, files, registry)?;
+        let (_, bot) = load_tuned_bot(&terms, files, registry)?;
         let Some(entry) = registry.find(&bot.strategy) else {
             return Err(AppError::invalid(suggest_strategy(&bot.strategy, registry)));
         };
@@ -82,7 +82,7 @@ impl<'a> TunePlan<'a> {
             (terms.search, terms.trials) = (Some(Search::Sobol), Some(MAX_SETS));
             prepared.apply_terms(&terms)?;
         }
-        let layout = lay_out(&prepared, hold_out, is_fixed)?;
+        let layout = layout_for(&prepared, hold_out, is_fixed)?;
         Ok(Self { terms, prepared, layout, is_fixed, without_range, of_combination })
     }
 
@@ -106,7 +106,7 @@ impl<'a> TunePlan<'a> {
         Ok((Subject { entry, params: bot.params.clone(), bot: context }, market))
     }
 
-    /// Returns a name that depends on the rule, the candles and the program.
+    /// Returns a folder name that identifies the rule, the candles and the program.
     pub fn folder_name(&self) -> Result<String, AppError> {
         let whole = json!([self.terms.identity(&self.prepared)?, self.layout.hold_out]);
         Ok(format!("trials-{}", &blake3::hash(whole.to_string().as_bytes()).to_hex()[..12]))
@@ -118,7 +118,7 @@ impl<'a> TunePlan<'a> {
     }
 }
 
-fn tuned_bot(
+fn load_tuned_bot(
     terms: &SearchTerms,
     files: &[PathBuf],
     registry: &Registry,
@@ -135,8 +135,8 @@ fn tuned_bot(
     Ok((loaded, bot))
 }
 
-/// Divides the candles. A bot without parameters to choose needs only a short training period.
-fn lay_out(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> Result<LayoutTerms, AppError> {
+/// Divides the candles into periods. A bot without searched parameters needs only a short training period.
+fn layout_for(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> Result<LayoutTerms, AppError> {
     let usual = LayoutTerms { anchored: true, train: None, test: None, embargo: Millis::ZERO, hold_out };
     if !is_fixed {
         return Ok(usual);
@@ -182,7 +182,7 @@ pub fn check_candles(
     (files, registry): (&[PathBuf], &Registry),
     progress: &dyn Progress,
 ) -> Result<Vec<CheckedCandles>, AppError> {
-    let (loaded, bot) = tuned_bot(terms, files, registry)?;
+    let (loaded, bot) = load_tuned_bot(terms, files, registry)?;
     let bot = &bot;
     let store = candle_store(&loaded);
     let data = &loaded.config.sandbox.data;
@@ -193,7 +193,7 @@ pub fn check_candles(
     let is_named = !named.is_empty();
     let names = if is_named { named } else { stored_for(&store.catalog, std::slice::from_ref(bot))? };
     if !has_candles_for(&names, bot) {
-        return Err(missing_candles(bot, &describe_sources(&names, is_named, &store)));
+        return Err(missing_candles_error(bot, &describe_sources(&names, is_named, &store)));
     }
     let of_symbol = names.iter().filter(|name| name.series().symbol == bot.symbol);
     of_symbol.map(|name| check_series(name, bot, &store, progress)).collect()
@@ -212,10 +212,10 @@ fn check_series(
     };
     match &target {
         CheckTarget::File(path, _) if !is_address(path) && !path.exists() => {
-            return Err(missing_candles(bot, &format!("{} does not exist", path.display())));
+            return Err(missing_candles_error(bot, &format!("{} does not exist", path.display())));
         }
         CheckTarget::Stored(series) if store.catalog.manifest(*series)?.is_none() => {
-            return Err(missing_candles(bot, &describe_sources(&[], false, store)));
+            return Err(missing_candles_error(bot, &describe_sources(&[], false, store)));
         }
         CheckTarget::File(..) | CheckTarget::Stored(_) => {}
     }
@@ -229,7 +229,7 @@ fn check_series(
         let place = target.to_string();
         let place = shell_word(&place);
         let help = format!(
-            "run `candlewick data check {place}` to locate each one; with --fix it writes a repaired copy to tune on"
+            "run `candlewick data check {place}` to locate each invalid candle; add --fix to write a repaired copy"
         );
         return Err(AppError::data(problem).help(help));
     };
@@ -273,8 +273,8 @@ impl CheckedCandles {
                  then repeat this command"
             ),
             CandleOrigin::Synthetic => format!(
-                "these candles are synthetic and prove nothing about a market: run `candlewick data fetch {series} --from DATE` for real ones, or \
-                 `candlewick data generate --symbol {symbol} --interval {interval} --days 365 --catalog --force` for more synthetic ones"
+                "synthetic candles prove nothing about a market: run `candlewick data fetch {series} --from DATE` for real candles, or \
+                 `candlewick data generate --symbol {symbol} --interval {interval} --days 365 --catalog --force` for more synthetic candles"
             ),
             CandleOrigin::File => format!(
                 "name a longer file than {place} with --data, or run `candlewick data fetch {series} --from DATE` and \
@@ -294,7 +294,7 @@ impl CheckedCandles {
             "no problems".to_owned()
         } else {
             format!(
-                "suspect: {} (`candlewick data check {}` shows where)",
+                "suspect: {} (run `candlewick data check {}` to locate the problems)",
                 problems.join(", "),
                 shell_word(&self.place)
             )
@@ -312,23 +312,23 @@ fn describe_sources(names: &[DataName], is_named: bool, store: &CandleStore) -> 
     match store.catalog.series().unwrap_or_default().as_slice() {
         [] => format!("the catalog {folder} is empty, and --data is not given"),
         all => {
-            let held: Vec<String> = all.iter().take(MAX_LISTED).map(|one| series_argument(*one)).collect();
-            let more = all.len().saturating_sub(MAX_LISTED);
+            let held: Vec<_> = all.iter().take(MAX_LISTED_SERIES).map(|one| series_argument(*one)).collect();
+            let more = all.len().saturating_sub(MAX_LISTED_SERIES);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("the catalog {folder} holds {}{more}", held.join(", "))
+            format!("the catalog {folder} contains {}{more}", held.join(", "))
         }
     }
 }
 
-const MAX_LISTED: usize = 8;
+const MAX_LISTED_SERIES: usize = 8;
 
-fn missing_candles(bot: &BotSettings, looked: &str) -> AppError {
+fn missing_candles_error(bot: &BotSettings, searched: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
-    let problem = format!("no candles of {symbol}@{interval} for bot \"{}\": {looked}", bot.name);
+    let problem = format!("no candles of {symbol}@{interval} for bot \"{}\": {searched}", bot.name);
     AppError::data(problem).help(format!(
-        "get them and repeat this command: `candlewick data fetch {symbol}@{interval}` fetches the last 30 days from the venue \
+        "get candles and repeat this command: `candlewick data fetch {symbol}@{interval}` fetches the last 30 days from the venue \
          (or more with --from 2025-01-01), `candlewick data import FILE --symbol {symbol} --interval {interval}` imports your file, \
-         `candlewick data generate --symbol {symbol} --interval {interval} --catalog` makes synthetic ones; \
+         `candlewick data generate --symbol {symbol} --interval {interval} --catalog` makes synthetic candles; \
          or name other candles, such as --data EURUSD_1m.csv"
     ))
 }

@@ -1,7 +1,7 @@
 //! Checks that a strategy decides identically in other processes and depends only on the candles.
 
-use super::file::{files, paths};
-use super::process::{ChildOptions, Reply, ThisProgram, Traffic};
+use super::file::{named_files, named_paths};
+use super::process::{ChildOptions, IoTraffic, Reply, ThisProgram};
 use candlewick_sdk::testkit::{
     Check, CheckReport, Decision, Finding, Market, Subject, check_declaration, check_foresight,
 };
@@ -12,17 +12,17 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Number of processes. The chance of missing a dependency on a two-valued property is 1 in 2^6.
-const PROCESSES: usize = 6;
-/// Number of bytes above which reads count. Fewer may come from the measurement itself.
-const MIN_COUNTED_BYTES: u64 = 32;
+/// Number of other processes. The chance of missing a dependency on a two-valued property is 1 in 2^6.
+const CHECK_PROCESSES: usize = 6;
+/// Maximum number of read bytes to ignore, since the measurement itself also reads a few bytes.
+const MAX_IGNORED_READ_BYTES: u64 = 32;
 const KEPT_VARIABLES: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "LLVM_PROFILE_FILE"];
-/// Includes the zones furthest ahead of and behind UTC.
-const TIME_ZONES: [&str; PROCESSES] =
+/// Time zones of the processes, including the zones furthest ahead of and behind UTC.
+const TIME_ZONES: [&str; CHECK_PROCESSES] =
     ["Pacific/Kiritimati", "Etc/GMT+12", "Asia/Kathmandu", "America/St_Johns", "Asia/Tokyo", "America/Lima"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Change {
+enum Variation {
     Environment,
     Folder,
     Arguments,
@@ -31,22 +31,18 @@ enum Change {
     Earlier,
 }
 
-impl Change {
+impl Variation {
     const ALL: [Self; 6] =
         [Self::Environment, Self::Folder, Self::Arguments, Self::Bot, Self::Rivals, Self::Earlier];
 
     const fn describe(self) -> &'static str {
         match self {
-            Self::Environment => "with other environment variables and another time zone: do not read them",
+            Self::Environment => "with other environment variables and another time zone: do not read either",
             Self::Folder => "in another working directory: pass file names as parameters",
-            Self::Arguments => "with other program arguments: do not read them",
+            Self::Arguments => "with other program arguments: do not read program arguments",
             Self::Bot => "under another bot name: names differ between live runs and backtests",
-            Self::Rivals => {
-                "next to bots with another symbol and parameters: keep state in the strategy, not in a static"
-            }
-            Self::Earlier => {
-                "after other instances in the same process: keep state in the strategy, not in a static"
-            }
+            Self::Rivals => "next to bots with another symbol and parameters: keep no state in a static",
+            Self::Earlier => "after other instances in the same process: keep no state in a static",
         }
     }
 }
@@ -60,7 +56,7 @@ struct ProcessChecks<'a> {
 
 pub(super) fn check(itself: &ThisProgram, subject: &Subject, market: &Market) -> [CheckReport; 2] {
     let candles = &market.candles[..];
-    let folders = (0..PROCESSES).map(|_| tempfile::tempdir()).collect::<Result<Vec<_>, _>>();
+    let folders = (0..CHECK_PROCESSES).map(|_| tempfile::tempdir()).collect::<Result<Vec<_>, _>>();
     match folders {
         Ok(folders) => ProcessChecks { itself, subject, candles, folders }.check(),
         Err(error) => {
@@ -75,12 +71,12 @@ impl ProcessChecks<'_> {
             Ok(reply) => self.check_side_effects(&reply),
             Err(problem) => Check::Outside.report(Finding::NotRun, problem),
         };
-        let (finding, words) = match self.difference() {
+        let (finding, words) = match self.find_difference() {
             Ok(None) => (
                 Finding::Passed,
                 format!(
-                    "{} other processes decide identically, with other environments, names and bots",
-                    PROCESSES + 1
+                    "the strategy decides the same in {} processes with other environments, names and bots",
+                    CHECK_PROCESSES + 1
                 ),
             ),
             Ok(Some(words)) | Err(words) => (Finding::Failed, words),
@@ -88,38 +84,35 @@ impl ProcessChecks<'_> {
         [Check::Processes.report(finding, words), outside]
     }
 
-    fn difference(&self) -> Result<Option<String>, String> {
+    fn find_difference(&self) -> Result<Option<String>, String> {
         let here = self.subject.decisions(self.candles, &[])?;
-        let differs = |changes: &[Change], token| -> Result<Option<usize>, String> {
+        let differs = |changes: &[Variation], token| -> Result<Option<usize>, String> {
             Ok(first_difference(&here, &self.run(changes, token)?.decisions?))
         };
         if let Some(candle) = differs(&[], 0)? {
             return Ok(Some(format!(
-                "at candle {candle} it decides differently in another process: it depends on randomness, a clock, an address, \
+                "the decision at candle {candle} differs in another process: do not depend on randomness, a clock, an address, \
                  a process id, or a static such as an instance counter"
             )));
         }
-        for token in 0..PROCESSES {
-            let Some(candle) = differs(&Change::ALL, token)? else { continue };
-            for change in Change::ALL {
+        for token in 0..CHECK_PROCESSES {
+            let Some(candle) = differs(&Variation::ALL, token)? else { continue };
+            for change in Variation::ALL {
                 if let Some(candle) = differs(&[change], token)? {
-                    return Ok(Some(format!(
-                        "at candle {candle} it decides differently {}",
-                        change.describe()
-                    )));
+                    return Ok(Some(format!("the decision at candle {candle} differs {}", change.describe())));
                 }
             }
-            return Ok(Some(format!("at candle {candle} it decides differently in another environment")));
+            return Ok(Some(format!("the decision at candle {candle} differs in another environment")));
         }
         Ok(None)
     }
 
-    fn run(&self, changes: &[Change], token: usize) -> Result<Reply, String> {
+    fn run(&self, changes: &[Variation], token: usize) -> Result<Reply, String> {
         let mut around = ChildOptions::default();
         let word = |prefix: &str| format!("{prefix}-{}", token * 7 + 1);
         for change in changes {
             match change {
-                Change::Environment => {
+                Variation::Environment => {
                     let kept = KEPT_VARIABLES
                         .iter()
                         .filter_map(|key| Some(((*key).to_owned(), std::env::var(key).ok()?)));
@@ -129,18 +122,18 @@ impl ProcessChecks<'_> {
                     let more = (0..token).map(|number| (format!("VARIABLE_{number}"), String::new()));
                     around.environment = Some(kept.chain(other).chain([zone]).chain(more).collect());
                 }
-                Change::Folder => around.folder = self.folders.get(token).map(TempDir::path),
-                Change::Arguments => around.arguments = (0..=token).map(|_| word("argument")).collect(),
-                Change::Bot => around.bot = Some(word(["bot", "night", "x", "eur", "second", "a"][token])),
-                Change::Rivals => {
+                Variation::Folder => around.folder = self.folders.get(token).map(TempDir::path),
+                Variation::Arguments => around.arguments = (0..=token).map(|_| word("argument")).collect(),
+                Variation::Bot => around.bot = Some(word(["bot", "night", "x", "eur", "second", "a"][token])),
+                Variation::Rivals => {
                     let others =
                         ["XAUUSD", "EURJPY", "ABC"].iter().filter_map(|name| name.parse::<Symbol>().ok());
                     let others: Vec<Symbol> =
                         others.filter(|symbol| *symbol != self.subject.bot.symbol).collect();
-                    around.rivals = others.get(token % others.len().max(1)).copied();
+                    around.rival_symbol = others.get(token % others.len().max(1)).copied();
                 }
                 // The count starts at 0, so that one process decides with its first instance.
-                Change::Earlier => around.earlier = token,
+                Variation::Earlier => around.earlier_instances = token,
             }
         }
         let subject = with_absolute_paths(self.subject);
@@ -150,32 +143,30 @@ impl ProcessChecks<'_> {
     fn check_side_effects(&self, reply: &Reply) -> CheckReport {
         let left: BTreeSet<String> =
             self.folders.iter().flat_map(|folder| file_names(folder.path())).collect();
-        let names_a_file = !files(&self.subject.params).is_empty();
+        let names_a_file = !named_files(&self.subject.params).is_empty();
         let (finding, words) = match (left.first(), reply.traffic) {
             (Some(file), _) => {
-                (Finding::Failed, format!("it writes the file {file}, which the next run would find"))
+                (Finding::Failed, format!("the strategy writes {file}, which the next run would find"))
             }
-            (None, None) => {
-                (Finding::NotRun, "this system does not count bytes read and written by a thread".to_owned())
-            }
-            (None, Some(Traffic { read_to_decide, .. })) if read_to_decide > MIN_COUNTED_BYTES => (
+            (None, None) => (Finding::NotRun, "this system does not count the bytes of a thread".to_owned()),
+            (None, Some(IoTraffic { read_to_decide, .. })) if read_to_decide > MAX_IGNORED_READ_BYTES => (
                 Finding::Failed,
                 format!(
-                    "it reads {read_to_decide} bytes while processing candles: read files named by parameters in build"
+                    "the strategy reads {read_to_decide} bytes while processing candles: read files named by parameters in build"
                 ),
             ),
-            (None, Some(Traffic { read_to_build, .. })) if read_to_build > 0 && !names_a_file => (
+            (None, Some(IoTraffic { read_to_build, .. })) if read_to_build > 0 && !names_a_file => (
                 Finding::Failed,
                 format!(
-                    "it reads {read_to_build} bytes while being built, but no parameter names a file: name it by a parameter, so that its \
-                     content identifies the results"
+                    "the strategy reads {read_to_build} bytes in build, but no parameter names a file: name the file in a parameter, so \
+                     that the file content identifies the results"
                 ),
             ),
-            (None, Some(Traffic { wrote, .. })) if wrote > 0 => (
+            (None, Some(IoTraffic { wrote, .. })) if wrote > 0 => (
                 Finding::Noted,
-                format!("it writes {wrote} bytes to a file or as messages: it must never read them back"),
+                format!("the strategy writes {wrote} bytes to a file or output: do not read them back"),
             ),
-            _ => (Finding::Passed, "it reads only files named by parameters, and writes none".to_owned()),
+            _ => (Finding::Passed, "only files named by parameters are read; none are written".to_owned()),
         };
         Check::Outside.report(finding, words)
     }
@@ -189,7 +180,7 @@ pub(super) fn first_difference(one: &[Decision], other: &[Decision]) -> Option<u
 
 fn with_absolute_paths(subject: &Subject) -> Subject {
     let mut whole = subject.clone();
-    for (place, file) in paths(&subject.params) {
+    for (place, file) in named_paths(&subject.params) {
         let path = fs::canonicalize(file).ok();
         if let (Some(path), Some(value)) = (path, whole.params.pointer_mut(&place)) {
             *value = Value::String(path.to_string_lossy().into_owned());
@@ -203,10 +194,10 @@ fn file_names(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Maximum number of candles (the newest). They reveal look-ahead as well as older ones do.
+/// Maximum number of candles. The newest candles reveal look-ahead as well as older candles do.
 const MAX_CANDLES: usize = 200_000;
 
-/// Checks that decisions are independent of later candles, absolute times and prices, and the process.
+/// Checks that decisions do not depend on later candles, absolute times and prices, or the process.
 pub fn verify_best(
     itself: &ThisProgram,
     subject: &Subject,
@@ -228,7 +219,7 @@ pub fn verify_best(
     match first_difference(&here, &there).and_then(|candle| market.candles.get(candle)) {
         None => Ok(()),
         Some(candle) => Err(anyhow::anyhow!(
-            "the best set of {name} is invalid: at the candle that opens {} it decides differently in a new process; keep state \
+            "the best set of {name} is invalid: the decision at the candle that opens {} differs in a new process; keep state \
              in the strategy, not in a static",
             candle.time()
         )),

@@ -1,4 +1,4 @@
-//! Truncation of files named by parameters. A strategy that reads ahead then decides differently.
+//! Truncates files named by parameters, since a strategy that reads ahead then decides differently.
 
 use candlewick_sdk::testkit::{Check, CheckReport, Finding, Market, Subject, TruncatedParams, check_files};
 use candlewick_sdk::{Interval, Millis};
@@ -9,15 +9,15 @@ use std::path::Path;
 use tempfile::TempDir;
 
 const TRUNCATION_CHECKS: usize = 5;
-const MAX_BYTES: u64 = 64 << 20;
-/// Header of a candle file. Each row becomes known one interval after its time.
+const MAX_FILE_BYTES: u64 = 64 << 20;
+/// Header of a candle file. A candle becomes known one interval after the time in the row.
 const CANDLE_HEADER: &str = "time,open,high,low,close";
-/// Minimum time in milliseconds, in the year 1973. Smaller times are in seconds.
+/// Smallest number that is read as milliseconds since 1970. Smaller numbers are seconds.
 const MIN_PLAUSIBLE_EPOCH_MS: i64 = 100_000_000_000;
 
 pub(super) fn check(subject: &Subject, market: &Market) -> CheckReport {
     let not_run = |words: String| Check::Files.report(Finding::NotRun, words);
-    let named = files(&subject.params);
+    let named = named_files(&subject.params);
     if named.is_empty() {
         return not_run("no parameter names a file".to_owned());
     }
@@ -25,23 +25,23 @@ pub(super) fn check(subject: &Subject, market: &Market) -> CheckReport {
     for (place, path) in named {
         match Table::read(&path) {
             Ok(table) => tables.push((place, table)),
-            Err(problem) => return not_run(format!("not applicable to {path}: {problem}")),
+            Err(problem) => return not_run(format!("{path} was not checked: {problem}")),
         }
     }
-    match cut(subject, market, &tables) {
+    match write_truncated_files(subject, market, &tables) {
         // Keeps the folder until the check is done.
         Ok((_folder, known)) => check_files(subject, market, &known),
         Err(error) => not_run(format!("cannot write a truncated file: {error}")),
     }
 }
 
-pub(super) fn files(params: &Value) -> Vec<(String, String)> {
-    let mut named = paths(params);
+pub(super) fn named_files(params: &Value) -> Vec<(String, String)> {
+    let mut named = named_paths(params);
     named.retain(|(_, path)| Path::new(path).is_file());
     named
 }
 
-pub(super) fn paths(params: &Value) -> Vec<(String, String)> {
+pub(super) fn named_paths(params: &Value) -> Vec<(String, String)> {
     let mut named = Vec::new();
     add_paths(params, String::new(), &mut named);
     named
@@ -69,7 +69,7 @@ struct Table(Vec<(Option<Millis>, String)>);
 impl Table {
     fn read(path: &str) -> Result<Self, String> {
         let size = fs::metadata(path).map_err(|error| error.to_string())?.len();
-        if size > MAX_BYTES {
+        if size > MAX_FILE_BYTES {
             return Err("the file is too large to truncate".to_owned());
         }
         let text = fs::read_to_string(path).map_err(|_| "the file is not text".to_owned())?;
@@ -94,7 +94,7 @@ impl Table {
         Some(Self(lines))
     }
 
-    fn until(&self, moment: Millis) -> String {
+    fn rows_until(&self, moment: Millis) -> String {
         let known = self.0.iter().filter(|(time, _)| time.is_none_or(|time| time <= moment));
         known.flat_map(|(_, line)| [line.as_str(), "\n"]).collect()
     }
@@ -110,7 +110,7 @@ fn parse_row_time(line: &str) -> Option<Millis> {
     })
 }
 
-fn cut(
+fn write_truncated_files(
     subject: &Subject,
     market: &Market,
     tables: &[(String, Table)],
@@ -124,7 +124,7 @@ fn cut(
         let mut params = subject.params.clone();
         for (file, (place, table)) in tables.iter().enumerate() {
             let path = folder.path().join(format!("{file}-{number}.csv"));
-            fs::write(&path, table.until(moment))?;
+            fs::write(&path, table.rows_until(moment))?;
             if let Some(value) = params.pointer_mut(place) {
                 *value = Value::String(path.to_string_lossy().into_owned());
             }
@@ -140,7 +140,7 @@ mod tests {
 
     fn check(text: &str, moment: i64, expected: Option<&str>) {
         let table = Table::parse(text);
-        assert_eq!(table.map(|table| table.until(Millis::new(moment))).as_deref(), expected, "{text}");
+        assert_eq!(table.map(|table| table.rows_until(Millis::new(moment))).as_deref(), expected, "{text}");
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         let params = serde_json::json!({
             "a/b": path, "period": 3, "parts": [{ "params": { "file": path, "mode": "none such" } }],
         });
-        let places: Vec<String> = files(&params).into_iter().map(|(place, _)| place).collect();
+        let places: Vec<String> = named_files(&params).into_iter().map(|(place, _)| place).collect();
         assert_eq!(places, ["/a~1b", "/parts/0/params/file"]);
         assert!(places.iter().all(|place| params.pointer(place).and_then(Value::as_str) == Some(path)));
     }

@@ -25,18 +25,18 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 pub const CHECKS: u64 = 15;
-/// Maximum number of candles (the newest of a file), since the checks repeat them dozens of times.
+/// Maximum number of candles, the newest of a file. The checks process every candle dozens of times.
 const MAX_CANDLES: usize = 50_000;
-/// Maximum number of unseen candles, which reveal rare or late cheating. `ROUND_LIMIT` limits the time.
-const MAX_UNSEEN: usize = 100_000;
+/// Maximum number of unseen candles. They reveal rare or late cheating, and `ROUND_LIMIT` limits the time.
+const MAX_UNSEEN_CANDLES: usize = 100_000;
 const ROUND_LIMIT: Duration = Duration::from_millis(100);
 const FIRST_RUN_LIMIT: Duration = Duration::from_secs(1);
-/// Number of runs over the given candles in all checks combined, rounded up.
-const RUNS: u32 = 90;
+/// Approximate number of runs over the given candles in all checks.
+const TOTAL_RUNS: u32 = 90;
 pub const TIME_LIMIT: Duration = Duration::from_mins(1);
-/// Minimum number of candles of a market, in addition to those that the warm-up needs.
+/// Minimum number of market candles in addition to the candles that the warm-up needs.
 const SPARE_CANDLES: usize = 300;
-const SPARE_UNSEEN: usize = 1_500;
+const SPARE_UNSEEN_CANDLES: usize = 1_500;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ValidationReport {
@@ -97,25 +97,25 @@ impl From<BuildError> for CheckError {
     }
 }
 
-/// Runs every check in a new process. Without a market, uses three synthetic ones.
+/// Runs every check in a new process. Uses three synthetic markets if `market` is `None`.
 /// `progress` receives the number of checks begun, several times a second.
 pub fn examine(
     subject: &Subject,
     market: Option<Market>,
-    means: &ValidationOptions,
+    options: &ValidationOptions,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ValidationReport, CheckError> {
     let given = market.as_ref().map_or(0, |market| market.candles.len());
     let market = market.map(|market| keep_newest(market, MAX_CANDLES));
     let (name, candles) = market.map(|market| (market.name, market.candles)).unzip();
     let candles = candles.unwrap_or_default();
-    let ValidationOptions { seed, unseen, limit, .. } = *means;
+    let ValidationOptions { seed, unseen, limit, .. } = *options;
     let examination = Examination { market: name, given, seed, unseen, limit };
-    let examined = means.itself.examine(subject, &candles, examination, progress);
+    let examined = options.itself.examine(subject, &candles, examination, progress);
     examined.map_err(CheckError::Unfinished)?
 }
 
-fn examine_here(
+fn examine_in_process(
     subject: &Subject,
     market: Option<Market>,
     examination: &Examination,
@@ -163,15 +163,16 @@ fn examine_here(
 }
 
 fn affordable_candles(speed: &Speed, warmup: usize, limit: Duration) -> usize {
-    let all_runs = speed.candle.unwrap_or_default().saturating_mul(RUNS).as_nanos().max(1);
+    let all_runs = speed.candle.unwrap_or_default().saturating_mul(TOTAL_RUNS).as_nanos().max(1);
     let affordable = usize::try_from(limit.as_nanos() / 2 / all_runs).unwrap_or(MAX_CANDLES);
     affordable.max(candles_needed(warmup.min(MAX_CANDLES)) + SPARE_CANDLES)
 }
 
 fn unseen_candles(speed: &Speed, warmup: usize) -> usize {
     let candle = speed.candle.unwrap_or_default().as_nanos().max(1);
-    let affordable = usize::try_from(ROUND_LIMIT.as_nanos() / candle).unwrap_or(MAX_UNSEEN);
-    affordable.clamp(candles_needed(warmup) + SPARE_UNSEEN, MAX_UNSEEN.max(candles_needed(warmup) * 2))
+    let affordable = usize::try_from(ROUND_LIMIT.as_nanos() / candle).unwrap_or(MAX_UNSEEN_CANDLES);
+    let needed = candles_needed(warmup);
+    affordable.clamp(needed + SPARE_UNSEEN_CANDLES, MAX_UNSEEN_CANDLES.max(needed * 2))
 }
 
 fn keep_newest(mut market: Market, count: usize) -> Market {
@@ -233,15 +234,15 @@ impl ValidationReport {
     fn render_summary(&self) -> String {
         let older: usize = self.markets.iter().map(|market| market.given - market.candles).sum();
         let signals = match self.validation.as_ref().map(|validation| validation.signals) {
-            Some(0) => "It gave no signals on these candles, so the checks cover little: use --data or other parameters.".to_owned(),
-            Some(signals) => format!("It gave {} on these candles.", counted(signals, "signal", "signals")),
-            None => "It was not run on these candles.".to_owned(),
+            Some(0) => "The strategy gave no signals on these candles, so the checks cover little: use --data or other parameters.".to_owned(),
+            Some(all) => format!("The strategy gave {} on these candles.", counted(all, "signal", "signals")),
+            None => "The strategy was not run on these candles.".to_owned(),
         };
         if older == 0 {
             return signals;
         }
         let not_checked = counted(older, "candle before these was", "candles before these were");
-        format!("{signals} {not_checked} not checked: use a file that ends there.")
+        format!("{signals} {not_checked} not checked: use a file that ends earlier.")
     }
 }
 
@@ -254,13 +255,13 @@ const fn label(finding: Finding) -> &'static str {
     }
 }
 
-/// Number of rounds. The fastest round counts, since other load can only slow a round down.
-const ROUNDS: usize = 5;
-const CANDLES: usize = 2_000;
-const STRIDE: usize = 16;
-/// At this rate a year of one-minute candles takes nine minutes.
+/// Number of timing rounds. The fastest round counts, since other load can only slow a round down.
+const SPEED_ROUNDS: usize = 5;
+const SPEED_CANDLES: usize = 2_000;
+const CHUNK_CANDLES: usize = 16;
+/// Maximum time per candle. At this rate, a year of one-minute candles takes nine minutes.
 const MAX_CANDLE_TIME: Duration = Duration::from_millis(1);
-/// At this rate a sweep of a thousand sets over a year of one-minute candles takes three hours.
+/// Slow time per candle. At this rate, a sweep of 1,000 sets over a year of one-minute candles takes 3 hours.
 const SLOW_CANDLE_TIME: Duration = Duration::from_micros(20);
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -283,11 +284,11 @@ impl Strategy for Idle {
 }
 
 impl Speed {
-    /// Alternates between an idle strategy and the subject, on candles that no other check uses.
+    /// Measures an idle strategy and the subject in turn, on candles that no other check uses.
     fn measure(subject: &Subject) -> Self {
-        let candles = &at_interval(&random_walk(31, CANDLES), subject.bot.interval);
+        let candles = &at_interval(&random_walk(31, SPEED_CANDLES), subject.bot.interval);
         let (mut best, mut floor) = (None, Duration::MAX);
-        for _ in 0..ROUNDS {
+        for _ in 0..SPEED_ROUNDS {
             floor = floor.min(time_round(Box::new(Idle), LongerCandles::default(), candles));
             let Ok(strategy) = subject.build() else { continue };
             let longer = LongerCandles::for_bot(&subject.bot, strategy.longer_intervals());
@@ -301,14 +302,12 @@ impl Speed {
 
     fn check(&self) -> CheckReport {
         let Some(candle) = self.candle else {
-            return Check::Speed
-                .report(Finding::NotRun, "the strategy does not reach the end of the candles");
+            return Check::Speed.report(Finding::NotRun, "the strategy does not process all candles");
         };
         let floor = self.floor.as_nanos();
         let words = format!("{} ns per candle ({floor} ns for an empty strategy)", candle.as_nanos());
         if candle > MAX_CANDLE_TIME {
-            let words =
-                format!("{words}: more than {} ms, so no other check was run", MAX_CANDLE_TIME.as_millis());
+            let words = format!("{words}: over {} ms, so no other check ran", MAX_CANDLE_TIME.as_millis());
             return Check::Speed.report(Finding::Failed, words);
         }
         let finding = if candle > SLOW_CANDLE_TIME { Finding::Noted } else { Finding::Passed };
@@ -319,7 +318,7 @@ impl Speed {
 fn time_round(mut strategy: Box<dyn Strategy>, mut longer: LongerCandles, candles: &[Candle]) -> Duration {
     let watch = Stopwatch::start();
     let mut shown = 0_u32;
-    for few in candles.chunks(STRIDE) {
+    for few in candles.chunks(CHUNK_CANDLES) {
         for candle in few {
             Position::record(shown as usize);
             std::hint::black_box(longer.feed_candle(candle, &mut *strategy));

@@ -1,7 +1,7 @@
 //! Requests to run a strategy in another process of the same program, and the replies.
 
-use super::supervise::{Message, OutputMode, Unfinished, report_position, send, supervise};
-use super::{CheckError, ValidationReport, examine_here};
+use super::supervise::{Message, OutputMode, Unfinished, report_position, send_message, supervise};
+use super::{CheckError, ValidationReport, examine_in_process};
 use candlewick_sdk::testkit::{Decision, Market, Subject};
 use candlewick_sdk::{BotContext, Candle, Interval, Millis, Ohlcv, Registry, Symbol};
 use serde::de::DeserializeOwned;
@@ -16,8 +16,8 @@ use std::time::Duration;
 
 /// Size in bytes of a candle sent between processes: a time and five numbers.
 const CANDLE_BYTES: usize = 48;
-const RUN_LIMIT: Duration = Duration::from_mins(10);
-const EARLIER_CANDLES: usize = 100;
+const RUN_TIME_LIMIT: Duration = Duration::from_mins(10);
+const EARLIER_INSTANCE_CANDLES: usize = 100;
 
 #[derive(Clone, Debug)]
 pub struct ThisProgram {
@@ -32,11 +32,11 @@ pub(super) struct ChildOptions<'a> {
     pub(super) folder: Option<&'a Path>,
     pub(super) arguments: Vec<String>,
     pub(super) bot: Option<String>,
-    pub(super) rivals: Option<Symbol>,
-    pub(super) earlier: usize,
+    pub(super) rival_symbol: Option<Symbol>,
+    pub(super) earlier_instances: usize,
 }
 
-/// A request to a child process. The candles follow it.
+/// A request to a child process. The candles follow the request.
 #[derive(Serialize, Deserialize)]
 struct Request {
     nonce: String,
@@ -65,12 +65,12 @@ pub(super) struct Examination {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Reply {
     pub(super) decisions: Result<Vec<Decision>, String>,
-    /// Bytes read and written; `None` if the system does not count them.
-    pub(super) traffic: Option<Traffic>,
+    /// Bytes read and written. `None` if the system does not count bytes.
+    pub(super) traffic: Option<IoTraffic>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Traffic {
+pub(super) struct IoTraffic {
     pub(super) read_to_build: u64,
     pub(super) read_to_decide: u64,
     pub(super) wrote: u64,
@@ -91,10 +91,10 @@ impl ThisProgram {
         if let Some(folder) = around.folder {
             command.current_dir(folder);
         }
-        let task = Task::Decide { rivals: around.rivals, earlier: around.earlier };
+        let task = Task::Decide { rivals: around.rival_symbol, earlier: around.earlier_instances };
         let mut request = Request::new(subject, candles.len(), task);
         request.bot.bot = around.bot.clone().unwrap_or(request.bot.bot);
-        let reply = request.submit(command, candles, RUN_LIMIT, OutputMode::Hidden, &mut |_| {});
+        let reply = request.submit(command, candles, RUN_TIME_LIMIT, OutputMode::Hidden, &mut |_| {});
         reply.map_err(|error| format!("in a separate process: {error}"))
     }
 
@@ -148,42 +148,42 @@ pub fn answer_request(
     std::panic::set_hook(Box::new(|_| {}));
     match task {
         Task::Decide { rivals, earlier } => {
-            let reply = decide(&subject, &candles, rivals, earlier);
-            send(&nonce, &Message::Done(reply))?;
+            let reply = run_strategy(&subject, &candles, rivals, earlier);
+            send_message(&nonce, &Message::Done(reply))?;
         }
         Task::Examine(examination) => {
             let market = examination.market.clone().map(|name| Market { name, candles });
             let mut begin = |check| {
                 // Ignores failures, since this process ends anyway if its parent is gone.
-                let _ = send::<()>(&nonce, &Message::Begun(check));
+                let _ = send_message::<()>(&nonce, &Message::Begun(check));
             };
-            let report = examine_here(&subject, market, &examination, itself, &mut begin);
-            send(&nonce, &Message::Done(report))?;
+            let report = examine_in_process(&subject, market, &examination, itself, &mut begin);
+            send_message(&nonce, &Message::Done(report))?;
         }
     }
     Ok(())
 }
 
-fn decide(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, earlier: usize) -> Reply {
+fn run_strategy(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, earlier: usize) -> Reply {
     let rivals: Vec<Subject> = rivals.into_iter().flat_map(|symbol| vec![subject.rival(symbol); 2]).collect();
     for _ in 0..earlier {
         // Failures of earlier instances do not matter.
-        let _ = subject.decisions(&candles[..candles.len().min(EARLIER_CANDLES)], &[]);
+        let _ = subject.decisions(&candles[..candles.len().min(EARLIER_INSTANCE_CANDLES)], &[]);
     }
-    let (before, mut between) = (read_counters(), None);
-    let decisions = subject.decisions_watched(candles, &rivals, &mut || between = read_counters());
-    let traffic = traffic(before, between, read_counters());
+    let (before, mut between) = (read_io_counters(), None);
+    let decisions = subject.decisions_watched(candles, &rivals, &mut || between = read_io_counters());
+    let traffic = io_delta(before, between, read_io_counters());
     Reply { decisions, traffic }
 }
 
 struct IoCount {
     read: u64,
     wrote: u64,
-    /// Bytes read by this measurement itself. The next measurement includes them.
+    /// Bytes that this measurement itself reads. The next measurement includes these bytes.
     own: u64,
 }
 
-fn read_counters() -> Option<IoCount> {
+fn read_io_counters() -> Option<IoCount> {
     let text = std::fs::read_to_string("/proc/thread-self/io").ok()?;
     let number = |key: &str| {
         text.lines().find_map(|line| line.strip_prefix(key)?.trim_start_matches(':').trim().parse().ok())
@@ -191,10 +191,10 @@ fn read_counters() -> Option<IoCount> {
     Some(IoCount { read: number("rchar")?, wrote: number("wchar")?, own: text.len() as u64 })
 }
 
-fn traffic(before: Option<IoCount>, between: Option<IoCount>, after: Option<IoCount>) -> Option<Traffic> {
+fn io_delta(before: Option<IoCount>, between: Option<IoCount>, after: Option<IoCount>) -> Option<IoTraffic> {
     let (before, between, after) = (before?, between?, after?);
     let read = |from: &IoCount, to: &IoCount| (to.read - from.read).saturating_sub(from.own);
-    Some(Traffic {
+    Some(IoTraffic {
         read_to_build: read(&before, &between),
         read_to_decide: read(&between, &after),
         wrote: after.wrote - before.wrote,

@@ -1,6 +1,6 @@
 //! Child process with a time limit, since a strategy under check may exit, crash or never return.
-//! Replies are lines on the child's stdout. They begin with a random nonce, which distinguishes them from
-//! output of the strategy. A child ends when it can no longer write to its parent.
+//! Each reply is a line on the child's stdout. A random nonce at the start distinguishes replies from output
+//! of the strategy. The child ends when it can no longer write to the parent.
 
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::testkit::{Check, Position};
@@ -13,10 +13,9 @@ use std::thread;
 use std::time::Duration;
 
 /// Interval between two position reports, and maximum wait for output.
-const HEARTBEAT: Duration = Duration::from_millis(100);
-/// Maximum wait for a child to exit after its reply, or for output after the child has exited.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(100);
+/// Maximum wait for a child to exit after the reply, or for output after the child has exited.
 const EXIT_GRACE: Duration = Duration::from_secs(1);
-/// Maximum length of a line; longer ones are split.
 const MAX_LINE_BYTES: u64 = 256 << 20;
 /// Maximum number of lines in the channel. A child that prints faster has to wait.
 const MAX_QUEUED_LINES: usize = 1_024;
@@ -31,11 +30,11 @@ pub(super) enum Message<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutputMode {
     Shown,
-    /// Discarded except for the last line, which error messages quote.
+    /// Discards all lines except the last, which error messages quote.
     Hidden,
 }
 
-enum Output<T> {
+enum PipeOutput<T> {
     Message(Message<T>),
     Text(String),
     Closed,
@@ -53,8 +52,8 @@ impl Drop for ChildGuard {
 
 struct Supervision<'a, T> {
     child: ChildGuard,
-    output: Receiver<Output<T>>,
-    /// Number of pipes still held by the child or a process that it started.
+    output: Receiver<PipeOutput<T>>,
+    /// Number of pipes that the child or its descendants still hold open.
     open_pipes: u32,
     printed: OutputMode,
     watch: Stopwatch,
@@ -107,20 +106,20 @@ impl<T> Supervision<'_, T> {
         let mut ended: Option<(ExitStatus, Duration)> = None;
         loop {
             (self.progress)(self.begun);
-            match self.output.recv_timeout(HEARTBEAT) {
-                Ok(Output::Message(Message::Done(reply))) => {
+            match self.output.recv_timeout(HEARTBEAT_INTERVAL) {
+                Ok(PipeOutput::Message(Message::Done(reply))) => {
                     self.await_exit();
                     return Ok(reply);
                 }
-                Ok(Output::Message(Message::Begun(check))) => {
+                Ok(PipeOutput::Message(Message::Begun(check))) => {
                     self.begun += 1;
                     self.stage.check = Some(check);
                 }
-                Ok(Output::Message(Message::At(position))) => {
+                Ok(PipeOutput::Message(Message::At(position))) => {
                     self.stage.update(position, self.watch.elapsed());
                 }
-                Ok(Output::Text(line)) => self.print(line),
-                Ok(Output::Closed) => self.open_pipes -= 1,
+                Ok(PipeOutput::Text(line)) => self.print(line),
+                Ok(PipeOutput::Closed) => self.open_pipes -= 1,
                 Err(_) => {}
             }
             let now = self.watch.elapsed();
@@ -147,10 +146,10 @@ impl<T> Supervision<'_, T> {
             && watch.elapsed() < EXIT_GRACE
             && matches!(self.child.0.try_wait(), Ok(None))
         {
-            match self.output.recv_timeout(HEARTBEAT) {
-                Ok(Output::Text(line)) => self.print(line),
-                Ok(Output::Closed) => self.open_pipes -= 1,
-                Ok(Output::Message(_)) | Err(_) => {}
+            match self.output.recv_timeout(HEARTBEAT_INTERVAL) {
+                Ok(PipeOutput::Text(line)) => self.print(line),
+                Ok(PipeOutput::Closed) => self.open_pipes -= 1,
+                Ok(PipeOutput::Message(_)) | Err(_) => {}
             }
         }
     }
@@ -164,7 +163,7 @@ impl<T> Supervision<'_, T> {
     }
 }
 
-fn read_lines<T: DeserializeOwned>(pipe: impl Read, nonce: Option<&str>, sender: &SyncSender<Output<T>>) {
+fn read_lines<T: DeserializeOwned>(pipe: impl Read, nonce: Option<&str>, sender: &SyncSender<PipeOutput<T>>) {
     let mut reader = BufReader::new(pipe);
     let mut bytes = Vec::new();
     loop {
@@ -177,20 +176,20 @@ fn read_lines<T: DeserializeOwned>(pipe: impl Read, nonce: Option<&str>, sender:
         let document = nonce.and_then(|nonce| line.strip_prefix(nonce.as_bytes()));
         let message = document.and_then(|document| serde_json::from_slice(document).ok());
         let output = match message {
-            Some(message) => Output::Message(message),
+            Some(message) => PipeOutput::Message(message),
             None if line.is_empty() => continue,
-            None => Output::Text(String::from_utf8_lossy(line).into_owned()),
+            None => PipeOutput::Text(String::from_utf8_lossy(line).into_owned()),
         };
         if sender.send(output).is_err() {
             return;
         }
     }
     // The receiver may be gone.
-    let _ = sender.send(Output::Closed);
+    let _ = sender.send(PipeOutput::Closed);
 }
 
 /// Sends a message to the parent. Starts a new line, since the strategy may have printed half of one.
-pub(super) fn send<T: Serialize>(nonce: &str, message: &Message<T>) -> std::io::Result<()> {
+pub(super) fn send_message<T: Serialize>(nonce: &str, message: &Message<T>) -> std::io::Result<()> {
     let mut line = format!("\n{nonce}").into_bytes();
     serde_json::to_writer(&mut line, message)?;
     line.push(b'\n');
@@ -199,20 +198,20 @@ pub(super) fn send<T: Serialize>(nonce: &str, message: &Message<T>) -> std::io::
     stdout.flush()
 }
 
-/// Starts a thread that reports the position of the checks. Ends the process when its parent is gone.
+/// Starts a thread that reports the position of the checks. Ends the process if the parent is gone.
 pub(super) fn report_position(nonce: String) {
     thread::spawn(move || {
         loop {
-            thread::sleep(HEARTBEAT);
-            if send::<()>(&nonce, &Message::At(Position::now())).is_err() {
+            thread::sleep(HEARTBEAT_INTERVAL);
+            if send_message::<()>(&nonce, &Message::At(Position::now())).is_err() {
                 std::process::exit(1);
             }
         }
     });
 }
 
-/// Time without progress after which the current candle is reported instead of the average.
-const STALL: Duration = Duration::from_millis(500);
+/// Time without progress after which messages name the current candle instead of the average pace.
+const STALL_THRESHOLD: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stage {
@@ -248,11 +247,11 @@ impl Unfinished {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NotStarted(_) => "check that this program is executable and may start processes",
-            Self::Ended { .. } => "a strategy must return from every call: it must not exit or crash",
+            Self::Ended { .. } => "a strategy must return from every call and must not exit or crash",
             Self::TimedOut { stage, elapsed, .. } if elapsed.saturating_sub(stage.moved) > *elapsed / 2 => {
                 "look for an endless loop or a blocking call"
             }
-            Self::TimedOut { .. } => "speed it up, use fewer candles, or raise --timeout of strategy check",
+            Self::TimedOut { .. } => "use fewer candles, faster code or a higher --timeout of strategy check",
         }
     }
 }
@@ -268,7 +267,7 @@ fn describe_end(status: ExitStatus) -> String {
 }
 
 fn describe_last_line(line: &str) -> String {
-    if line.is_empty() { String::new() } else { format!("; its last output: {line}") }
+    if line.is_empty() { String::new() } else { format!("; last output: {line}") }
 }
 
 fn describe_pace(stage: &Stage, elapsed: Duration) -> String {
@@ -277,8 +276,8 @@ fn describe_pace(stage: &Stage, elapsed: Duration) -> String {
     if shown == 0 {
         return String::new();
     }
-    let pace = if stalled > STALL {
-        format!("candle {candle} took {} by itself", describe_duration(stalled))
+    let pace = if stalled > STALL_THRESHOLD {
+        format!("candle {candle} alone took {}", describe_duration(stalled))
     } else {
         let mean = elapsed.as_secs_f64() / shown as f64;
         format!("{shown} candles took {} each", describe_duration(Duration::from_secs_f64(mean)))
@@ -321,7 +320,7 @@ mod tests {
         let script = r#"echo 'nonce{"Done":1}'; exit 0"#;
         assert_eq!(
             reason(script),
-            "the strategy ended the process with code 0 in its first run; its last output: nonce{\"Done\":1}"
+            "the strategy ended the process with code 0 in its first run; last output: nonce{\"Done\":1}"
         );
     }
 
@@ -348,7 +347,7 @@ mod tests {
         let said = error.to_string();
         let begin = "the strategy did not finish within 0.7 s while checking memory (candle 12)";
         assert!(said.starts_with(begin), "{said}");
-        assert!(said.contains("candle 12 took"), "{said}");
+        assert!(said.contains("candle 12 alone took"), "{said}");
     }
 
     #[test]

@@ -318,7 +318,7 @@ mod tests {
             bot: "hand".to_owned(),
             direction: "SELL".to_owned(),
             close_type: Some("05:00".to_owned()),
-            note: Some("a Saturday: EURUSD is closed".to_owned()),
+            note: Some("on Saturday, the EURUSD market is closed".to_owned()),
         };
         let lines = [
             line(1, "28/11", LineUse::Date),
@@ -337,7 +337,7 @@ mod tests {
             "    1  date of the lines below (28/11)",
             "  2-3  not a signal: no date (2 lines, first: a)",
             "    5  not a signal: no time (c)",
-            "    6  SELL for hand, 05:00: 2026-11-28T13:48:00Z (14:48 Europe/Berlin); a Saturday: EURUSD is closed",
+            "    6  SELL for hand, 05:00: 2026-11-28T13:48:00Z (14:48 Europe/Berlin); on Saturday, the EURUSD market is closed",
             "    7  same as line 6, skipped (e)",
             "    8  not a signal: like line 2 (f)",
             "    9  error: line 6 asks (g)",

@@ -1,45 +1,45 @@
-//! Context of an entry from other lines: a date or expiry above it, or a modifier of its time.
+//! Context that an entry takes from other lines: a date or expiry heading, or a modifier such as *pm*.
 
 use super::columns::{Cells, Column};
 use super::split::{fold, is_number, is_one_of};
 use super::time::{WrittenDate, time_of_day};
 use chrono::{NaiveTime, TimeDelta, Timelike};
 
-/// Hour until which a time listed below an afternoon time may belong to the next day.
+/// Hour before which a time below an afternoon time may belong to the next day.
 const NIGHT_END_HOUR: u32 = 6;
-const MAX_STEP_BACK: TimeDelta = TimeDelta::hours(12);
+const MAX_TIME_DECREASE: TimeDelta = TimeDelta::hours(12);
 
-const MAX_SHOWN_CHARS: usize = 60;
+const MAX_QUOTED_CHARS: usize = 60;
 
 #[derive(Clone, Copy, Default)]
-pub(super) enum Day {
+pub(super) enum DateSource {
     #[default]
     Own,
-    Above(u64),
-    /// The date from line `heading` was ended by line `by`.
+    Heading(u64),
+    /// Line `by` ended the date that line `heading` had set.
     Ended {
         heading: u64,
         by: u64,
     },
-    Commented(u64),
+    Comment(u64),
 }
 
 #[derive(Clone)]
 pub(super) struct EndedExpiry {
-    pub(super) heading: u64,
-    pub(super) by: u64,
-    pub(super) text: String,
+    pub(super) heading_line: u64,
+    pub(super) ending_line: u64,
+    pub(super) ending_text: String,
 }
 
 #[derive(Default)]
-pub(super) struct DateContext {
-    heading: Option<Heading>,
-    ended: Day,
+pub(super) struct HeadingContext {
+    heading: Option<DateHeading>,
+    ended: DateSource,
     expiry: Option<ExpiryHeading>,
     ended_expiry: Option<EndedExpiry>,
 }
 
-struct Heading {
+struct DateHeading {
     date: WrittenDate,
     line: u64,
     last: Option<(NaiveTime, u64)>,
@@ -47,84 +47,83 @@ struct Heading {
 
 struct ExpiryHeading {
     line: u64,
-    /// `None` after several different expiries in a row, since one may be the chart's timeframe.
+    /// Duration code. `None` after different expiries in a row, since one code may be a chart timeframe.
     code: Option<String>,
     is_used: bool,
 }
 
-impl DateContext {
-    /// Starts a new date. Ends an expiry that was used under the previous date.
+impl HeadingContext {
+    /// Starts a date heading. Ends an expiry heading that applied under the previous date.
     pub(super) fn start_date(&mut self, date: WrittenDate, (line, text): (u64, &str)) {
-        self.heading = Some(Heading { date, line, last: None });
+        self.heading = Some(DateHeading { date, line, last: None });
         if self.expiry.as_ref().is_some_and(|expiry| expiry.is_used) {
             self.end_expiry((line, text));
         }
     }
 
-    pub(super) fn begin_expiry(&mut self, code: String, line: u64) {
+    pub(super) fn start_expiry(&mut self, code: String, line: u64) {
         let above = self.expiry.take().filter(|above| !above.is_used);
         let is_doubted = above.is_some_and(|above| above.code.as_ref() != Some(&code));
         self.expiry = Some(ExpiryHeading { line, code: Some(code).filter(|_| !is_doubted), is_used: false });
         self.ended_expiry = None;
     }
 
-    pub(super) fn end(&mut self, by: u64) {
+    pub(super) fn end_date(&mut self, by: u64) {
         if let Some(heading) = self.heading.take() {
-            self.ended = Day::Ended { heading: heading.line, by };
+            self.ended = DateSource::Ended { heading: heading.line, by };
         }
     }
 
-    pub(super) fn end_expiry(&mut self, (by, text): (u64, &str)) {
+    pub(super) fn end_expiry(&mut self, (ending_line, text): (u64, &str)) {
         if let Some(ExpiryHeading { line, .. }) = self.expiry.take() {
             let text = text.trim();
-            let cut = if text.chars().count() > MAX_SHOWN_CHARS { "…" } else { "" };
-            let text = text.chars().take(MAX_SHOWN_CHARS).chain(cut.chars()).collect();
-            self.ended_expiry = Some(EndedExpiry { heading: line, by, text });
+            let cut = if text.chars().count() > MAX_QUOTED_CHARS { "…" } else { "" };
+            let ending_text = text.chars().take(MAX_QUOTED_CHARS).chain(cut.chars()).collect();
+            self.ended_expiry = Some(EndedExpiry { heading_line: line, ending_line, ending_text });
         }
     }
 
-    pub(super) fn comment(&mut self, by: u64) {
-        if self.heading.is_none() && matches!(self.ended, Day::Own) {
-            self.ended = Day::Commented(by);
+    pub(super) fn record_day_comment(&mut self, by: u64) {
+        if self.heading.is_none() && matches!(self.ended, DateSource::Own) {
+            self.ended = DateSource::Comment(by);
         }
-        self.end(by);
+        self.end_date(by);
     }
 
-    /// Records the time of another bot's entry, which may reveal a change of day.
-    pub(super) fn record_other_time(&mut self, time: Option<NaiveTime>, line: u64) {
+    /// Records the time of an untraded line. A large step back in time ends the date.
+    pub(super) fn record_untraded_time(&mut self, time: Option<NaiveTime>, line: u64) {
         if self.heading.as_mut().is_some_and(|heading| heading.check_time(time, line).is_err()) {
-            self.end(line);
+            self.end_date(line);
         }
     }
 
-    /// Returns the source of an entry's date. A different date in the entry ends the date of the heading.
-    pub(super) fn date(
+    /// Fills in the date from the heading. A different date in the entry ends the heading.
+    pub(super) fn apply_date(
         &mut self,
         cells: &mut Cells,
         own: &mut Vec<Column>,
         line: u64,
-    ) -> Result<Day, String> {
+    ) -> Result<DateSource, String> {
         match (cells.date, &mut self.heading) {
             (Some(date), heading) => {
                 if heading.as_ref().is_some_and(|heading| heading.date != date) {
-                    self.end(line);
+                    self.end_date(line);
                 }
-                Ok(Day::Own)
+                Ok(DateSource::Own)
             }
             (None, None) => Ok(self.ended),
             (None, Some(heading)) => {
                 let (date, heading_line) = (heading.date, heading.line);
-                heading.check_time(time_of_day(&cells.texts[0]), line).inspect_err(|_| self.end(line))?;
+                heading.check_time(time_of_day(&cells.texts[0]), line).inspect_err(|_| self.end_date(line))?;
                 cells.date = Some(date);
                 own.insert(0, Column::Date);
-                Ok(Day::Above(heading_line))
+                Ok(DateSource::Heading(heading_line))
             }
         }
     }
 
-    /// Fills in the expiry from the heading. A different expiry in the entry ends that of the heading.
-    /// Returns an ended expiry that would otherwise apply.
-    pub(super) fn expiry(
+    /// Fills in the expiry from the heading. Returns an ended expiry if the entry has no expiry.
+    pub(super) fn apply_expiry(
         &mut self,
         cells: &mut Cells,
         own: &mut Vec<Column>,
@@ -146,15 +145,15 @@ impl DateContext {
     }
 }
 
-impl Heading {
+impl DateHeading {
     fn check_time(&mut self, time: Option<NaiveTime>, line: u64) -> Result<(), String> {
         let Some(time) = time else { return Ok(()) };
         let is_next_day = |last: NaiveTime| {
-            last - time > MAX_STEP_BACK || (time.hour() < NIGHT_END_HOUR && last.hour() >= 12)
+            last - time > MAX_TIME_DECREASE || (time.hour() < NIGHT_END_HOUR && last.hour() >= 12)
         };
         if let Some((_, above)) = self.last.filter(|(last, _)| is_next_day(*last)) {
             return Err(format!(
-                "the time is long before that of line {above} and may belong to the next day: write the date in this line, or above it"
+                "the time is long before the time in line {above} and may belong to the next day: write the date in this line or above this line"
             ));
         }
         self.last = Some((time, line));
@@ -162,29 +161,29 @@ impl Heading {
     }
 }
 
-const DAY_WORDS: &str = " today tomorrow monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march \
+const DATE_WORDS: &str = " today tomorrow monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march \
     april may june july august september october november december jan feb mar apr jun jul aug sep oct nov dec hoje amanhã amanha segunda terça \
     terca quarta quinta sexta sábado sabado domingo janeiro fevereiro março marco abril maio junho julho agosto setembro outubro novembro \
     dezembro hoy mañana manana lunes martes miércoles miercoles jueves viernes enero febrero marzo mayo junio julio septiembre octubre \
     noviembre diciembre ";
 
-/// Day names except *today*, because a list headed *today* may be reused every day.
-const DAYS: &str = " tomorrow monday tuesday wednesday thursday friday saturday sunday amanhã amanha segunda terça terca quarta quinta \
+/// Day names other than *today*, since a list with the heading *today* may be reused every day.
+const DAY_NAMES: &str = " tomorrow monday tuesday wednesday thursday friday saturday sunday amanhã amanha segunda terça terca quarta quinta \
     sexta sábado sabado domingo mañana manana lunes martes miércoles miercoles jueves viernes ";
-const SHORT_DAY_WORDS: &str = " dez fev abr mai ago set out ene sept seg ter qua qui sex dom lun jue vie tues thur thurs dia tmrw tmr weekend \
+const MORE_DATE_WORDS: &str = " dez fev abr mai ago set out ene sept seg ter qua qui sex dom lun jue vie tues thur thurs dia tmrw tmr weekend \
     yesterday ontem ayer próxima proxima next ";
 
 pub(super) fn may_name_a_day(text: &str) -> bool {
-    has_date_or(DAY_WORDS, text)
+    has_date_or_word(DATE_WORDS, text)
 }
 
-pub(super) fn may_head_a_day(text: &str) -> bool {
+pub(super) fn may_be_day_heading(text: &str) -> bool {
     let lower = text.to_lowercase();
     let may_be = |token: &str| {
         let ends = ["st", "nd", "rd", "th"];
         let number = ends.iter().fold(token, |token, end| token.trim_end_matches(end));
         let is_day = number.parse::<u8>().is_ok_and(|day| (1..=31).contains(&day));
-        is_one_of(token, SHORT_DAY_WORDS) || (is_number(number) && (is_day || [6, 8].contains(&number.len())))
+        is_one_of(token, MORE_DATE_WORDS) || (is_number(number) && (is_day || [6, 8].contains(&number.len())))
     };
     may_name_a_day(text)
         || lower.split(|sign: char| !(sign.is_alphanumeric() || "./-:,".contains(sign))).any(may_be)
@@ -192,10 +191,10 @@ pub(super) fn may_head_a_day(text: &str) -> bool {
 
 /// Returns whether a comment names a day. Ignores a month without a day, since *may* is a verb.
 pub(super) fn comment_names_a_day(text: &str) -> bool {
-    has_date_or(DAYS, text)
+    has_date_or_word(DAY_NAMES, text)
 }
 
-fn has_date_or(words: &str, text: &str) -> bool {
+fn has_date_or_word(words: &str, text: &str) -> bool {
     let lower = text.to_lowercase();
     lower.split(|sign: char| !(sign.is_alphanumeric() || "./-".contains(sign))).any(|token| {
         let token = token.trim_matches(['.', '/', '-']);
@@ -204,7 +203,7 @@ fn has_date_or(words: &str, text: &str) -> bool {
     })
 }
 
-/// Returns whether a token is a date. Rejects `2.2`, which is the notation of multipliers.
+/// Returns whether a token is a date. Rejects `2.2`, since multipliers are written like this.
 fn is_date(token: &str, parts: &[&str]) -> bool {
     let long = parts.iter().filter(|part| part.len() > 2).count();
     let is_factor = token.contains('.') && token.len() == 3;
@@ -223,10 +222,10 @@ pub(super) enum LineModifier {
     Other,
 }
 
-const AFTERNOON: [&str; 7] = ["pm", "p.m", "tarde", "noite", "noche", "afternoon", "evening"];
-const OTHER: [&str; 6] = ["ontem", "yesterday", "ayer", "ny", "nyc", "u.t.c"];
-const OTHER_PARTS: &str = "cancel, invert, invers, reverse, contrari, opposite, resultad, results, not trade, no \
-    trade, don't trade, nao oper, no oper, nao entr, no entr";
+const AFTERNOON_WORDS: [&str; 7] = ["pm", "p.m", "tarde", "noite", "noche", "afternoon", "evening"];
+const OTHER_MODIFIERS: [&str; 6] = ["ontem", "yesterday", "ayer", "ny", "nyc", "u.t.c"];
+const OTHER_MODIFIER_PARTS: &str = "cancel, invert, invers, reverse, contrari, opposite, resultad, results, \
+    not trade, no trade, don't trade, nao oper, no oper, nao entr, no entr";
 
 pub(super) fn find_modifier(text: &str) -> Option<LineModifier> {
     let text = fold(text);
@@ -234,18 +233,18 @@ pub(super) fn find_modifier(text: &str) -> Option<LineModifier> {
     let has = |words: &[&str]| {
         text.split(token).map(|word| word.trim_matches('.')).any(|word| words.contains(&word))
     };
-    if has(&OTHER) || OTHER_PARTS.split(", ").any(|part| text.contains(part)) {
+    if has(&OTHER_MODIFIERS) || OTHER_MODIFIER_PARTS.split(", ").any(|part| text.contains(part)) {
         return Some(LineModifier::Other);
     }
-    has(&AFTERNOON).then_some(LineModifier::Afternoon)
+    has(&AFTERNOON_WORDS).then_some(LineModifier::Afternoon)
 }
 
 pub(super) fn strikeout_problem(line: &str) -> Option<String> {
     let has_stroke = line.chars().any(|sign| ('\u{335}'..='\u{338}').contains(&sign));
     let has_tilde = line.contains('~') && line.chars().any(char::is_alphanumeric);
-    let sign = if has_stroke { "the stroke through its letters" } else { "~" };
+    let sign = if has_stroke { "the stroke through the letters" } else { "~" };
     (has_stroke || has_tilde)
-        .then(|| format!("{sign} strikes the line out: remove the sign to trade it, or remove the line"))
+        .then(|| format!("{sign} strikes the line out: remove the sign, or remove the line"))
 }
 
 #[cfg(test)]
@@ -267,7 +266,7 @@ mod tests {
         let other = "VIP room 24h|100 % sure|the rest of the day|gale 2.2|1.0850|M5|10:00 EURUSD CALL|-----|";
         check(may_name_a_day, named, other);
         let heads = "01 DEZ|Dia 28|the 28th|28 / 11 / 2026|28112026|seg|28/11|Amanhã";
-        check(may_head_a_day, heads, "VIP room 24h|100 % sure|the rest of it|WIN RATE 90|-----|");
+        check(may_be_day_heading, heads, "VIP room 24h|100 % sure|the rest of it|WIN RATE 90|-----|");
         let comments = " SINAIS 28/11/2026|amanhã| Monday|2026-11-28";
         check(comment_names_a_day, comments, " it may lose| from my channel| 3 16:15 EURUSD CALL| gale 2.2");
     }

@@ -1,24 +1,24 @@
-//! Columns of a list, named by its first line or recognised in every line.
+//! Columns of a signal list, named in a header line or recognised in each line.
 //!
-//! Without names, a cell is recognised only if it is unambiguous.
+//! A list without a header may contain only unambiguous cells.
 
-use super::split::{fold, is_number, is_one_of, parse_label, split};
-use super::time::{WrittenDate, date_problem, time_of_day, timeframe};
+use super::split::{fold, is_number, is_one_of, parse_label, split_cells};
+use super::time::{WrittenDate, describe_invalid_date, time_of_day, timeframe};
 use super::zones::{is_ambiguous_zone, parse_zone_cell};
 use crate::candles::distinct;
 use crate::configuration::DateOrder;
-use crate::signals::message::{DIRECTIONS, parse_direction};
+use crate::signals::message::{DIRECTION_NAMES, parse_direction};
 use crate::signals::signal_bots;
 use candlewick_engine::BotSettings;
 use candlewick_runtime::control::SignalBots;
 use candlewick_sdk::nearest;
 
-/// Columns that a header line may name, in the order of [`Cells::texts`]. The first six have a [`Column`].
-const NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "zone", "days", "reason"];
+/// Column names of a header line, in the order of [`Cells::texts`]. The first six have a [`Column`].
+const CELL_NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "zone", "days", "reason"];
 
 #[derive(Debug, Default)]
 pub(super) struct Cells {
-    /// Cell texts in the order of `NAMES`; empty if missing.
+    /// Cell texts in the order of `CELL_NAMES`; empty for missing cells.
     pub(super) texts: [String; 8],
     pub(super) date: Option<WrittenDate>,
     pub(super) is_inferred: bool,
@@ -60,10 +60,10 @@ pub(super) enum Column {
     Zone,
 }
 
-type IsCell = fn(&str, &ListBots<'_>) -> bool;
+type CellTest = fn(&str, &ListBots<'_>) -> bool;
 
-/// Columns in order, each with its name, its name in a header line, and its cell test.
-const COLUMNS: [(Column, &str, &str, IsCell); 7] = [
+/// Each column with a label, the name in a header line, and a test for cells. Same order as [`Column`].
+const COLUMNS: [(Column, &str, &str, CellTest); 7] = [
     (Column::Date, "date", "time", |cell, _| WrittenDate::parse(cell).is_some()),
     (Column::Time, "time", "time", |cell, _| time_of_day(cell).is_some()),
     (Column::Bot, "bot", "symbol", |cell, bots| bots.has_name(cell)),
@@ -81,7 +81,7 @@ pub(super) struct NamedColumns {
 }
 
 impl Column {
-    pub(super) fn with_article(self) -> String {
+    pub(super) fn label_with_article(self) -> String {
         let article = if self == Self::Expiry { "an" } else { "a" };
         format!("{article} {}", COLUMNS[self as usize].1)
     }
@@ -92,31 +92,32 @@ impl Column {
         match found.as_slice() {
             [column] => Ok(*column),
             [Self::Bot, Self::Symbol] if bots.is_named_after_symbol(cell) => Ok(Self::Bot),
-            [] => Err(unknown_cell_problem(cell, bots)),
+            [] => Err(describe_unknown_cell(cell, bots)),
             several => {
-                let all: Vec<String> = several.iter().map(|column| column.with_article()).collect();
+                let all: Vec<String> = several.iter().map(|column| column.label_with_article()).collect();
                 Err(format!("{cell:?} may be {}: {HEADER_HINT}", all.join(" or ")))
             }
         }
     }
 }
 
-fn unknown_cell_problem(cell: &str, bots: &ListBots<'_>) -> String {
+fn describe_unknown_cell(cell: &str, bots: &ListBots<'_>) -> String {
     if let Some(problem) = suggest_meaning(cell, bots) {
         return problem;
     }
     let names = bots.names();
     let is_word = cell.len() >= 3 && cell.chars().all(char::is_alphabetic);
-    let near = nearest(cell, names.iter().copied().chain(DIRECTIONS)).filter(|_| is_word);
-    if let Some(direction) = near.filter(|near| DIRECTIONS.contains(near)) {
+    let near = nearest(cell, names.iter().copied().chain(DIRECTION_NAMES)).filter(|_| is_word);
+    if let Some(direction) = near.filter(|near| DIRECTION_NAMES.contains(near)) {
         return format!("{cell:?} is not a direction: did you mean {direction}?");
     }
     let all = names.join(", ");
     if cell.len() >= 4 && cell.starts_with(char::is_alphabetic) {
-        let near = nearest(cell, names.iter().copied());
-        let near = near
-            .map_or_else(|| "the names are".to_owned(), |near| format!("did you mean {near}? The names are"));
-        return format!("{cell:?} is neither a symbol nor a bot: {near} {all}");
+        let unknown = format!("{cell:?} is neither a symbol nor a bot");
+        return match nearest(cell, names.iter().copied()) {
+            Some(near) => format!("{unknown}: did you mean {near}? The names are {all}"),
+            None => format!("{unknown}: the names are {all}"),
+        };
     }
     format!(
         "{cell:?} is not part of an entry: use a time such as 10:00, a date such as 2026-01-05, CALL or PUT (BUY or SELL, UP or DOWN), \
@@ -131,11 +132,10 @@ fn suggest_meaning(cell: &str, bots: &ListBots<'_>) -> Option<String> {
         upper.strip_suffix("OTC").and_then(|plain| bots.signals.symbol_of(plain))
     {
         format!(
-            "is a different market from {symbol}, with prices made by the broker, and no bot trades it. Write {symbol} if you mean that"
+            "is a different market from {symbol}: the broker makes the prices, and no bot trades this market. Did you mean {symbol}?"
         )
     } else if is_ambiguous_zone(&fold(cell)) {
-        "may mean several time zones: write a city such as America/New_York, or an offset such as UTC-5"
-            .to_owned()
+        "may mean several time zones: write a city such as America/New_York, or an offset (UTC-5)".to_owned()
     } else if let Some((_, label)) = cell.split_once(' ').filter(|(count, _)| count.parse() == Ok(1)) {
         format!(
             "is ambiguous before a time (one hour, or one minute): write H1 or M1, and {label}: before the time"
@@ -151,12 +151,10 @@ fn suggest_meaning(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     {
         format!("is not a time: hours with AM or PM are 1 to 12; did you mean {clock}?")
     } else if let Some(rest) = cell.strip_prefix("24:").filter(|rest| is_time(&format!("00:{rest}"))) {
-        format!(
-            "is not a time: a day ends before 24:00; write 00:{rest}, and the next date if the line has one"
-        )
+        format!("is not a time: a day ends before 24:00; write 00:{rest}, and the next date if any")
     } else if upper.strip_prefix(['M', 'H', 'S']).is_some_and(is_number) {
         "is not an expiry: write M1 to M59 for minutes, H1 to H24 for hours".to_owned()
-    } else if let Some(fault) = date_problem(cell) {
+    } else if let Some(fault) = describe_invalid_date(cell) {
         format!("is not a date: {fault}")
     } else if let Some(colon) = cell.split_at_checked(2).map(|(hours, minutes)| format!("{hours}:{minutes}"))
         && cell.len() == 4
@@ -173,7 +171,7 @@ fn suggest_meaning(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     Some(format!("{cell:?} {found}"))
 }
 
-const COMMON_NAMES: [(&str, &str); 4] = [
+const COMMON_ASSET_NAMES: [(&str, &str); 4] = [
     (" GOLD OURO ORO ", "XAU"),
     (" SILVER PRATA PLATA ", "XAG"),
     (" BITCOIN BTC ", "BTC"),
@@ -181,7 +179,7 @@ const COMMON_NAMES: [(&str, &str); 4] = [
 ];
 
 fn find_symbol_by_name(name: &str, bots: &ListBots<'_>) -> Option<String> {
-    let (_, begins) = COMMON_NAMES.iter().find(|(called, _)| is_one_of(name, called))?;
+    let (_, begins) = COMMON_ASSET_NAMES.iter().find(|(called, _)| is_one_of(name, called))?;
     let mut symbols: Vec<&str> = bots.signals.symbols().filter(|symbol| symbol.starts_with(begins)).collect();
     symbols.dedup();
     if let [only] = symbols[..] { Some(only.to_owned()) } else { None }
@@ -191,7 +189,7 @@ pub(super) fn suggest_header(first: &str) -> Option<String> {
     let delimiter = char::from(detect_delimiter(first));
     let name_of = |cell: &str| {
         let cell = cell.trim().trim_matches('"');
-        let known = NAMES.iter().find(|name| name.eq_ignore_ascii_case(cell)).copied();
+        let known = CELL_NAMES.iter().find(|name| name.eq_ignore_ascii_case(cell)).copied();
         known.or_else(|| Some(COLUMNS[*parse_label(&format!("{cell}:"))?.first()? as usize].2))
     };
     let names: Vec<&str> = first.split(delimiter).map(name_of).collect::<Option<_>>()?;
@@ -200,45 +198,42 @@ pub(super) fn suggest_header(first: &str) -> Option<String> {
     }
     let has_date = names.iter().filter(|name| **name == "time").count() > 1;
     let more = if has_date { ", with date and time in one column, such as 2026-01-05 10:30" } else { "" };
-    let mut once = names;
-    once.dedup();
-    let once = once.join(&delimiter.to_string());
-    Some(format!("this line seems to name the columns: use {once} instead{more}"))
+    let mut header = names;
+    header.dedup();
+    let header = header.join(&delimiter.to_string());
+    Some(format!("this line seems to name the columns: use {header} instead{more}"))
 }
 
 const HEADER_HINT: &str = "name the columns in a first line, such as close_type;symbol;time;direction";
 
 impl NamedColumns {
     pub(super) fn parse(first: &str, bots: &ListBots<'_>) -> Result<Option<Self>, String> {
-        let cells = split(first, bots);
+        let cells = split_cells(first, bots);
         let is = |column: Column| cells.iter().any(|cell| COLUMNS[column as usize].3(cell, bots));
         let delimiter = detect_delimiter(first);
         let named = || first.split(char::from(delimiter)).map(|cell| cell.trim().trim_matches('"'));
-        let has_names = first.trim().is_empty() || named().any(|column| NAMES.contains(&column));
+        let has_names = first.trim().is_empty() || named().any(|column| CELL_NAMES.contains(&column));
         if !has_names || (is(Column::Direction) && is(Column::Time)) {
             return Ok(None);
         }
         let place = |name: &str| named().position(|column| column == name);
-        let is_known = named().all(|column| NAMES.contains(&column));
+        let is_known = named().all(|column| CELL_NAMES.contains(&column));
         if place("time").is_none() || place("direction").is_none() || !is_known {
             if let Some(meant) = suggest_header(first) {
                 return Err(format!("line 1: {meant}"));
             }
             return Err(format!(
-                "the first line must name the columns (time and direction; optional are bot, symbol, close_type, days, zone and reason) \
-                 or be an entry such as M5;EURUSD;10:00;CALL, with or without a date such as 2026-01-05, but is {:?}",
+                "the first line must name the columns (time and direction; optionally bot, symbol, close_type, days, zone and reason) \
+                 or be an entry such as M5;EURUSD;10:00;CALL or 2026-01-05;M5;EURUSD;10:00;CALL. The first line is {:?}",
                 first.trim()
             ));
         }
-        Ok(Some(Self { places: NAMES.map(place), count: named().count(), delimiter }))
+        Ok(Some(Self { places: CELL_NAMES.map(place), count: named().count(), delimiter }))
     }
 
     pub(super) fn cells(&self, line: &csv::StringRecord) -> Result<Cells, String> {
         if line.len() > self.count {
-            return Err(
-                "there are more columns than in the first line: quote a reason that contains a comma"
-                    .to_owned(),
-            );
+            return Err("there are more columns than in the header: quote a reason with a comma".to_owned());
         }
         let mut texts =
             self.places.map(|place| place.and_then(|place| line.get(place)).unwrap_or_default().to_owned());
@@ -249,7 +244,7 @@ impl NamedColumns {
     }
 }
 
-pub(super) fn label_columns(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: bool) -> String {
+pub(super) fn describe_columns(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: bool) -> String {
     let columns = distinct(lines.iter().flatten().copied());
     let is_dated = columns.contains(&Column::Date);
     let order = order.map(|order| format!(", {}", order.describe())).unwrap_or_default();

@@ -10,21 +10,21 @@ use chrono::{DateTime, Offset as _, TimeZone as _, Timelike as _};
 use chrono_tz::Tz;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Years 2026 to 2028, over which two recurring times are compared. They include a 29 February.
-/// Contradictions in other years are detected when due, and neither line trades.
+/// Years 2026 to 2028, in which recurring times are compared. The years include a 29 February.
+/// A contradiction in another year is detected at the entry time, and neither line trades.
 const COMPARED_YEARS: (Millis, Millis) = (Millis::new(1_767_225_600_000), Millis::new(1_861_920_000_000));
 /// Years 2000 to 2036 in seconds since 1970. UTC offsets are sampled every `SAMPLE_STEP_S` seconds.
-const SAMPLED_SECONDS: (i64, i64) = (946_684_800, 2_082_758_400);
+const SAMPLED_PERIOD_S: (i64, i64) = (946_684_800, 2_082_758_400);
 const SAMPLE_STEP_S: usize = 10 * 86_400;
-/// Comparison budget per file, and the cost of comparing two recurring times.
+/// Comparison budget per file. Comparing two recurring times costs `DAILY_COMPARISON_COST`.
 const MAX_COMPARISONS: u32 = 1_000_000;
 const DAILY_COMPARISON_COST: u32 = 500;
 
 pub(super) fn mark_duplicates(lines: &mut [ReadLine], bots: &[BotSettings]) {
     let mut known: BTreeMap<_, Vec<ListEntry>> = BTreeMap::new();
-    let mut clocks = has_mixed_notations(lines).then(NotationIndex::default);
+    let mut clocks = has_mixed_notations(lines).then(UtcTimeIndex::default);
     for line in lines {
-        let LineOutcome::Entry(entry, _) = line.taken else { continue };
+        let LineOutcome::Entry(entry, _) = line.outcome else { continue };
         let when = match entry.when {
             EntryTime::Once(at) => (at.get(), None),
             EntryTime::Daily(daily) => (0, Some((daily.time, daily.zone.name(), daily.date))),
@@ -37,13 +37,13 @@ pub(super) fn mark_duplicates(lines: &mut [ReadLine], bots: &[BotSettings]) {
         };
         match alike.iter().find(is_same) {
             None => alike.push(entry),
-            Some(earlier) if earlier.when == entry.when && earlier.requests_same(&entry) => {
-                line.taken = LineOutcome::Repeats(earlier.line);
+            Some(earlier) if earlier.when == entry.when && earlier.requests_same_trade(&entry) => {
+                line.outcome = LineOutcome::Repeats(earlier.line);
                 continue;
             }
             Some(earlier) => {
-                line.taken = LineOutcome::Contradicts(format!(
-                    "line {} asks {} for a different trade at that time: keep one of them",
+                line.outcome = LineOutcome::Contradicts(format!(
+                    "line {} asks {} for a different trade at the same time: keep only one of these lines",
                     earlier.line,
                     name()
                 ));
@@ -51,8 +51,8 @@ pub(super) fn mark_duplicates(lines: &mut [ReadLine], bots: &[BotSettings]) {
             }
         }
         if let Some((earlier, at)) = clocks.as_mut().and_then(|clocks| clocks.insert(entry)) {
-            line.taken = LineOutcome::Contradicts(format!(
-                "line {earlier} asks {} for a different trade at {}, in another notation: keep one of them",
+            line.outcome = LineOutcome::Contradicts(format!(
+                "line {earlier} asks {} for a different trade at {}, in another notation: keep only one of these lines",
                 name(),
                 super::signal_id_at(at)
             ));
@@ -61,7 +61,7 @@ pub(super) fn mark_duplicates(lines: &mut [ReadLine], bots: &[BotSettings]) {
 }
 
 fn has_mixed_notations(lines: &[ReadLine]) -> bool {
-    let way = |line: &ReadLine| match line.taken {
+    let way = |line: &ReadLine| match line.outcome {
         LineOutcome::Entry(ListEntry { when: EntryTime::Daily(daily), .. }, _) => {
             Some(Some((daily.zone.name(), daily.date.is_some())))
         }
@@ -72,7 +72,7 @@ fn has_mixed_notations(lines: &[ReadLine]) -> bool {
 }
 
 #[derive(Default)]
-struct NotationIndex {
+struct UtcTimeIndex {
     entries: BTreeMap<(BotId, i64), EntriesAtTime>,
     offsets: BTreeMap<&'static str, BTreeSet<i64>>,
     compared: u32,
@@ -84,21 +84,21 @@ struct EntriesAtTime {
     daily: Vec<ListEntry>,
 }
 
-impl NotationIndex {
+impl UtcTimeIndex {
     fn insert(&mut self, entry: ListEntry) -> Option<(u64, Millis)> {
         let times: BTreeSet<i64> = match entry.when {
             EntryTime::Once(at) => BTreeSet::from([at.get().div_euclid(1_000).rem_euclid(86_400)]),
             EntryTime::Daily(ClockTime { time, zone, .. }) => {
-                let offsets = self.offsets.entry(zone.name()).or_insert_with(|| sample_offsets(zone));
+                let offsets = self.offsets.entry(zone.name()).or_insert_with(|| sample_utc_offsets(zone));
                 let second = i64::from(time.num_seconds_from_midnight());
                 offsets.iter().map(|offset| (second - offset).rem_euclid(86_400)).collect()
             }
         };
         for time in &times {
-            let there = self.entries.entry((entry.bot, *time)).or_default();
-            let once = there.once.iter().filter(|_| matches!(entry.when, EntryTime::Daily(_)));
-            for earlier in there.daily.iter().chain(once) {
-                if earlier.requests_same(&entry) || !may_coincide(earlier.when, entry.when) {
+            let at_time = self.entries.entry((entry.bot, *time)).or_default();
+            let once = at_time.once.iter().filter(|_| matches!(entry.when, EntryTime::Daily(_)));
+            for earlier in at_time.daily.iter().chain(once) {
+                if earlier.requests_same_trade(&entry) || !may_coincide(earlier.when, entry.when) {
                     continue;
                 }
                 let are_daily =
@@ -107,27 +107,27 @@ impl NotationIndex {
                 if self.compared > MAX_COMPARISONS {
                     return None;
                 }
-                if let Some(at) = common_moment(earlier.when, entry.when) {
+                if let Some(at) = find_common_moment(earlier.when, entry.when) {
                     return Some((earlier.line, at));
                 }
             }
         }
         for time in times {
-            let there = self.entries.entry((entry.bot, time)).or_default();
+            let at_time = self.entries.entry((entry.bot, time)).or_default();
             let kind =
-                if matches!(entry.when, EntryTime::Once(_)) { &mut there.once } else { &mut there.daily };
+                if matches!(entry.when, EntryTime::Once(_)) { &mut at_time.once } else { &mut at_time.daily };
             kind.push(entry);
         }
         None
     }
 }
 
-fn sample_offsets(zone: Tz) -> BTreeSet<i64> {
+fn sample_utc_offsets(zone: Tz) -> BTreeSet<i64> {
     let offset = |second| {
         let utc = DateTime::from_timestamp(second, 0).unwrap_or_default().naive_utc();
         i64::from(zone.offset_from_utc_datetime(&utc).fix().local_minus_utc())
     };
-    (SAMPLED_SECONDS.0..SAMPLED_SECONDS.1).step_by(SAMPLE_STEP_S).map(offset).collect()
+    (SAMPLED_PERIOD_S.0..SAMPLED_PERIOD_S.1).step_by(SAMPLE_STEP_S).map(offset).collect()
 }
 
 fn may_coincide(one: EntryTime, other: EntryTime) -> bool {
@@ -141,12 +141,12 @@ fn may_coincide(one: EntryTime, other: EntryTime) -> bool {
     }
 }
 
-fn common_moment(one: EntryTime, other: EntryTime) -> Option<Millis> {
-    let of = |when: EntryTime, at: Millis| when.between(at - Millis::new(1), at).next();
+fn find_common_moment(one: EntryTime, other: EntryTime) -> Option<Millis> {
+    let of = |when: EntryTime, at: Millis| when.times_between(at - Millis::new(1), at).next();
     match (one, other) {
         (EntryTime::Once(at), when) | (when, EntryTime::Once(at)) => of(when, at),
         (EntryTime::Daily(_), EntryTime::Daily(_)) => {
-            one.between(COMPARED_YEARS.0, COMPARED_YEARS.1).find(|at| of(other, *at).is_some())
+            one.times_between(COMPARED_YEARS.0, COMPARED_YEARS.1).find(|at| of(other, *at).is_some())
         }
     }
 }
@@ -163,7 +163,7 @@ impl Contradiction {
         let name = bots.get(self.bot.index()).map_or("", |bot| bot.name.as_str());
         let (one, other) = self.lines;
         format!(
-            "lines {one} and {other} ask {name} for different trades at {}: neither is sent; keep one of them",
+            "lines {one} and {other} ask {name} for different trades at {}: neither trade is sent; keep only one line",
             super::signal_id_at(self.at)
         )
     }
@@ -174,7 +174,7 @@ impl Contradiction {
             0 => String::new(),
             count => format!(" ({})", counted(count, "more such moment", "more such moments")),
         };
-        Some(format!("the list of signals: {}{more}", first.describe(bots)))
+        Some(format!("signal list: {}{more}", first.describe(bots)))
     }
 }
 
@@ -184,7 +184,7 @@ pub(super) fn take_contradictions(due: &mut Vec<DueEntry>) -> Vec<Contradiction>
     for DueEntry { at, entry, .. } in due.iter() {
         let key = (*at, entry.bot);
         let earlier = *first.entry(key).or_insert(*entry);
-        if !earlier.requests_same(entry) {
+        if !earlier.requests_same_trade(entry) {
             let lines = (earlier.line, entry.line);
             found.entry(key).or_insert(Contradiction { at: *at, bot: entry.bot, lines });
         }

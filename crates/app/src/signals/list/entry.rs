@@ -1,8 +1,8 @@
 //! Parsing of list files: one entry per line, with or without a header line.
 
-use super::columns::{Cells, ListBots, NamedColumns, label_columns, suggest_header};
+use super::columns::{Cells, ListBots, NamedColumns, describe_columns, suggest_header};
 use super::duplicates::mark_duplicates;
-use super::lines::{CellLine, LineCells, ListContext, MAX_ENTRIES, infer_lines, numbered, parse_named_lines};
+use super::lines::{CellLine, LineCells, ListContext, MAX_ENTRIES, infer_lines, numbered_lines, parse_lines};
 use super::time::{
     ClockTime, ListDate, WeekDays, WrittenDate, infer_date_order, is_leap_second, time_of_day, unix_millis,
 };
@@ -16,7 +16,7 @@ use candlewick_sdk::{CloseType, Direction, Millis};
 use chrono::{DateTime, NaiveDateTime, TimeZone as _};
 use chrono_tz::Tz;
 
-const MAX_SHOWN_CHARS: usize = 60;
+const MAX_QUOTED_CHARS: usize = 60;
 const FORMATS: [&str; 4] = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) struct ListEntry {
 }
 
 impl ListEntry {
-    pub(super) fn requests_same(&self, other: &Self) -> bool {
+    pub(super) fn requests_same_trade(&self, other: &Self) -> bool {
         (self.direction, self.close_type) == (other.direction, other.close_type)
     }
 }
@@ -42,16 +42,16 @@ pub(crate) enum EntryTime {
 }
 
 impl EntryTime {
-    pub(crate) fn between(self, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
+    pub(crate) fn times_between(self, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
         let (once, daily) = match self {
             Self::Once(at) => (Some(at), None),
             Self::Daily(time) => (None, Some(time)),
         };
         let once = once.into_iter().filter(move |at| from < *at && *at <= to);
-        once.chain(daily.into_iter().flat_map(move |time| time.between(from, to)))
+        once.chain(daily.into_iter().flat_map(move |time| time.times_between(from, to)))
     }
 
-    pub(crate) const fn once(self) -> Option<Millis> {
+    pub(crate) const fn fixed_time(self) -> Option<Millis> {
         match self {
             Self::Once(at) => Some(at),
             Self::Daily(_) => None,
@@ -76,14 +76,14 @@ impl EntryTime {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListTerms {
     pub(crate) zone: Tz,
-    /// Day and month order of ambiguous dates; `None` infers it from the list.
-    pub(crate) dates: Option<DateOrder>,
+    /// Day and month order of ambiguous dates; `None` infers the order from the list.
+    pub(crate) date_order: Option<DateOrder>,
     pub(crate) skip_unknown: bool,
 }
 
 impl ListTerms {
     pub(crate) fn from_settings(signals: &SignalSettings) -> Self {
-        Self { zone: signals.zone(), dates: signals.dates, skip_unknown: signals.skip_unknown }
+        Self { zone: signals.zone(), date_order: signals.dates, skip_unknown: signals.skip_unknown }
     }
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct ReadLine {
     pub(crate) line: u64,
     pub(crate) text: String,
     pub(crate) has_gale: bool,
-    pub(crate) taken: LineOutcome,
+    pub(crate) outcome: LineOutcome,
 }
 
 #[derive(Clone, Debug)]
@@ -110,9 +110,9 @@ pub(crate) enum LineOutcome {
 
 impl ReadLine {
     pub(super) fn rejection_message(&self, problem: &str) -> String {
-        let text: String = self.text.chars().take(MAX_SHOWN_CHARS).collect();
+        let text: String = self.text.chars().take(MAX_QUOTED_CHARS).collect();
         format!(
-            "line {}: {problem} ({text:?}). Put # before the line to skip it, or set signals.skip_unknown = true to skip all such lines",
+            "line {}: {problem} ({text:?}). Put # before the line to skip this line, or set signals.skip_unknown = true to skip all unknown lines",
             self.line
         )
     }
@@ -125,14 +125,14 @@ pub(super) fn read_lines(
 ) -> Result<(Vec<ReadLine>, Option<String>), String> {
     let text = text.trim_start_matches('\u{feff}');
     let known = ListBots::new(bots);
-    let Some((_, first)) = numbered(text).find(|(_, line)| !line.starts_with('#')) else {
+    let Some((_, first)) = numbered_lines(text).find(|(_, line)| !line.starts_with('#')) else {
         let is_empty = text.trim().is_empty();
-        let what = if is_empty { "the list is empty" } else { "all lines are comments" };
-        return Err(format!("{what}: an entry looks like M5;EURUSD;10:00;CALL"));
+        let problem = if is_empty { "the list is empty" } else { "all lines are comments" };
+        return Err(format!("{problem}: an entry looks like M5;EURUSD;10:00;CALL"));
     };
     let named = NamedColumns::parse(first, &known)?;
     let (mut lines, columns) = match &named {
-        Some(named) => (parse_named_lines(text, named)?, Vec::new()),
+        Some(named) => (parse_lines(text, named)?, Vec::new()),
         None => infer_lines(text, &known),
     };
     if let (None, Some(CellLine { cells: cells @ Err(_), .. }), Some(meant)) =
@@ -140,8 +140,8 @@ pub(super) fn read_lines(
     {
         *cells = Err(meant);
     }
-    let says_nothing = |line: &CellLine| !matches!(line.cells, Ok(LineCells::Entry(_)) | Err(_));
-    if named.is_none() && lines.iter().all(says_nothing) {
+    let is_not_entry = |line: &CellLine| !matches!(line.cells, Ok(LineCells::Entry(_)) | Err(_));
+    if named.is_none() && lines.iter().all(is_not_entry) {
         return Err("the list has no entries: an entry looks like M5;EURUSD;10:00;CALL".to_owned());
     }
     if let Some(line) = lines.get(MAX_ENTRIES) {
@@ -149,21 +149,21 @@ pub(super) fn read_lines(
     }
     let dates: Vec<(u64, WrittenDate)> =
         lines.iter().filter_map(|line| Some((line.line, line.date()?))).collect();
-    let order = infer_date_order(&dates, terms.dates)?;
+    let order = infer_date_order(&dates, terms.date_order)?;
     let context = ListContext::from_lines(&lines, &dates);
     let terms = (&known.signals, terms.zone);
-    let read = |CellLine { line, text, cells, day, ended_expiry, .. }: CellLine| {
+    let read = |CellLine { line, text, cells, date_source, ended_expiry, .. }: CellLine| {
         let has_gale = matches!(&cells, Ok(LineCells::Entry(cells)) if cells.has_gale);
-        let taken = match cells {
+        let outcome = match cells {
             Ok(LineCells::Date(_)) => LineOutcome::Date,
             Ok(LineCells::Expiry) => LineOutcome::Expiry,
             Ok(LineCells::Zones(zones)) => LineOutcome::Zones(zones),
             Ok(LineCells::Gale) => LineOutcome::Gale,
             Ok(LineCells::Comment) => LineOutcome::Comment,
             Ok(LineCells::Entry(cells)) => {
-                let date = cells.date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
-                let held = context.check(&cells, line, day, ended_expiry);
-                let entry = held.and_then(|()| {
+                let date = cells.date.and_then(|date| date.resolve(order.unwrap_or(DateOrder::DayFirst)));
+                let checked = context.check_entry(&cells, line, date_source, ended_expiry);
+                let entry = checked.and_then(|()| {
                     let entry = build_entry(&cells, line, terms, date)?;
                     for (heading, zone) in context.heading_zones_for(&cells) {
                         let zone = zone.ok_or_else(|| ambiguous_zone_problem(heading))?;
@@ -178,13 +178,13 @@ pub(super) fn read_lines(
             }
             Err(problem) => LineOutcome::Unknown(problem),
         };
-        ReadLine { line, text, has_gale, taken }
+        ReadLine { line, text, has_gale, outcome }
     };
     let mut read: Vec<ReadLine> = lines.into_iter().map(read).collect();
     mark_duplicates(&mut read, bots);
     let has_year = dates.iter().all(|(_, date)| date.has_year());
     let labels =
-        named.is_none().then(|| label_columns(&columns, order, has_year)).filter(|all| !all.is_empty());
+        named.is_none().then(|| describe_columns(&columns, order, has_year)).filter(|all| !all.is_empty());
     Ok((read, labels))
 }
 
@@ -212,10 +212,10 @@ fn build_entry(
             let (days, date) = (WeekDays::parse("")?, Some((month, day)));
             match year {
                 None => EntryTime::Daily(ClockTime { time, zone, days, date }),
-                Some(year) => parse_when(&format!("{year:04}-{month:02}-{day:02} {time}"), "", zone)?,
+                Some(year) => parse_entry_time(&format!("{year:04}-{month:02}-{day:02} {time}"), "", zone)?,
             }
         }
-        None => parse_when(time, days, zone)?,
+        None => parse_entry_time(time, days, zone)?,
     };
     // An entry that names neither bot nor symbol belongs to the only bot.
     let is_only = bot.is_empty() && symbol.is_empty() && bots.symbols().count() == 1;
@@ -234,18 +234,18 @@ fn build_entry(
 
 fn ambiguous_zone_problem(heading: u64) -> String {
     format!(
-        "line {heading} seems to name a time zone, which is ambiguous: write the zone in each line, such as UTC-3, or put # before line {heading} if signals.timezone is right"
+        "line {heading} seems to name an ambiguous time zone: write a zone such as UTC-3 in each line, or put # before line {heading} if signals.timezone is right"
     )
 }
 
 fn zone_mismatch_problem(heading: u64, zone: Tz) -> String {
     let zone = zone_label(zone);
     format!(
-        "line {heading} says {zone}, but signals.timezone may mean another time: write {zone} in each line, or put # before line {heading}"
+        "line {heading} names the zone {zone}, but signals.timezone means another time: write {zone} in each line, or put # before line {heading}"
     )
 }
 
-fn parse_when(text: &str, days: &str, zone: Tz) -> Result<EntryTime, String> {
+fn parse_entry_time(text: &str, days: &str, zone: Tz) -> Result<EntryTime, String> {
     if let Some(time) = time_of_day(text) {
         return Ok(EntryTime::Daily(ClockTime { time, zone, days: WeekDays::parse(days)?, date: None }));
     }
@@ -259,7 +259,7 @@ fn parse_when(text: &str, days: &str, zone: Tz) -> Result<EntryTime, String> {
     }
     let local = FORMATS.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
     if let Some(local) = local.filter(|local| !is_leap_second(local)) {
-        let skipped = || format!("{text} does not exist in {zone}: daylight saving time skips it");
+        let skipped = || format!("{text} does not exist in {zone}: daylight saving time skips this time");
         let moment = zone.from_local_datetime(&local).earliest().ok_or_else(skipped)?;
         return Ok(EntryTime::Once(Millis::new(moment.timestamp_millis())));
     }

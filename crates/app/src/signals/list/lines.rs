@@ -1,14 +1,14 @@
-//! List lines: their cells, and the context that headings give to the lines below.
+//! Lines of a signal list: their cells, and the headings that apply to the lines below.
 
 use super::above::{
-    DateContext, Day, EndedExpiry, LineModifier, comment_names_a_day, find_modifier, may_head_a_day,
-    may_name_a_day, strikeout_problem,
+    DateSource, EndedExpiry, HeadingContext, LineModifier, comment_names_a_day, find_modifier,
+    may_be_day_heading, may_name_a_day, strikeout_problem,
 };
 use super::columns::{Cells, Column, ListBots, NamedColumns};
 use super::recognition::{
-    Block, InferredLine, find_block, find_columns, infer_cells, parse_date_line, parse_expiry_line,
+    EntryBlock, InferredLine, find_block, find_columns, infer_cells, parse_date_line, parse_expiry_line,
 };
-use super::split::{normalise, split};
+use super::split::{normalise, split_cells};
 use super::time::{WrittenDate, time_of_day};
 use super::zones::{find_zones, parse_zone_line};
 use crate::signals::message::parse_direction;
@@ -17,18 +17,18 @@ use chrono_tz::Tz;
 pub(super) const MAX_ENTRIES: usize = 20_000;
 const MAX_LINE_CHARS: usize = 1_000;
 
-const SELECTORS: [char; 3] = ['\u{fe0e}', '\u{fe0f}', '\u{200d}'];
+const EMOJI_SELECTORS: [char; 3] = ['\u{fe0e}', '\u{fe0f}', '\u{200d}'];
 
 pub(super) struct CellLine {
     pub(super) line: u64,
     pub(super) text: String,
     pub(super) cells: Result<LineCells, String>,
     recognised: Vec<Column>,
-    /// Time zones in the line; `None` for a zone that cannot be parsed.
+    /// Time zones in the line. `None` stands for a zone that cannot be parsed.
     zones: Vec<Option<Tz>>,
     names_day: bool,
     modifier: Option<LineModifier>,
-    pub(super) day: Day,
+    pub(super) date_source: DateSource,
     pub(super) ended_expiry: Option<EndedExpiry>,
 }
 
@@ -43,9 +43,9 @@ pub(super) enum LineCells {
 
 impl CellLine {
     fn new(line: u64, text: &str, cells: Result<LineCells, String>) -> Self {
-        let (text, recognised, zones) = (text.trim().replace(SELECTORS, ""), Vec::new(), Vec::new());
-        let (names_day, modifier, day, ended_expiry) = (false, None, Day::Own, None);
-        Self { line, text, cells, recognised, zones, names_day, modifier, day, ended_expiry }
+        let (text, recognised, zones) = (text.trim().replace(EMOJI_SELECTORS, ""), Vec::new(), Vec::new());
+        let (names_day, modifier, date_source, ended_expiry) = (false, None, DateSource::Own, None);
+        Self { line, text, cells, recognised, zones, names_day, modifier, date_source, ended_expiry }
     }
 
     pub(super) fn date(&self) -> Option<WrittenDate> {
@@ -57,7 +57,7 @@ impl CellLine {
     }
 }
 
-/// First line with each kind of detail. An entry that lacks such a detail is rejected as ambiguous.
+/// First line that contains each kind of detail. An entry without the same detail is rejected as ambiguous.
 pub(super) struct ListContext {
     date: Option<u64>,
     day: Option<u64>,
@@ -106,61 +106,61 @@ impl ListContext {
     fn check_modifiers(&self, cells: &Cells, entry: u64) -> Result<(), String> {
         let hour = cells.texts[0].split(':').next().and_then(|hour| hour.trim().parse::<u8>().ok());
         let above = |line: Option<u64>| line.filter(|line| *line < entry);
-        let (line, what) = match (above(self.changed), above(self.afternoon)) {
+        let (line, meaning) = match (above(self.changed), above(self.afternoon)) {
             (Some(line), _) => (line, "this entry must not be traded as written"),
             (None, Some(line)) if hour.is_some_and(|hour| hour < 12) => {
-                (line, "its time is in the afternoon, written as 13:00 or later")
+                (line, "the time is in the afternoon (13:00 or later)")
             }
             _ => return Ok(()),
         };
-        Err(format!(
-            "line {line} is not an entry but may mean that {what}: put # before line {line} if it does not"
-        ))
+        Err(format!("line {line} may mean that {meaning}: if not, put # before line {line}"))
     }
 
-    pub(super) fn check(
+    pub(super) fn check_entry(
         &self,
         cells: &Cells,
         entry: u64,
-        day: Day,
+        source: DateSource,
         ended_expiry: Option<EndedExpiry>,
     ) -> Result<(), String> {
         let [_, bot, symbol, _, expiry, zone, ..] = &cells.texts;
-        let lacks =
-            |what, line: u64| format!("no {what} given, but line {line} has one: write it in each line");
+        let lacks = |detail, line: u64| {
+            format!("no {detail} given, but line {line} has one: write the {detail} in each line")
+        };
         let has_year = cells.date.is_none_or(WrittenDate::has_year);
-        let why = if let (None, Day::Ended { heading, by }) = (cells.date, day) {
+        let why = if let (None, DateSource::Ended { heading, by }) = (cells.date, source) {
             format!(
-                "no date given: line {by} ended the date of line {heading}; write the date in each line, or again above this one"
+                "no date given: line {by} ended the date of line {heading}; write the date in each line, or again above this line"
             )
-        } else if let (None, Day::Commented(line)) = (cells.date, day) {
+        } else if let (None, DateSource::Comment(line)) = (cells.date, source) {
             format!(
-                "no date given, but the comment in line {line} names one: write the date in each line, or on a line of its own above"
+                "no date given, but the comment in line {line} names a date: write the date in each line, or on a separate line above"
             )
         } else if let Some(line) = self.date.filter(|_| cells.date.is_none()) {
             lacks("date", line)
         } else if let Some(line) = self.day.filter(|_| cells.date.is_none()) {
             format!(
-                "no date given, but line {line} may name one: write the date in each line, or put # before line {line}"
+                "no date given, but line {line} may name a date: write the date in each line, or put # before line {line}"
             )
-        } else if let (Day::Above(heading), Some(line)) = (day, self.year.filter(|_| !has_year)) {
+        } else if let (DateSource::Heading(heading), Some(line)) = (source, self.year.filter(|_| !has_year)) {
             format!(
-                "the date of line {heading} has no year, but line {line} has one: write the year in line {heading}"
+                "the date of line {heading} has no year, but line {line} has a year: write the year in line {heading}"
             )
         } else if let Some(line) = self.year.filter(|_| !has_year) {
             lacks("year", line)
         } else if let Some(line) = self.zone.filter(|_| zone.is_empty()) {
             format!(
-                "no time zone given, but line {line} has one: write the zone in each line, or remove it and set signals.timezone"
+                "no time zone given, but line {line} has one: write a zone in each line, or remove all zones and set signals.timezone"
             )
-        } else if let Some(EndedExpiry { heading, by, text }) = ended_expiry.filter(|_| expiry.is_empty()) {
+        } else if let Some(ended) = ended_expiry.filter(|_| expiry.is_empty()) {
+            let EndedExpiry { heading_line, ending_line, ending_text } = ended;
             format!(
-                "no expiry given: line {by} ({text:?}) ended the expiry of line {heading}; write the expiry in each line, or again above this one"
+                "no expiry given: line {ending_line} ({ending_text:?}) ended the expiry of line {heading_line}; write the expiry in each line, or again above this line"
             )
         } else if let Some(line) = self.expiry.filter(|_| expiry.is_empty()) {
             lacks("expiry", line)
         } else if let Some(line) = self.no_entry.filter(|_| bot.is_empty() && symbol.is_empty()) {
-            format!("the entry names neither a symbol nor a bot, but line {line} may: write one in each line")
+            format!("no symbol or bot given, but line {line} may name one: write the name in each line")
         } else {
             return self.check_modifiers(cells, entry);
         };
@@ -168,11 +168,11 @@ impl ListContext {
     }
 }
 
-pub(super) fn numbered(text: &str) -> impl Iterator<Item = (u64, &str)> {
+pub(super) fn numbered_lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
     (1..).zip(text.lines()).map(|(line, text)| (line, text.trim())).filter(|(_, text)| !text.is_empty())
 }
 
-pub(super) fn parse_named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<CellLine>, String> {
+pub(super) fn parse_lines(text: &str, columns: &NamedColumns) -> Result<Vec<CellLine>, String> {
     let mut builder = csv::ReaderBuilder::new();
     let builder = builder.has_headers(false).trim(csv::Trim::All).flexible(true);
     let builder = builder.delimiter(columns.delimiter).comment(Some(b'#'));
@@ -187,7 +187,7 @@ pub(super) fn parse_named_lines(text: &str, columns: &NamedColumns) -> Result<Ve
         let alone = written.next().filter(|_| written.next().is_none());
         if alone.is_some_and(may_name_a_day) {
             return Err(format!(
-                "line {line}: when the first line is a header, a line with only a date does not apply to the lines below it; write the date before each time, as in 2026-01-05 10:30"
+                "line {line}: when the first line is a header, a line with only a date does not apply to the lines below; write the date before each time, as in 2026-01-05 10:30"
             ));
         }
         let cells = columns.cells(&record).map(Box::new);
@@ -207,8 +207,9 @@ pub(super) fn parse_named_lines(text: &str, columns: &NamedColumns) -> Result<Ve
 }
 
 pub(super) fn infer_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Vec<Vec<Column>>) {
-    let all: Vec<(u64, &str)> = numbered(text).collect();
-    let mut reader = Reader { bots, context: DateContext::default(), lines: Vec::new(), columns: Vec::new() };
+    let all: Vec<(u64, &str)> = numbered_lines(text).collect();
+    let mut reader =
+        LineReader { bots, context: HeadingContext::default(), lines: Vec::new(), columns: Vec::new() };
     let mut block_ends = 0;
     for (place, (line, written)) in all.iter().copied().enumerate() {
         if reader.lines.len() > MAX_ENTRIES {
@@ -219,8 +220,8 @@ pub(super) fn infer_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
         }
         let begins = place == 0 || all[place - 1].0 + 1 < line;
         match Some(&all[place..]).filter(|_| begins).and_then(|lines| find_block(lines, bots)) {
-            Some(Block { text, cells, columns, count }) => {
-                block_ends = place + count;
+            Some(EntryBlock { text, cells, columns, line_count }) => {
+                block_ends = place + line_count;
                 reader.push_entry((line, &text), cells, columns);
             }
             None => reader.read(line, written),
@@ -229,18 +230,18 @@ pub(super) fn infer_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
     (reader.lines, reader.columns)
 }
 
-struct Reader<'a> {
+struct LineReader<'a> {
     bots: &'a ListBots<'a>,
-    context: DateContext,
+    context: HeadingContext,
     lines: Vec<CellLine>,
     columns: Vec<Vec<Column>>,
 }
 
-impl Reader<'_> {
+impl LineReader<'_> {
     fn read(&mut self, line: u64, written: &str) {
         let new = |cells| CellLine::new(line, written, cells);
         if written.chars().nth(MAX_LINE_CHARS).is_some() {
-            self.context.end(line);
+            self.context.end_date(line);
             self.context.end_expiry((line, written));
             let problem = format!("the line has more than {MAX_LINE_CHARS} characters");
             self.lines.push(new(Err(problem)));
@@ -250,28 +251,28 @@ impl Reader<'_> {
         if let Some(left_out) = text.strip_prefix('#') {
             self.read_comment(left_out, new(Ok(LineCells::Comment)), written);
         } else if let Some(problem) = strikeout_problem(written) {
-            self.push_no_entry(&text.replace('~', " "), new(Err(problem)), true);
+            self.push_non_entry(&text.replace('~', " "), new(Err(problem)), true);
         } else if let Some(date) = parse_date_line(text, self.bots) {
             self.context.start_date(date, (line, written));
             self.lines.push(new(Ok(LineCells::Date(date))));
         } else if let Some(expiry) = parse_expiry_line(text, self.bots) {
-            self.context.begin_expiry(expiry, line);
+            self.context.start_expiry(expiry, line);
             self.lines.push(new(Ok(LineCells::Expiry)));
         } else {
             match infer_cells(text, self.bots) {
                 Ok(InferredLine::Nothing) => {}
                 Ok(InferredLine::Gale) => self.lines.push(new(Ok(LineCells::Gale))),
                 Ok(InferredLine::Entry(cells, columns)) => self.push_entry((line, written), cells, columns),
-                Err(problem) => self.push_no_entry(text, new(Err(problem)), false),
+                Err(problem) => self.push_non_entry(text, new(Err(problem)), false),
             }
         }
     }
 
     fn read_comment(&mut self, text: &str, comment: CellLine, written: &str) {
         if comment_names_a_day(text) {
-            self.context.comment(comment.line);
+            self.context.record_day_comment(comment.line);
         } else if may_name_a_day(text) {
-            self.context.end(comment.line);
+            self.context.end_date(comment.line);
         }
         let recognised = find_columns(text, self.bots);
         if recognised.contains(&Column::Expiry) {
@@ -283,26 +284,26 @@ impl Reader<'_> {
     }
 
     fn push_entry(&mut self, (line, text): (u64, &str), mut cells: Box<Cells>, mut columns: Vec<Column>) {
-        let day = self.context.date(&mut cells, &mut columns, line);
-        let ended_expiry = self.context.expiry(&mut cells, &mut columns, (line, text));
+        let date_source = self.context.apply_date(&mut cells, &mut columns, line);
+        let ended_expiry = self.context.apply_expiry(&mut cells, &mut columns, (line, text));
         self.columns.push(columns);
-        let entry = CellLine::new(line, text, day.clone().map(|_| LineCells::Entry(cells)));
-        self.lines.push(CellLine { day: day.unwrap_or_default(), ended_expiry, ..entry });
+        let entry = CellLine::new(line, text, date_source.clone().map(|_| LineCells::Entry(cells)));
+        self.lines.push(CellLine { date_source: date_source.unwrap_or_default(), ended_expiry, ..entry });
     }
 
-    /// Adds a line that is not an entry but may affect those below.
-    fn push_no_entry(&mut self, text: &str, line: CellLine, is_struck_out: bool) {
+    /// Adds a line that is not an entry but may affect the entries below.
+    fn push_non_entry(&mut self, text: &str, line: CellLine, is_struck_out: bool) {
         let recognised = find_columns(text, self.bots);
         let is_like_entry = is_like_entry(&recognised);
         let may_be_named = may_name_a_day(text);
         let alone = if may_be_named { Vec::new() } else { parse_zone_line(text) };
         let is_other = !is_like_entry && alone.is_empty();
-        let names_day = may_be_named || (is_other && may_head_a_day(text));
+        let names_day = may_be_named || (is_other && may_be_day_heading(text));
         if names_day || is_other {
-            self.context.end(line.line);
+            self.context.end_date(line.line);
         } else {
-            let time = split(text, self.bots).iter().find_map(|cell| time_of_day(cell));
-            self.context.record_other_time(time, line.line);
+            let time = split_cells(text, self.bots).iter().find_map(|cell| time_of_day(cell));
+            self.context.record_untraded_time(time, line.line);
         }
         if recognised.contains(&Column::Expiry) || is_other {
             self.context.end_expiry((line.line, &line.text));

@@ -23,11 +23,11 @@ pub(crate) use entry::{EntryTime, LineOutcome, ListEntry, ListTerms, ReadLine};
 pub(crate) use time::{timeframe, unix_millis};
 pub(crate) use zones::{offset_zone, zone_label};
 
-const MAX_NAMED_LINES: usize = 5;
+const MAX_LISTED_LINES: usize = 5;
 const MAX_SKIPPED_MOMENTS: usize = 100;
-const MAX_BYTES: u64 = 4_000_000;
+const MAX_FILE_BYTES: u64 = 4_000_000;
 
-pub(crate) const SOURCE: &str = "list";
+pub(crate) const SOURCE_NAME: &str = "list";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SignalList {
@@ -42,7 +42,7 @@ pub(crate) struct SignalList {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DueEntry {
     pub(crate) at: Millis,
-    /// Derived from the time, so that an edited file never repeats a trade.
+    /// Signal id, derived from the time so that an edited file never repeats a trade.
     pub(crate) id: SignalId,
     pub(crate) entry: ListEntry,
 }
@@ -57,7 +57,7 @@ impl SignalList {
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
         let mut list = Self { columns, hash, ..Self::default() };
         for line in &lines {
-            match &line.taken {
+            match &line.outcome {
                 LineOutcome::Entry(entry, _) => list.entries.push(*entry),
                 LineOutcome::Date | LineOutcome::Expiry | LineOutcome::Zones(_) | LineOutcome::Gale => {}
                 LineOutcome::Comment => list.comments.push(line.line),
@@ -99,33 +99,33 @@ impl SignalList {
     pub(crate) fn describe(&self) -> String {
         let what = counted(self.entries.len(), "entry", "entries");
         let columns = self.columns.as_ref().map(|columns| format!(", columns read as {columns}"));
-        let skipped = self.count_skipped();
+        let skipped = self.describe_skipped_lines();
         let [one, several] = ["duplicate line omitted", "duplicate lines omitted"];
-        let repeats = describe_lines(&self.repeats, one, several);
-        let [one, several] = ["comment that may be an entry", "comments that may be entries"];
-        let comments = describe_lines(&self.comments, one, several);
+        let repeats = describe_line_numbers(&self.repeats, one, several);
+        let [one, several] = ["comment that looks like an entry", "comments that look like entries"];
+        let comments = describe_line_numbers(&self.comments, one, several);
         format!("{what}{}{skipped}{repeats}{comments}", columns.unwrap_or_default())
     }
 
-    pub(super) fn describe_skipped(&self) -> Option<String> {
+    pub(super) fn describe_first_skipped(&self) -> Option<String> {
         let (first, why) = self.skipped.first()?;
-        Some(format!("{}; line {first}: {why}", self.count_skipped().trim_start_matches(", ")))
+        Some(format!("{}; line {first}: {why}", self.describe_skipped_lines().trim_start_matches(", ")))
     }
 
-    fn count_skipped(&self) -> String {
+    fn describe_skipped_lines(&self) -> String {
         let lines: Vec<u64> = self.skipped.iter().map(|(line, _)| *line).collect();
-        describe_lines(&lines, "line skipped", "lines skipped")
+        describe_line_numbers(&lines, "line skipped", "lines skipped")
     }
 
-    /// Describes a line skipped here but not in `before`. Matches by reason, since edits move lines.
-    pub(crate) fn newly_skipped(&self, before: &Self) -> Option<String> {
+    /// Describes a skipped line that `before` did not skip. Compares reasons, since edits move lines.
+    pub(crate) fn describe_new_skips(&self, before: &Self) -> Option<String> {
         let mut rest: Vec<&str> = before.skipped.iter().map(|(_, why)| why.as_str()).collect();
         let is_new = |(_, why): &&(u64, String)| {
             let known = rest.iter().position(|other| other == why);
             known.map(|place| rest.swap_remove(place)).is_none()
         };
         let (line, why) = self.skipped.iter().filter(is_new).last()?;
-        Some(format!("new line {line} is skipped: {why}"))
+        Some(format!("line {line} is now skipped: {why}"))
     }
 
     pub(crate) fn short_hash(&self) -> &str {
@@ -144,8 +144,8 @@ impl SignalList {
     }
 
     /// Returns the entries due in `(from, to]`, ordered by time and then by line.
-    /// If two lines request different trades of a bot at the same time, neither is due.
-    pub(crate) fn due(&self, from: Millis, to: Millis) -> Vec<DueEntry> {
+    /// If two lines request different trades of a bot at the same time, neither line is included.
+    pub(crate) fn due_entries(&self, from: Millis, to: Millis) -> Vec<DueEntry> {
         self.due_and_contradictions(from, to).0
     }
 
@@ -155,7 +155,7 @@ impl SignalList {
         to: Millis,
     ) -> (Vec<DueEntry>, Vec<Contradiction>) {
         let moments =
-            |&entry: &ListEntry| entry.when.between(from, to).map(move |at| DueEntry::new((at, entry)));
+            |&entry: &ListEntry| entry.when.times_between(from, to).map(move |at| DueEntry::new((at, entry)));
         let mut due: Vec<DueEntry> = self.entries.iter().flat_map(moments).collect();
         due.sort_by_key(|due| (due.at, due.entry.line));
         let contradictions = duplicates::take_contradictions(&mut due);
@@ -167,8 +167,8 @@ impl SignalList {
             let bot = bots.get(due.entry.bot.index()).map_or("", |bot| bot.name.as_str());
             format!("next {} of {bot} at {}", due.entry.direction, signal_id_at(due.at))
         });
-        let over = || match self.due(Millis::ZERO, now).last() {
-            Some(last) => format!("no entry is pending, the last was due at {}", signal_id_at(last.at)),
+        let over = || match self.due_entries(Millis::ZERO, now).last() {
+            Some(last) => format!("no entry is pending, the last entry was due at {}", signal_id_at(last.at)),
             None => "no entry is pending".to_owned(),
         };
         format!("{}; {}", self.describe(), next.unwrap_or_else(over))
@@ -182,11 +182,11 @@ impl SignalList {
         let mut at = from;
         (0..MAX_SKIPPED_MOMENTS).find_map(|_| {
             at = self.next_after(at)?;
-            self.due(at - Millis::new(1), at).first().copied()
+            self.due_entries(at - Millis::new(1), at).first().copied()
         })
     }
 
-    /// Returns the signals of a backtest within each bot's candles, and a warning about contradictions.
+    /// Returns a backtest's signals within each bot's candles, and a warning about contradictions.
     pub(crate) fn signals(
         &self,
         bots: &[BotSettings],
@@ -220,7 +220,7 @@ impl DueEntry {
         OutsideSignal {
             bot: id,
             direction,
-            source: SignalSource::truncated(SOURCE),
+            source: SignalSource::truncated(SOURCE_NAME),
             id: self.id,
             expires: None,
             expiry: close_type.map(|close_type| Expiry { close_type, ..bot.expiry() }),
@@ -229,12 +229,12 @@ impl DueEntry {
     }
 }
 
-fn describe_lines(lines: &[u64], one: &str, several: &str) -> String {
+fn describe_line_numbers(lines: &[u64], one: &str, several: &str) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let shown: Vec<String> = lines.iter().take(MAX_NAMED_LINES).map(u64::to_string).collect();
-    let more = if lines.len() > MAX_NAMED_LINES { " and more" } else { "" };
+    let shown: Vec<String> = lines.iter().take(MAX_LISTED_LINES).map(u64::to_string).collect();
+    let more = if lines.len() > MAX_LISTED_LINES { " and more" } else { "" };
     format!(", {} ({}{more})", counted(lines.len(), one, several), shown.join(", "))
 }
 
@@ -251,9 +251,9 @@ fn read_text(path: &Path) -> Result<String, String> {
     }
     let mut text = String::new();
     let file = std::fs::File::open(path).map_err(cannot)?;
-    file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(cannot)?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(format!("the file is larger than {} MB", MAX_BYTES / 1_000_000));
+    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text).map_err(cannot)?;
+    if text.len() as u64 > MAX_FILE_BYTES {
+        return Err(format!("the file is larger than {} MB", MAX_FILE_BYTES / 1_000_000));
     }
     Ok(text)
 }

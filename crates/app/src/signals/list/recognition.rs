@@ -1,23 +1,25 @@
-//! Recognition of cells in lines without a header, and of entries that span several lines.
+//! Recognition of cells in lists without a header, and of entries that span several lines.
 
 use super::above::strikeout_problem;
 use super::columns::{Cells, Column, ListBots};
 use super::lines::is_like_entry;
-use super::split::{TIME_AFTER_GALE, is_gale_only, is_number, normalise, parse_label, remove_gales, split};
+use super::split::{
+    TIME_AFTER_GALE, is_gale_only, is_number, normalise, parse_label, remove_gales, split_cells,
+};
 use super::time::{WrittenDate, time_of_day, timeframe};
 use crate::signals::message::parse_direction;
 use candlewick_sdk::Direction;
 
 const ARROWS_UP: [char; 5] = ['\u{2b06}', '\u{2191}', '\u{1f53c}', '\u{2197}', '\u{2934}'];
 const ARROWS_DOWN: [char; 5] = ['\u{2b07}', '\u{2193}', '\u{1f53d}', '\u{2198}', '\u{2935}'];
-const GREEN: char = '\u{1f7e2}';
-const RED: char = '\u{1f534}';
+const GREEN_CIRCLE: char = '\u{1f7e2}';
+const RED_CIRCLE: char = '\u{1f534}';
 const CHARTS: [char; 3] = ['\u{1f4c8}', '\u{1f4c9}', '\u{1f4ca}'];
-const CROSSES: &str =
+const CROSS_SIGNS: &str =
     "\u{274c}\u{274e}\u{1f6ab}\u{1f6d1}\u{1f6b7}\u{1f5d1}\u{26d4}\u{23f8}\u{1f44e}\u{2716}\u{2717}\u{2718}";
-/// Number of lines in an entry with pair, time, direction and expiry on separate lines.
+/// Number of lines of an entry that has pair, time, direction and expiry on separate lines.
 const BLOCK_LINES: std::ops::RangeInclusive<usize> = 3..=6;
-const SPLIT_ENTRY_COLUMNS: [&[Column]; 4] =
+const BLOCK_COLUMNS: [&[Column]; 4] =
     [&[Column::Symbol, Column::Bot], &[Column::Time], &[Column::Direction], &[Column::Expiry]];
 
 pub(super) enum InferredLine {
@@ -28,7 +30,7 @@ pub(super) enum InferredLine {
 
 pub(super) fn infer_cells(text: &str, bots: &ListBots<'_>) -> Result<InferredLine, String> {
     let has_picture = find_arrow(text)?.is_some() || find_circle(text)?.is_some();
-    if !has_picture && is_gale_only(&split(text, bots)) {
+    if !has_picture && is_gale_only(&split_cells(text, bots)) {
         return Ok(InferredLine::Gale);
     }
     infer_block(&[text], bots)
@@ -37,7 +39,7 @@ pub(super) fn infer_cells(text: &str, bots: &ListBots<'_>) -> Result<InferredLin
 pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Result<InferredLine, String> {
     let (mut line, mut has_gale) = (Vec::new(), false);
     for text in texts {
-        let mut own = split(text.as_ref(), bots);
+        let mut own = split_cells(text.as_ref(), bots);
         if has_gale && own.iter().any(|cell| time_of_day(cell).is_some()) {
             return Err(TIME_AFTER_GALE.to_owned());
         }
@@ -59,11 +61,11 @@ pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Res
         }
         place += 1;
         let labelled = label.take();
-        let minutes = labelled.and_then(|(_, columns)| labelled_minutes(cell, columns));
+        let minutes = labelled.and_then(|(_, columns)| parse_labelled_minutes(cell, columns));
         let cell = minutes.as_ref().unwrap_or(cell);
         let column = Column::classify(cell, bots)?;
         if let Some((label, columns)) = labelled.filter(|(_, columns)| !columns.contains(&column)) {
-            let what = columns.first().map(|column| column.with_article()).unwrap_or_default();
+            let what = columns.first().map(|column| column.label_with_article()).unwrap_or_default();
             return Err(format!("{cell:?} follows {label:?} but is not {what}"));
         }
         if let Some(earlier) = columns.iter().position(|known| *known == column) {
@@ -71,9 +73,9 @@ pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Res
             if column == Column::Direction && parse_direction(cell) == parse_direction(&cells.texts[3]) {
                 continue;
             }
-            let (one, what) = (earlier + 1, column.with_article());
-            let hint = if column == Column::Time { "; an expiry is written M5" } else { "" };
-            return Err(format!("columns {one} and {place} are both {what}: remove one of them{hint}"));
+            let (one, what) = (earlier + 1, column.label_with_article());
+            let hint = if column == Column::Time { "; write an expiry as M5" } else { "" };
+            return Err(format!("columns {one} and {place} are both {what}: remove one column{hint}"));
         }
         columns.push(column);
         match column {
@@ -89,7 +91,7 @@ pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Res
         return Err(missing_value_problem(label));
     }
     for text in texts {
-        add_pictures(text.as_ref(), bots, &mut cells, &mut columns)?;
+        add_picture_direction(text.as_ref(), bots, &mut cells, &mut columns)?;
     }
     match [Column::Time, Column::Direction].map(|column| columns.contains(&column)) {
         [true, true] => Ok(InferredLine::Entry(Box::new(cells), columns)),
@@ -108,27 +110,27 @@ fn missing_value_problem(label: &str) -> String {
     format!("nothing follows {label:?}")
 }
 
-/// Parses `EXP 5`, in which only the label marks the number as an expiry.
-fn labelled_minutes(cell: &str, columns: &[Column]) -> Option<String> {
+/// Parses the number in `EXP 5`. Only the label marks the number as an expiry in minutes.
+fn parse_labelled_minutes(cell: &str, columns: &[Column]) -> Option<String> {
     let minutes = format!("M{cell}");
     (columns == [Column::Expiry] && is_number(cell) && timeframe(&minutes).is_some()).then_some(minutes)
 }
 
-fn add_pictures(
+fn add_picture_direction(
     text: &str,
     bots: &ListBots<'_>,
     cells: &mut Cells,
     columns: &mut Vec<Column>,
 ) -> Result<(), String> {
-    if let Some(cross) = text.chars().find(|sign| CROSSES.contains(*sign)) {
-        return Err(format!("{cross} strikes the line out: remove the sign to trade it, or remove the line"));
+    if let Some(cross) = text.chars().find(|sign| CROSS_SIGNS.contains(*sign)) {
+        return Err(format!("{cross} strikes the line out: remove the sign, or remove the line"));
     }
     let arrow = find_arrow(text)?;
     // A circle in a line without a symbol, bot or direction is decoration.
     let gives_circle_sense = |cell: &String| {
         matches!(Column::classify(cell, bots), Ok(Column::Bot | Column::Symbol | Column::Direction))
     };
-    let circle = find_circle(text)?.filter(|_| split(text, bots).iter().any(gives_circle_sense));
+    let circle = find_circle(text)?.filter(|_| split_cells(text, bots).iter().any(gives_circle_sense));
     for (picture, up, down) in [
         (arrow, "the arrow points up", "the arrow points down"),
         (circle, "the circle is green (up)", "the circle is red (down)"),
@@ -140,31 +142,31 @@ fn add_pictures(
         }
         if parse_direction(&cells.texts[3]) != Ok(picture) {
             let words = if picture == Direction::Buy { up } else { down };
-            return Err(format!("{words}, but the text says {}: keep one of them", cells.texts[3]));
+            return Err(format!("{words}, but the text says {}: keep only one", cells.texts[3]));
         }
     }
     Ok(())
 }
 
 pub(super) fn parse_date_line(line: &str, bots: &ListBots<'_>) -> Option<WrittenDate> {
-    let mut cells = split(line, bots);
+    let mut cells = split_cells(line, bots);
     cells.retain(|cell| parse_label(cell).is_none_or(|columns| columns != [Column::Date]));
     if let [cell] = cells.as_slice() { WrittenDate::parse(cell.trim_end_matches(':')) } else { None }
 }
 
 pub(super) fn parse_expiry_line(line: &str, bots: &ListBots<'_>) -> Option<String> {
-    let cells = split(line, bots);
+    let cells = split_cells(line, bots);
     let (label, cell) = match cells.as_slice() {
         [cell] => (None, cell),
         [label, cell] => (Some(parse_label(label)?), cell),
         _ => return None,
     };
     if label.is_some_and(|columns| columns != [Column::Expiry])
-        || line.contains(|sign: char| CROSSES.contains(sign))
+        || line.contains(|sign: char| CROSS_SIGNS.contains(sign))
     {
         return None;
     }
-    let minutes = label.and_then(|columns| labelled_minutes(cell, columns));
+    let minutes = label.and_then(|columns| parse_labelled_minutes(cell, columns));
     let cell = minutes.as_ref().unwrap_or(cell);
     let is_expiry = Column::classify(cell, bots) == Ok(Column::Expiry);
     timeframe(cell).filter(|_| is_expiry).map(|expiry| expiry.to_string())
@@ -172,36 +174,36 @@ pub(super) fn parse_expiry_line(line: &str, bots: &ListBots<'_>) -> Option<Strin
 
 pub(super) fn find_columns(line: &str, bots: &ListBots<'_>) -> Vec<Column> {
     let mut columns: Vec<Column> =
-        split(line, bots).iter().filter_map(|cell| Column::classify(cell, bots).ok()).collect();
+        split_cells(line, bots).iter().filter_map(|cell| Column::classify(cell, bots).ok()).collect();
     let pictures = [find_arrow(line), find_circle(line)];
     columns.extend(pictures.into_iter().filter_map(Result::ok).flatten().map(|_| Column::Direction));
     columns
 }
 
 fn find_arrow(line: &str) -> Result<Option<Direction>, String> {
-    direction_by(line.contains(ARROWS_UP), line.contains(ARROWS_DOWN), "both an up and a down arrow")
+    choose_direction(line.contains(ARROWS_UP), line.contains(ARROWS_DOWN), "both an up and a down arrow")
 }
 
 fn find_circle(line: &str) -> Result<Option<Direction>, String> {
-    direction_by(line.contains(GREEN), line.contains(RED), "both a green and a red circle")
+    choose_direction(line.contains(GREEN_CIRCLE), line.contains(RED_CIRCLE), "both a green and a red circle")
 }
 
-fn direction_by(is_buy: bool, is_sell: bool, both: &str) -> Result<Option<Direction>, String> {
+fn choose_direction(is_buy: bool, is_sell: bool, both: &str) -> Result<Option<Direction>, String> {
     if is_buy && is_sell {
-        return Err(format!("the line has {both}: remove one of them"));
+        return Err(format!("the line has {both}: remove one"));
     }
     Ok(is_buy.then_some(Direction::Buy).or(is_sell.then_some(Direction::Sell)))
 }
 
-pub(super) struct Block {
+pub(super) struct EntryBlock {
     pub(super) text: String,
     pub(super) cells: Box<Cells>,
     pub(super) columns: Vec<Column>,
-    pub(super) count: usize,
+    pub(super) line_count: usize,
 }
 
-/// Returns the entry formed by the lines up to the next blank line, if none is an entry by itself.
-pub(super) fn find_block(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<Block> {
+/// Returns the entry that the lines up to the next blank line form. `None` if any line is an entry by itself.
+pub(super) fn find_block(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<EntryBlock> {
     let follows = |pair: &[(u64, &str)]| pair[0].0 + 1 == pair[1].0;
     let count = 1 + lines.windows(2).take_while(|pair| follows(pair)).count();
     let own = lines.get(..count).filter(|_| BLOCK_LINES.contains(&count))?;
@@ -212,7 +214,7 @@ pub(super) fn find_block(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<B
     let (texts, plain): (Vec<&str>, Vec<String>) =
         own.iter().map(|(_, text)| (*text, normalise(text))).unzip();
     let Ok(InferredLine::Entry(cells, columns)) = infer_block(&plain, bots) else { return None };
-    let is_whole = SPLIT_ENTRY_COLUMNS.iter().all(|one| one.iter().any(|column| columns.contains(column)));
+    let is_whole = BLOCK_COLUMNS.iter().all(|one| one.iter().any(|column| columns.contains(column)));
     let text = texts.join(" ");
-    is_whole.then_some(Block { text, cells, columns, count })
+    is_whole.then_some(EntryBlock { text, cells, columns, line_count: count })
 }

@@ -10,14 +10,14 @@ const DASHES: [char; 9] = [
     '\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}', '\u{2014}', '\u{2212}', '\u{fe63}', '\u{ff0d}',
     '\u{2796}',
 ];
-const INVISIBLE: [char; 7] =
+const INVISIBLE_CHARS: [char; 7] =
     ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200e}', '\u{200f}', '\u{2060}', '\u{feff}'];
 
-const ACCENTS: std::ops::RangeInclusive<char> = '\u{300}'..='\u{36f}';
+const ACCENT_MARKS: std::ops::RangeInclusive<char> = '\u{300}'..='\u{36f}';
 
 const LABELS: [(&str, &[Column]); 6] = [
     (" par pair paridade ativo activo asset moeda moneda symbol simbolo ", &[Column::Symbol, Column::Bot]),
-    (TIMES, &[Column::Time]),
+    (TIME_LABELS, &[Column::Time]),
     (" direcao direccion direction acao action tipo type ", &[Column::Direction]),
     (
         " exp expira expiry expiration expiracao expiracion timeframe duration duracao duracion ",
@@ -26,21 +26,21 @@ const LABELS: [(&str, &[Column]); 6] = [
     (" data date dia fecha day ", &[Column::Date]),
     (" entrada entry sinal signal senal ", &[Column::Time, Column::Direction]),
 ];
-const TIMES: &str = " hora horario time ";
-const EXPIRIES: &str = " exp expira expiry expiration expiracao expiracion ";
-const BEFORE_TIME: &str = " @ at as ";
-const MINUTES: &str = " min mins minute minutes minuto minutos ";
-const HOURS: &str = " hour hours hora horas ";
-const GALES: &str = " gale gales martingale martingales ";
-const BEFORE_GALE: &str = " sem no sin without com con with ate hasta up to max maximo maximum fazer ";
-const AFTER_GALE: &str = " max maximo maximum ";
-pub(super) const TIME_AFTER_GALE: &str = "the time follows a gale and may belong to it: write the time first";
+const TIME_LABELS: &str = " hora horario time ";
+const EXPIRY_LABELS: &str = " exp expira expiry expiration expiracao expiracion ";
+const WORDS_BEFORE_TIME: &str = " @ at as ";
+const MINUTE_UNITS: &str = " min mins minute minutes minuto minutos ";
+const HOUR_UNITS: &str = " hour hours hora horas ";
+const GALE_WORDS: &str = " gale gales martingale martingales ";
+const WORDS_BEFORE_GALE: &str = " sem no sin without com con with ate hasta up to max maximo maximum fazer ";
+const WORDS_AFTER_GALE: &str = " max maximo maximum ";
+pub(super) const TIME_AFTER_GALE: &str = "the time follows a gale (martingale step): write the time first";
 /// Maximum number of martingale steps. A larger number probably means something else.
 const MAX_GALES: u8 = 3;
 
 /// Replaces bold, full-width and similar letters, and removes invisible characters.
 pub(super) fn normalise(text: &str) -> String {
-    let seen = text.chars().filter(|sign| !INVISIBLE.contains(sign) && !ACCENTS.contains(sign));
+    let seen = text.chars().filter(|sign| !INVISIBLE_CHARS.contains(sign) && !ACCENT_MARKS.contains(sign));
     seen.map(|sign| plain_letter(replace_sign(sign))).collect()
 }
 
@@ -56,7 +56,7 @@ fn replace_sign(sign: char) -> char {
     }
 }
 
-/// Maps a mathematical letter or digit to the plain one. Alphabets have 52 letters or 10 digits each.
+/// Maps a mathematical letter or digit to ASCII. Each alphabet has 52 letters or 10 digits.
 fn plain_letter(sign: char) -> char {
     let code = u32::from(sign);
     let usual = match code {
@@ -88,13 +88,13 @@ pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// Returns whether `words`, which has a space around each word, contains `word`.
+/// Returns whether `words`, a text with a space around each word, contains `word`.
 pub(super) fn is_one_of(word: &str, words: &str) -> bool {
     !word.is_empty() && words.contains(&format!(" {word} "))
 }
 
 /// Splits a line at semicolons, commas, vertical bars or spaces. Drops decorations and the line number.
-pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
+pub(super) fn split_cells(line: &str, bots: &ListBots<'_>) -> Vec<String> {
     let mut cells: Vec<String> = Vec::new();
     let line = without_spaces_in_offsets(line);
     for part in strip_line_number(&line).split([';', ',', '|', '\t']).map(str::trim) {
@@ -119,7 +119,7 @@ pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
             if let Some(time) = time_after_label(word, rest) {
                 rest = time;
                 // `EXP 1 HORA 14:35` may mean an hour or a minute, so `1 HORA` is left ambiguous.
-                let is_one = |last: &String| last.parse() == Ok(1) && is_one_of(&fold(word), HOURS);
+                let is_one = |last: &String| last.parse() == Ok(1) && is_one_of(&fold(word), HOUR_UNITS);
                 match cells.get_mut(start..).and_then(<[String]>::last_mut).filter(|last| is_one(last)) {
                     Some(last) => last.extend([" ", word]),
                     None => cells.push(format!("{word}:")),
@@ -140,7 +140,7 @@ pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
     cells
 }
 
-/// Joins `UTC - 03:00`, which would otherwise be read as a zone and a time.
+/// Removes the spaces in `UTC - 03:00`, since `UTC` and `03:00` would become separate cells.
 fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
     let is_offset = |at: usize| {
         let rest = line.get(at + 3..)?;
@@ -158,18 +158,18 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{}{digits}", &line[..at + 3], &sign[..1]))
 }
 
-/// Returns the words after a label without a colon, as in `HORA às 14:35`.
+/// Returns the words after a time label without a colon, as in `HORA às 14:35`.
 fn time_after_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let time = match rest {
-        [first, time @ ..] if is_one_of(&fold(first), BEFORE_TIME) => time,
+        [first, time @ ..] if is_one_of(&fold(first), WORDS_BEFORE_TIME) => time,
         time => time,
     };
     let is_time = |word: &&str| split_word(word).iter().any(|cell| time_of_day(cell).is_some());
-    Some(time).filter(|time| is_one_of(&fold(word), TIMES) && time.first().is_some_and(is_time))
+    Some(time).filter(|time| is_one_of(&fold(word), TIME_LABELS) && time.first().is_some_and(is_time))
 }
 
 fn join_words(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
-    // Joins `EUR USD`, neither of which is a cell by itself.
+    // Joins `EUR USD`, since neither part is a cell by itself.
     let parts = [last, word];
     let is_word = |part: &str| part.len() >= 3 && part.bytes().all(|sign| sign.is_ascii_alphabetic());
     if parts.into_iter().all(is_word) {
@@ -180,10 +180,10 @@ fn join_words(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
     }
     let unit = fold(word);
     let is_count = last.len() <= 2 && is_number(last);
-    if is_count && is_one_of(&unit, MINUTES) {
+    if is_count && is_one_of(&unit, MINUTE_UNITS) {
         return Some(format!("{last}min"));
     }
-    if is_count && is_one_of(&unit, HOURS) {
+    if is_count && is_one_of(&unit, HOUR_UNITS) {
         return Some(format!("H{last}"));
     }
     let is_utc = ["UTC", "GMT"].iter().any(|name| last.eq_ignore_ascii_case(name));
@@ -191,7 +191,7 @@ fn join_words(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
     is_zone.then(|| format!("{last}{word}"))
 }
 
-/// Splits `2026-11-30T09:20:00-05:00`, `10:50Z` and `10:50+05:30`. `10:50-03:00` may be a time range.
+/// Splits `2026-11-30T09:20:00-05:00`, `10:50Z` or `10:50+05:30`. `10:50-03:00` may be a time range.
 fn split_instant(word: &str) -> Option<Vec<String>> {
     let dated = word
         .split_once(['T', 't'])
@@ -247,17 +247,17 @@ fn strip_line_number(line: &str) -> &str {
 
 pub(super) fn parse_label(cell: &str) -> Option<&'static [Column]> {
     let word = fold(cell);
-    if is_one_of(&word, BEFORE_TIME) {
+    if is_one_of(&word, WORDS_BEFORE_TIME) {
         return Some(&[Column::Time]);
     }
     // `EXP 5` and `EXPIRAÇÃO 5` are labels without a colon.
-    let bare = || Some(word.as_str()).filter(|word| is_one_of(word.trim_end_matches('.'), EXPIRIES));
+    let bare = || Some(word.as_str()).filter(|word| is_one_of(word.trim_end_matches('.'), EXPIRY_LABELS));
     let label = word.strip_suffix([':', '=']).or_else(bare)?.trim_end_matches('.');
     LABELS.iter().find(|(names, _)| is_one_of(label, names)).map(|(_, columns)| *columns)
 }
 
 fn is_gale(cell: &str) -> bool {
-    is_one_of(fold(cell).trim_end_matches(':'), GALES)
+    is_one_of(fold(cell).trim_end_matches(':'), GALE_WORDS)
 }
 
 fn is_gale_count(cell: &str) -> bool {
@@ -267,7 +267,7 @@ fn is_gale_count(cell: &str) -> bool {
 pub(super) fn is_gale_only(cells: &[String]) -> bool {
     let is_beside = |cell: &String| {
         let word = fold(cell);
-        let words = is_one_of(&word, BEFORE_GALE) || is_one_of(&word, AFTER_GALE);
+        let words = is_one_of(&word, WORDS_BEFORE_GALE) || is_one_of(&word, WORDS_AFTER_GALE);
         // UP is a direction here.
         (words && parse_direction(cell).is_err())
             || is_gale_count(word.trim_end_matches(['º', 'ª', '°', ':']))
@@ -294,10 +294,10 @@ pub(super) fn remove_gales(cells: &mut Vec<String>) -> Result<bool, String> {
         }
         // `up` is a direction in `UP GALE 1`, but not in `up to 1 gale`.
         let is_up_to = |at: usize| fold(&cells[at]) == "up" && !is_word(cells.get(at + 1), " to ");
-        while from > 0 && is_word(cells.get(from - 1), BEFORE_GALE) && !is_up_to(from - 1) {
+        while from > 0 && is_word(cells.get(from - 1), WORDS_BEFORE_GALE) && !is_up_to(from - 1) {
             from -= 1;
         }
-        while is_word(cells.get(to), AFTER_GALE) {
+        while is_word(cells.get(to), WORDS_AFTER_GALE) {
             to += 1;
         }
         cells.drain(from..to);
@@ -316,7 +316,7 @@ mod tests {
             ("gale 10:55 / 11:00|10:55 UP GALE 1|GALE 10:55 CALL|EURUSD GALE 10:55|10:55", false),
         ] {
             for line in lines.split('|') {
-                let cells = split(line, &ListBots::new(&[]));
+                let cells = split_cells(line, &ListBots::new(&[]));
                 assert_eq!(is_gale_only(&cells), expected, "{line}: {cells:?}");
             }
         }
@@ -345,12 +345,12 @@ mod tests {
             ("10:50-11:00 CALL", "10:50-11:00|CALL"),
             ("EURUSD-10:50", "EURUSD-10:50"),
         ] {
-            assert_eq!(split(line, &ListBots::new(&[])).join("|"), expected, "{line}");
+            assert_eq!(split_cells(line, &ListBots::new(&[])).join("|"), expected, "{line}");
         }
         for time in ["- [14:35]", "as 14:35", "às 14:35", "@ 14:35"] {
             for (count, expected) in [(5, "CALL|EXP|5|HORA:|14:35"), (1, "CALL|EXP|1 HORA|14:35")] {
                 let line = format!("CALL EXP {count} HORA {time}");
-                assert_eq!(split(&line, &ListBots::new(&[])).join("|"), expected, "{line}");
+                assert_eq!(split_cells(&line, &ListBots::new(&[])).join("|"), expected, "{line}");
             }
         }
     }

@@ -26,7 +26,7 @@ fn bots() -> Vec<BotSettings> {
 }
 
 fn terms(zone: &str) -> ListTerms {
-    ListTerms { zone: zone.parse().unwrap(), dates: None, skip_unknown: false }
+    ListTerms { zone: zone.parse().unwrap(), date_order: None, skip_unknown: false }
 }
 
 fn list(text: &str) -> Result<SignalList, String> {
@@ -124,7 +124,7 @@ fn entries_are_due_in_their_zones_across_clock_changes() {
         ("2026-10-31T00:00", "2026-11-03T00:00", 896),
         ("2026-07-01T00:00", "2026-07-03T00:00", 600),
     ] {
-        let due = list.due(at(from), at(to));
+        let due = list.due_entries(at(from), at(to));
         let found: BTreeSet<(Millis, u64)> = due.iter().map(|due| (due.at, due.entry.line)).collect();
         assert_eq!(found.len(), due.len(), "none twice");
         assert_eq!(found, by_minutes(&list, at(from), at(to)), "{from}");
@@ -167,7 +167,7 @@ fn parses_columns_in_any_order() {
         let list = traders(text).unwrap_or_else(|problem| panic!("{text:?}: {problem}"));
         let columns = columns.replace('*', "time (daily: no date given)");
         assert_eq!(list.columns.clone().unwrap_or_default(), columns);
-        let due = list.due(at("2026-01-05T12:00"), at("2026-01-05T14:00"));
+        let due = list.due_entries(at("2026-01-05T12:00"), at("2026-01-05T14:00"));
         let row = |due: &DueEntry| {
             let length = due.entry.close_type.map(CloseType::duration);
             (due.at, due.entry.bot.index(), due.entry.direction.to_string(), length)
@@ -177,7 +177,7 @@ fn parses_columns_in_any_order() {
             (at("2026-01-05T13:02"), 0, "SELL".to_owned(), Some(Millis::MINUTE)),
         ];
         assert_eq!(due.iter().map(row).collect::<Vec<_>>(), expected, "{text:?}");
-        let tomorrow = list.due(at("2026-01-06T12:00"), at("2026-01-06T14:00")).len();
+        let tomorrow = list.due_entries(at("2026-01-06T12:00"), at("2026-01-06T14:00")).len();
         let is_dated = columns.contains("date;") || columns.contains("date (");
         assert_eq!(tomorrow, if is_dated { 0 } else { 2 }, "{text:?}");
     }
@@ -230,7 +230,7 @@ fn skips_or_rejects_lines_copied_from_a_chat() {
     let list = SignalList::parse(CHAT, &traders_bots(), skipping).unwrap();
     let words = list.describe();
     assert!(words.starts_with("3 entries") && words.ends_with("3 lines skipped (1, 10, 11)"), "{words}");
-    let due = list.due(at("2026-01-05T12:00"), at("2026-01-06T12:00"));
+    let due = list.due_entries(at("2026-01-05T12:00"), at("2026-01-06T12:00"));
     let found: Vec<_> = due
         .iter()
         .map(|due| (due.at, due.entry.bot.index(), due.entry.direction.to_string(), due.entry.line))
@@ -247,13 +247,13 @@ fn skips_or_rejects_lines_copied_from_a_chat() {
     let list = SignalList::parse(named, &traders_bots(), skipping).unwrap();
     assert_eq!(list.describe(), "2 entries, 1 line skipped (7)");
     let edited =
-        |text: &str| SignalList::parse(text, &traders_bots(), skipping).unwrap().newly_skipped(&list);
+        |text: &str| SignalList::parse(text, &traders_bots(), skipping).unwrap().describe_new_skips(&list);
     assert_eq!(edited(named), None);
     assert_eq!(edited(&format!("# moved\n{named}")), None);
     let again = edited(&format!("{named}10:10,GBPJPY,CALL\n")).unwrap();
-    assert!(again.starts_with("new line 8 is skipped: no bot trades \"GBPJPY\""), "{again}");
+    assert!(again.starts_with("line 8 is now skipped: no bot trades \"GBPJPY\""), "{again}");
     let before = edited(&named.replace("# later\n", "later\n")).unwrap();
-    assert!(before.starts_with("new line 5 is skipped: "), "{before}");
+    assert!(before.starts_with("line 5 is now skipped: "), "{before}");
 }
 
 #[test]
@@ -273,10 +273,10 @@ fn skipped_heading_also_skips_the_lines_that_depend_on_it() {
             "no year given, but line 1 has",
         ),
         ("M15 VIP\nEURUSD;10:00;CALL\n", traders_bots(), "no expiry given, but line 1 has one"),
-        ("GBPJPY\n10:00 CALL\n", one.to_vec(), "neither a symbol nor a bot, but line 1 may"),
+        ("GBPJPY\n10:00 CALL\n", one.to_vec(), "no symbol or bot given, but line 1 may"),
     ] {
         let (lines, _) = super::entry::read_lines(text, &bots, skipping).unwrap();
-        let LineOutcome::Unknown(refused) = &lines[1].taken else { panic!("{text}: {:?}", lines[1].taken) };
+        let LineOutcome::Unknown(refused) = &lines[1].outcome else { panic!("{text}: {lines:?}") };
         assert!(refused.contains(problem), "{text}: {refused}");
         let taken = SignalList::parse(text, &bots, skipping).unwrap();
         assert!(taken.entries.iter().all(|entry| entry.line == 1), "{text}");
@@ -308,7 +308,7 @@ fn never_accepts_a_list_partially() {
                 let (lines, _) =
                     super::entry::read_lines(&text, &traders_bots(), terms("America/Sao_Paulo")).unwrap();
                 let is_heading =
-                    |line: &&ReadLine| matches!(line.taken, LineOutcome::Date | LineOutcome::Expiry);
+                    |line: &&ReadLine| matches!(line.outcome, LineOutcome::Date | LineOutcome::Expiry);
                 let dates = lines.iter().filter(is_heading).count();
                 let more = |line: &ReadLine| count_lines(&text, line).saturating_sub(1);
                 let further: usize = lines.iter().map(more).sum();

@@ -7,14 +7,14 @@ use candlewick_sdk::{CloseType, Millis};
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Timelike};
 use chrono_tz::Tz;
 
-const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
+const TIME_FORMATS: [&str; 2] = ["%H:%M", "%H:%M:%S"];
 /// Search horizon in days: a week, plus another week if DST skips the time.
 const SEARCH_DAYS: i64 = 15;
 /// Search horizon for 29 February, in years. The year 2100 is not a leap year.
 const SEARCH_YEARS: i32 = 8;
 const MAX_UTC_OFFSET: Millis = Millis::from_seconds(16 * 3_600);
 const LEAP_YEAR: i32 = 2_024;
-const ORDERS: [DateOrder; 2] = [DateOrder::DayFirst, DateOrder::MonthFirst];
+const DATE_ORDERS: [DateOrder; 2] = [DateOrder::DayFirst, DateOrder::MonthFirst];
 
 /// Parses `14:35`, `14:35:00`, `14h35` or `2:35 PM`.
 pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
@@ -31,7 +31,7 @@ pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
     if colon.split(':').skip(1).any(|part| part.len() != 2) {
         return None;
     }
-    let time = TIMES.iter().find_map(|form| NaiveTime::parse_from_str(&colon, form).ok())?;
+    let time = TIME_FORMATS.iter().find_map(|form| NaiveTime::parse_from_str(&colon, form).ok())?;
     if is_leap_second(&time) {
         return None;
     }
@@ -41,17 +41,16 @@ pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
     time.with_hour(hour % 12 + half)
 }
 
-/// Returns whether a time is a leap second, which no venue clock shows.
 pub(super) fn is_leap_second(time: &impl Timelike) -> bool {
     time.nanosecond() >= 1_000_000_000
 }
 
-/// Accepts milliseconds in the years 2001 to 2286. Rejects values in seconds.
+/// Accepts milliseconds since 1970 in the years 2001 to 2286. Rejects values in seconds.
 pub(crate) fn unix_millis(ms: i64) -> Option<Millis> {
     (1_000_000_000_000..10_000_000_000_000).contains(&ms).then_some(Millis::new(ms))
 }
 
-/// A recurring time of day. Skipped if DST omits it; the first occurrence counts if DST repeats it.
+/// A recurring time of day. A time that DST skips is omitted; a time that DST repeats counts once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockTime {
     pub(crate) time: NaiveTime,
@@ -111,9 +110,9 @@ impl ClockTime {
         format!("{} {days}, {}", self.time, zone_label(self.zone))
     }
 
-    /// Returns the times in `(from, to]`, ascending.
-    pub(crate) fn between(self, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
-        let (first, last) = (utc_day(from, -1), utc_day(to, 1));
+    /// Returns the times in `(from, to]` in ascending order.
+    pub(crate) fn times_between(self, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
+        let (first, last) = (utc_date_plus_days(from, -1), utc_date_plus_days(to, 1));
         let days = first.into_iter().flat_map(|day| day.iter_days());
         let days = days.take_while(move |day| last.is_some_and(|last| *day <= last));
         let is_near = move |day: &NaiveDate| {
@@ -126,9 +125,9 @@ impl ClockTime {
 
     pub(crate) fn next_after(self, from: Millis) -> Option<Millis> {
         let Some((month, day)) = self.date else {
-            return self.between(from, from + Millis::DAY * SEARCH_DAYS).next();
+            return self.times_between(from, from + Millis::DAY * SEARCH_DAYS).next();
         };
-        let year = utc_day(from, -1)?.year();
+        let year = utc_date_plus_days(from, -1)?.year();
         let days = (year..=year + SEARCH_YEARS).filter_map(|year| NaiveDate::from_ymd_opt(year, month, day));
         days.filter_map(|day| self.moment_on(day)).find(|moment| *moment > from)
     }
@@ -144,7 +143,7 @@ impl ClockTime {
     }
 }
 
-fn utc_day(moment: Millis, days: i64) -> Option<NaiveDate> {
+fn utc_date_plus_days(moment: Millis, days: i64) -> Option<NaiveDate> {
     let day = DateTime::from_timestamp_millis(moment.get())?.date_naive();
     day.checked_add_signed(TimeDelta::days(days))
 }
@@ -178,7 +177,7 @@ pub(super) enum WrittenDate {
 
 impl WrittenDate {
     pub(super) fn parse(cell: &str) -> Option<Self> {
-        let is_one = |date: &Self| ORDERS.into_iter().any(|order| date.read(order).is_some());
+        let is_one = |date: &Self| DATE_ORDERS.into_iter().any(|order| date.resolve(order).is_some());
         Self::parse_numbers(cell).filter(is_one)
     }
 
@@ -209,7 +208,7 @@ impl WrittenDate {
         })
     }
 
-    pub(super) fn read(self, order: DateOrder) -> Option<ListDate> {
+    pub(super) fn resolve(self, order: DateOrder) -> Option<ListDate> {
         let date = self.in_order(order);
         NaiveDate::from_ymd_opt(date.year.unwrap_or(LEAP_YEAR), date.month, date.day).map(|_| date)
     }
@@ -229,9 +228,9 @@ impl WrittenDate {
     }
 }
 
-pub(super) fn date_problem(cell: &str) -> Option<String> {
+pub(super) fn describe_invalid_date(cell: &str) -> Option<String> {
     let written = WrittenDate::parse_numbers(cell)?;
-    let mut months = ORDERS.into_iter().map(|order| written.in_order(order));
+    let mut months = DATE_ORDERS.into_iter().map(|order| written.in_order(order));
     let of_month = months.find_map(|date| {
         let first = NaiveDate::from_ymd_opt(date.year.unwrap_or(LEAP_YEAR), date.month, 1)?;
         let is_february = date.month == 2 && date.year.is_some();
@@ -241,16 +240,16 @@ pub(super) fn date_problem(cell: &str) -> Option<String> {
     Some(of_month.unwrap_or_else(|| "that month does not exist".to_owned()))
 }
 
-/// Returns the date order: `set`, or the only valid order of a date. `None` if no date is ambiguous.
+/// Returns `set`, or the only order in which the dates are valid. `None` if no date needs an order.
 pub(super) fn infer_date_order(
     dates: &[(u64, WrittenDate)],
     set: Option<DateOrder>,
 ) -> Result<Option<DateOrder>, String> {
-    let [day_first, month_first] = ORDERS;
-    let mut open = dates.iter().filter(|(_, date)| date.read(day_first) != date.read(month_first));
+    let [day_first, month_first] = DATE_ORDERS;
+    let mut open = dates.iter().filter(|(_, date)| date.resolve(day_first) != date.resolve(month_first));
     let first_only_in = |order: DateOrder| {
         let other = order.other();
-        let is_it = |date: WrittenDate| date.read(order).is_some() && date.read(other).is_none();
+        let is_it = |date: WrittenDate| date.resolve(order).is_some() && date.resolve(other).is_none();
         dates.iter().find(|(_, date)| is_it(*date)).map(|(line, _)| *line)
     };
     let (day, month) = (first_only_in(DateOrder::DayFirst), first_only_in(DateOrder::MonthFirst));
@@ -271,8 +270,8 @@ pub(super) fn infer_date_order(
             Some((line, date)) => Err(format!(
                 "line {line}: the date may be {} or {}, and no other date shows the order: write dates as 2026-11-27, or set \
                  signals.dates = \"day_first\" or \"month_first\"",
-                format_day(date.read(DateOrder::DayFirst)),
-                format_day(date.read(DateOrder::MonthFirst))
+                format_day(date.resolve(DateOrder::DayFirst)),
+                format_day(date.resolve(DateOrder::MonthFirst))
             )),
         },
     }
@@ -296,7 +295,7 @@ mod tests {
     /// Checks the times within a range, in UTC. Expected values are from `date -u -d 'TZ="..." ...'`.
     fn check((time, zone, days): (&str, &str, &str), (from, to): (&str, &str), expected: &[&str]) {
         let moment = |text: &str| parse_time(text).unwrap();
-        let moments = clock_time(time, zone, days).between(moment(from), moment(to));
+        let moments = clock_time(time, zone, days).times_between(moment(from), moment(to));
         let expected: Vec<Millis> = expected.iter().map(|text| moment(text)).collect();
         assert_eq!(moments.collect::<Vec<_>>(), expected, "{time} {zone} {days}");
     }
@@ -341,7 +340,7 @@ mod tests {
         let of = |month, day| ClockTime { date: Some((month, day)), ..daily };
         // Sao Paulo is 3 h behind UTC since 2019.
         let all: Vec<Millis> =
-            of(11, 27).between(moment("2026-01-01T00:00"), moment("2028-01-01T00:00")).collect();
+            of(11, 27).times_between(moment("2026-01-01T00:00"), moment("2028-01-01T00:00")).collect();
         assert_eq!(all, [moment("2026-11-27T13:00"), moment("2027-11-27T13:00")]);
         assert_eq!(of(11, 27).next_after(all[0]), Some(all[1]));
         assert_eq!(of(11, 27).next_after(all[0] - Millis::new(1)), Some(all[0]));
@@ -398,7 +397,7 @@ mod tests {
             ("29/02", of(None, 2, 29), None),
         ] {
             let date = WrittenDate::parse(cell).unwrap();
-            let found = (date.read(DateOrder::DayFirst), date.read(DateOrder::MonthFirst));
+            let found = (date.resolve(DateOrder::DayFirst), date.resolve(DateOrder::MonthFirst));
             assert_eq!(found, (day_first, month_first), "{cell}");
         }
         for cell in "29/02/2026|31/04|00/04|10.30|10:30|+5/01|2026-11-27-1|1/2/3/4|/|M5".split('|') {

@@ -1,4 +1,4 @@
-//! Time zone offsets and names, in entries and in other lines that may apply to them.
+//! Recognition of time zone offsets and names in entries and headings.
 
 use super::split::{fold, is_number, is_one_of};
 use crate::candles::distinct;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// Abbreviations that mean a single UTC offset all year.
-const SINGLE_ZONES: [(&str, &str); 11] = [
+const ZONE_ABBREVIATIONS: [(&str, &str); 11] = [
     ("brt", "UTC-3"),
     ("pkt", "UTC+5"),
     ("npt", "UTC+5:45"),
@@ -21,10 +21,10 @@ const SINGLE_ZONES: [(&str, &str); 11] = [
     ("msk", "Europe/Moscow"),
 ];
 /// Abbreviations that name several zones, or that are also used in the wrong season.
-const AMBIGUOUS: &str = " est edt cst cdt mst mdt pst pdt akst akdt hst hdt ast adt nst ndt brst bst ist cet cest eet eest wet msd \
+const AMBIGUOUS_ABBREVIATIONS: &str = " est edt cst cdt mst mdt pst pdt akst akdt hst hdt ast adt nst ndt brst bst ist cet cest eet eest wet msd \
     kst aest aedt aest acst acdt awst nzst nzdt ict myt uyt uyst clt clst pyt pyst ect gft fnt irst irdt bdt mmt aft trt azt gst \
     samt yekt omst krat irkt yakt vlat uzt kzt almt lkt mvt cct amst wgt egt est5edt cst6cdt mst7mdt pst8pdt ";
-/// Words that name a zone only when alone or next to a time word.
+/// Words that name a zone only without other words or next to a time word.
 const WORDLIKE_ZONES: &str = " et ct mt pt ny nyc ldn sp rj br brl uk gb us usa in ind pk ng za jp z zulu cat eat wat amt art cot pet vet bot act wit \
     get met west mest est eastern central mountain pacific atlantic greenwich brasil brazil india pakistan bangladesh indonesia nigeria \
     kenya ghana angola mozambique mocambique portugal spain espana france germany alemanha italy england inglaterra turkey russia \
@@ -33,7 +33,7 @@ const WORDLIKE_ZONES: &str = " et ct mt pt ny nyc ldn sp rj br brl uk gb us usa 
 const PLACE_NAMES: &str = "nova york, nova iorque, nueva york, londres, lisboa, madri, moscou, moscu, toquio, tokio, \
     berlim, frankfurt, pequim, beijing, pekin, sidney, mumbai, bombay, delhi, chennai, bangalore, hyderabad, \
     islamabad, lahore, abuja, washington, miami, rio de janeiro, belo horizonte, curitiba, wall street";
-/// IANA cities that are far more often ordinary words or personal names.
+/// IANA city names that are far more often ordinary words or personal names.
 const AMBIGUOUS_CITIES: &str = " north south west east center easter christmas wake midway general nome oral troll resolute reunion acre act nsw lhi \
     victoria queensland tasmania ";
 const CONTINENTS: &str = " Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific ";
@@ -41,16 +41,16 @@ const ZONE_LABELS: &str = "time zone zona fuso hora huso timezone waktu uhrzeit 
 const NON_ZONE_WORDS: &str = " timeframe timeframes timer lifetime sometimes overtime anytime onetime ";
 const NON_ZONE_PHRASES: &str = "time frame, expiry time, expiration time, real time, real-time, all the time, \
     first time, last time, next time, this time, on time, in time, tempo real, zona de";
-const LABELS: &str = " par pair pairs ativo activo asset symbol moeda moneda currency time hora horario horas direction direcao direccion \
+const COLUMN_LABELS: &str = " par pair pairs ativo activo asset symbol moeda moneda currency time hora horario horas direction direcao direccion \
     action acao sinal signal entrada entry expiry expiration expiracao exp tempo timeframe date data fecha dia day ";
 const WORDS_NEAR_ZONE: &str =
     " timezone time times zone fuso zona horario hora horas de do da of all are is in the tz local utc gmt ";
-const SHIFTS: &str =
+const SHIFT_WORDS: &str =
     " minus plus menos mais mas behind ahead before after atras adelante antes depois later earlier ";
 const WORDS_NEAR_WORDLIKE_ZONE: &str =
     " time times hora horario session sessao sesion market mercado open close signals sinais ";
 
-static CITIES: LazyLock<BTreeMap<String, Tz>> = LazyLock::new(|| {
+static CITY_ZONES: LazyLock<BTreeMap<String, Tz>> = LazyLock::new(|| {
     let city_of = |zone: &Tz| {
         let (continent, rest) = zone.name().split_once('/')?;
         let city = fold(&rest.rsplit('/').next()?.replace('_', " "));
@@ -64,14 +64,14 @@ static CITIES: LazyLock<BTreeMap<String, Tz>> = LazyLock::new(|| {
     cities
 });
 
-fn known_zone(word: &str) -> Option<Tz> {
+fn zone_from_abbreviation(word: &str) -> Option<Tz> {
     let word = word.to_lowercase();
-    let (_, zone) = SINGLE_ZONES.iter().find(|(known, _)| *known == word)?;
+    let (_, zone) = ZONE_ABBREVIATIONS.iter().find(|(known, _)| *known == word)?;
     offset_zone(zone).or_else(|| zone.parse().ok())
 }
 
 fn may_name_a_zone(words: &[&str]) -> bool {
-    if !words.is_empty() && words.iter().all(|word| is_one_of(word, LABELS)) && words.len() > 1 {
+    if !words.is_empty() && words.iter().all(|word| is_one_of(word, COLUMN_LABELS)) && words.len() > 1 {
         return false;
     }
     let mut line = format!(" {} ", words.join(" "));
@@ -95,24 +95,24 @@ fn may_name_a_zone(words: &[&str]) -> bool {
 }
 
 pub(super) fn is_ambiguous_zone(word: &str) -> bool {
-    is_one_of(word, AMBIGUOUS)
+    is_one_of(word, AMBIGUOUS_ABBREVIATIONS)
 }
 
-fn is_zone_context(word: &str) -> bool {
+fn is_zone_context_word(word: &str) -> bool {
     is_one_of(word, WORDS_NEAR_ZONE)
         || is_one_of(word, &CONTINENTS.to_lowercase())
-        || known_zone(word).is_some()
-        || CITIES.keys().any(|city| city.split(' ').any(|part| part == word))
+        || zone_from_abbreviation(word).is_some()
+        || CITY_ZONES.keys().any(|city| city.split(' ').any(|part| part == word))
 }
 
 pub(super) fn parse_zone(text: &str) -> Option<Tz> {
-    text.parse().ok().or_else(|| offset_zone(text)).or_else(|| known_zone(text))
+    text.parse().ok().or_else(|| offset_zone(text)).or_else(|| zone_from_abbreviation(text))
 }
 
 /// Parses a zone in an unnamed column. Rejects ambiguous names such as `EST`.
 pub(super) fn parse_zone_cell(text: &str) -> Option<Tz> {
     offset_zone(text)
-        .or_else(|| known_zone(text))
+        .or_else(|| zone_from_abbreviation(text))
         .or_else(|| text.parse().ok().filter(|_| text.contains('/')))
 }
 
@@ -128,20 +128,20 @@ pub(crate) fn zone_label(zone: Tz) -> String {
     }
 }
 
-/// Returns the distinct time zones in a line; `None` for a zone that cannot be parsed.
+/// Returns the distinct time zones in a line. `None` stands for a zone that cannot be parsed.
 pub(super) fn find_zones(line: &str) -> Vec<Option<Tz>> {
     let text = fold(line);
-    let words: Vec<&str> = words_in(&text).collect();
+    let words: Vec<&str> = split_words(&text).collect();
     let names = line.split(|sign: char| !(sign.is_alphanumeric() || "/_-+".contains(sign)));
     let iana = names.filter(|name| name.contains('/')).filter_map(parse_zone);
     let mut zones: Vec<Option<Tz>> = iana.map(Some).collect();
     zones.extend(find_utc_names(&text).map(|(name, behind)| parse_offset(name, behind, &text)));
-    zones.extend(words.iter().filter_map(|word| known_zone(word)).map(Some));
+    zones.extend(words.iter().filter_map(|word| zone_from_abbreviation(word)).map(Some));
     for count in 1..=3 {
-        let cities = words.windows(count).filter_map(|words| CITIES.get(&words.join(" ")));
+        let cities = words.windows(count).filter_map(|words| CITY_ZONES.get(&words.join(" ")));
         zones.extend(cities.copied().map(Some));
     }
-    if zones.is_empty() && (may_name_a_zone(&words) || may_abbreviate_zone(line, &text)) {
+    if zones.is_empty() && (may_name_a_zone(&words) || may_contain_zone_abbreviation(line, &text)) {
         zones.push(None);
     }
     distinct(zones)
@@ -150,15 +150,15 @@ pub(super) fn find_zones(line: &str) -> Vec<Option<Tz>> {
 pub(super) fn parse_zone_line(line: &str) -> Vec<Tz> {
     let zones: Option<Vec<Tz>> = find_zones(line).into_iter().collect();
     let text = fold(line);
-    let says_no_more = || words_in(&text).all(|word| is_number(word) || is_zone_context(word));
+    let says_no_more = || split_words(&text).all(|word| is_number(word) || is_zone_context_word(word));
     zones.filter(|_| says_no_more()).unwrap_or_default()
 }
 
-fn words_in(text: &str) -> impl Iterator<Item = &str> {
+fn split_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Returns each `utc` and `gmt` with the text after it, except in names such as `Etc/GMT+3`.
+/// Returns each `utc` or `gmt` and the text after the name. Skips names such as `Etc/GMT+3`.
 fn find_utc_names(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let names = text.match_indices("utc").chain(text.match_indices("gmt"));
     names
@@ -170,7 +170,7 @@ fn parse_offset(name: &str, behind: &str, text: &str) -> Option<Tz> {
     let behind = behind.trim_start();
     let Some(sign) = behind.chars().next().filter(|sign| "+-".contains(*sign)) else {
         // `UTC3`, `-3 UTC` and `UTC minus 3` are ambiguous.
-        let is_shift = |word: &str| is_hours(word) || is_one_of(word, SHIFTS);
+        let is_shift = |word: &str| is_hours(word) || is_one_of(word, SHIFT_WORDS);
         let mut words = text.split(|sign: char| !(sign.is_alphanumeric() || "+-:/.".contains(sign)));
         let is_bare = !behind.starts_with(|sign: char| sign.is_alphanumeric()) && !words.any(is_shift);
         return offset_zone(name).filter(|_| is_bare);
@@ -189,14 +189,14 @@ fn is_hours(word: &str) -> bool {
         && (parts.len() == 1 || (parts.len() == 2 && is_signed))
 }
 
-fn may_abbreviate_zone(line: &str, text: &str) -> bool {
+fn may_contain_zone_abbreviation(line: &str, text: &str) -> bool {
     let is_capital = |word: &str| word.chars().all(|sign| sign.is_ascii_uppercase() || sign.is_ascii_digit());
-    if words_in(line).any(|word| is_capital(word) && is_ambiguous_zone(&word.to_lowercase())) {
+    if split_words(line).any(|word| is_capital(word) && is_ambiguous_zone(&word.to_lowercase())) {
         return true;
     }
     let alone = |part: &str| {
         let mut words =
-            words_in(part).filter(|word| !is_one_of(word, WORDS_NEAR_WORDLIKE_ZONE) && !is_number(word));
+            split_words(part).filter(|word| !is_one_of(word, WORDS_NEAR_WORDLIKE_ZONE) && !is_number(word));
         let is_zone = |word| is_one_of(word, WORDLIKE_ZONES) || is_ambiguous_zone(word);
         matches!((words.next(), words.next()), (Some(word), None) if is_zone(word))
     };

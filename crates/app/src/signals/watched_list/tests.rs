@@ -74,7 +74,7 @@ fn check_edited(from: Millis, to: Millis) {
     let (mut now, mut edits) = (from, 0);
     let [mut given, mut must, mut may] = [const { BTreeSet::new() }; 3];
     let moments = |list: &SignalList| -> BTreeSet<(Millis, BotId)> {
-        let due = list.due(from - Millis::MINUTE, to + Millis::DAY);
+        let due = list.due_entries(from - Millis::MINUTE, to + Millis::DAY);
         due.into_iter().map(|due| (due.at, due.entry.bot)).collect()
     };
     let mut standing = moments(&watched.list);
@@ -84,7 +84,7 @@ fn check_edited(from: Millis, to: Millis) {
     };
     while now < to {
         let step = now + Millis::new(1 + (next(&mut state) % 4_500) as i64);
-        for due in watched.due(step) {
+        for due in watched.take_due_entries(step) {
             assert!(given.insert((due.at, due.entry.bot)), "{due:?} twice");
         }
         must.extend(standing.range(within(now, step)).copied());
@@ -201,12 +201,12 @@ fn restarted_run_resends_only_recent_entries() {
     let folder = tempfile::tempdir().unwrap();
     let loaded = loaded(&folder, "time,bot,direction\n10:31,btc,BUY\n10:30,btc,BUY\n");
     let mut watched = watch_list(&loaded, at("2026-07-01T08:31:04"));
-    assert_eq!(watched.next_due(), Some(at("2026-07-01T08:31:00")));
+    assert_eq!(watched.next_due_time(), Some(at("2026-07-01T08:31:00")));
     let due: Vec<String> =
-        watched.due(at("2026-07-01T08:31:04")).iter().map(|due| due.id.to_string()).collect();
+        watched.take_due_entries(at("2026-07-01T08:31:04")).iter().map(|due| due.id.to_string()).collect();
     assert_eq!(due, ["2026-07-01T08:31:00Z"]);
-    assert_eq!(watched.next_due(), Some(at("2026-07-02T08:30:00")));
-    assert_eq!(watched.due(at("2026-07-02T09:00:00")).len(), 2);
+    assert_eq!(watched.next_due_time(), Some(at("2026-07-02T08:30:00")));
+    assert_eq!(watched.take_due_entries(at("2026-07-02T09:00:00")).len(), 2);
 }
 
 /// Sao Paulo had DST until 2019. Only during DST do both lines mean the same time.

@@ -109,7 +109,7 @@ async fn rejects_wrong_secrets_without_leaking_them() {
     }
     let (malformed, turned_away, [problem, _]) = bench.read_reports(9).await;
     assert_eq!((malformed, turned_away), (9, 0));
-    assert_eq!(problem, "the secret of a request from 127.0.0.1 is wrong or missing");
+    assert_eq!(problem, "the secret in a request from 127.0.0.1 is wrong or missing");
     assert!(bench.waiting.try_recv().is_err());
 }
 
@@ -262,7 +262,7 @@ async fn accepts_only_allowed_addresses_also_behind_a_proxy() {
 
 #[tokio::test(start_paused = true)]
 async fn rate_allows_a_burst_and_refills_within_a_minute() {
-    let rate = Rate::new(3);
+    let rate = RateLimiter::new(3);
     for (after_ms, expected) in [(0, 3), (19_999, 0), (1, 1), (3_600_000, 3), (40_000, 2)] {
         tokio::time::advance(Duration::from_millis(after_ms)).await;
         assert_eq!((0..10).filter(|_| rate.reserve().is_ok()).count(), expected, "{after_ms}");

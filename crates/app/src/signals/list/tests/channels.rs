@@ -59,8 +59,8 @@ fn rejects_ambiguous_lines_of_channels() {
         ("EURUSD CALL Expiry: 15:45", "\"15:45\" follows \"Expiry:\" but is not an expiry"),
         ("EURUSD TIME: M5 CALL", "\"M5\" follows \"TIME:\" but is not a time"),
         ("EURUSD 15:45 CALL Exp:", "nothing follows \"Exp:\""),
-        ("GALE 1 10:05 EURUSD CALL", "the time follows a gale"),
-        ("EURUSD CALL 1 gale 10:05", "the time follows a gale"),
+        ("GALE 1 10:05 EURUSD CALL", "the time follows a gale (martingale step)"),
+        ("EURUSD CALL 1 gale 10:05", "the time follows a gale (martingale step)"),
         ("EURUSD 10:05 CALL 5 GALE", "\"5\" is not part of an entry"),
         ("EURUSD 16:35 \u{1f534} CALL", "the circle is red (down), but the text says CALL"),
         ("EURUSD 16:35 \u{1f7e2} \u{2b07}", "the circle is green (up), but the text says SELL"),
@@ -71,7 +71,7 @@ fn rejects_ambiguous_lines_of_channels() {
         ("\u{26d4} EURUSD 16:35 CALL", "\u{26d4} strikes the line out"),
         ("EURUSD 16:35 \u{1f7e2}\u{1f534}", "the line has both a green and a red circle"),
         ("EURUSD 17:10 CALL PUT", "are both a direction"),
-        ("EURUSD 17:10 CALL 00:30", "are both a time: remove one of them; an expiry is written M5"),
+        ("EURUSD 17:10 CALL 00:30", "are both a time: remove one column; write an expiry as M5"),
         ("31/11/2026 EURUSD 10:35 PUT", "\"31/11/2026\" is not a date: November has 30 days"),
         ("11/31/2026 EURUSD 10:35 PUT", "\"11/31/2026\" is not a date: November has 30 days"),
         ("30/02 EURUSD 10:35 PUT", "\"30/02\" is not a date: February has 29 days"),
@@ -85,7 +85,7 @@ fn rejects_ambiguous_lines_of_channels() {
         ("EURUSD 10:30 CALL M90", "\"M90\" is not an expiry: write M1 to M59 for minutes"),
         ("EURUSD 10:30 CALL S30", "\"S30\" is not an expiry"),
         ("EURUSD 10:05 CALL 1 GALE 2", "\"1\" is not part of an entry"),
-        ("15:00 EURUSD PUT \u{2b06}\u{fe0f}", "the arrow points up, but the text says PUT: keep one of them"),
+        ("15:00 EURUSD PUT \u{2b06}\u{fe0f}", "the arrow points up, but the text says PUT: keep only one"),
         ("15:00 EURUSD \u{2b06}\u{2b07}", "the line has both an up and a down arrow"),
         ("15:00 EURUSD-OTC CALL", "\"EURUSD-OTC\" is a different market from EURUSD"),
         ("14.37 EURUSD CALL", "\"14.37\" is not a time: did you mean 14:37?"),
@@ -119,7 +119,7 @@ fn reports_comments_like_entries_and_accepted_zones() {
     assert!(uses[0].starts_with("zones ["), "{uses:?}");
     assert_eq!(uses[1..], ["date", "comment", "2026-11-26T19:20:00Z"]);
     let words = traders(text).unwrap().describe();
-    assert!(words.ends_with(", 1 comment that may be an entry (3)"), "{words}");
+    assert!(words.ends_with(", 1 comment that looks like an entry (3)"), "{words}");
     assert_eq!(below("TIMEZONE: UTC -3", "UTC"), Vec::<String>::new());
 }
 

@@ -6,7 +6,7 @@ use crate::configuration::DateOrder;
 pub(super) fn entries(text: &str, terms: ListTerms) -> Vec<(String, usize, String, u64)> {
     let list = SignalList::parse(text, &traders_bots(), terms);
     let list = list.unwrap_or_else(|problem| panic!("{text}: {problem}"));
-    let due = list.due(at("2026-01-01T00:00"), at("2027-01-01T00:00"));
+    let due = list.due_entries(at("2026-01-01T00:00"), at("2027-01-01T00:00"));
     let words = due.iter().map(|due| {
         (due.id.to_string(), due.entry.bot.index(), due.entry.direction.to_string(), due.entry.line)
     });
@@ -19,7 +19,7 @@ pub(super) fn row(when: &str, bot: usize, direction: &str, line: u64) -> (String
 
 pub(super) fn uses(text: &str, terms: ListTerms) -> Vec<String> {
     let (lines, _) = super::super::entry::read_lines(text, &traders_bots(), terms).unwrap();
-    let word = |line: &ReadLine| match &line.taken {
+    let word = |line: &ReadLine| match &line.outcome {
         LineOutcome::Entry(entry, _) => entry.when.describe(),
         LineOutcome::Date => "date".to_owned(),
         LineOutcome::Expiry => "expiry".to_owned(),
@@ -67,7 +67,7 @@ fn never_guesses_a_date() {
         let problem = traders(text).unwrap_err();
         assert!(problem.starts_with(expected), "{text}: {problem}");
     }
-    let set = |dates| ListTerms { dates: Some(dates), ..terms("UTC") };
+    let set = |order| ListTerms { date_order: Some(order), ..terms("UTC") };
     for (dates, day) in [(DateOrder::DayFirst, "06-05"), (DateOrder::MonthFirst, "05-06")] {
         let when = format!("2026-{day}T10:00:00Z");
         assert_eq!(entries("05/06/2026\nEURUSD;10:00;CALL", set(dates)), [row(&when, 1, "BUY", 2)]);
@@ -129,7 +129,7 @@ fn zone_heading_must_match_the_settings() {
     assert_eq!(entries(text, skipping("Europe/Berlin")), [row("2026-11-27T13:48:00Z", 1, "SELL", 2)]);
     assert!(entries(text, skipping("UTC")).is_empty());
     let uses = uses(text, skipping("Europe/Berlin"));
-    assert!(uses[2].contains("line 1 says UTC+1, but signals.timezone may mean another time"), "{uses:?}");
+    assert!(uses[2].contains("line 1 names the zone UTC+1, but signals.timezone means"), "{uses:?}");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn list_past_midnight_requires_the_next_date() {
     let of_others = "27/11/2026\nXAUUSD 22:00 CALL\nEURUSD 01:00 PUT\n";
     assert!(entries(of_others, skipping("UTC")).is_empty());
     let problem = traders(text).unwrap_err();
-    assert!(problem.starts_with("line 3: the time is long before that of line 2"), "{problem}");
+    assert!(problem.starts_with("line 3: the time is long before the time in line 2"), "{problem}");
     assert_eq!(entries("27/11/2026\nEURUSD 16:00 CALL\nBTCUSDT 08:00 PUT\n", terms("UTC")).len(), 2);
 }
 

@@ -58,7 +58,7 @@ fn backtest_reports_contradictions_of_other_years() {
     let list =
         parse_named("10:00,btc,BUY,,,America/Sao_Paulo\n12:00,btc,SELL,,,\n12:01,btc,SELL,,,").unwrap();
     let due = |day: &str| -> Vec<u64> {
-        let due = list.due(at(&format!("{day}T11:00")), at(&format!("{day}T14:00")));
+        let due = list.due_entries(at(&format!("{day}T11:00")), at(&format!("{day}T14:00")));
         due.iter().map(|due| due.entry.line).collect()
     };
     assert_eq!((due("2018-12-03"), due("2018-07-02")), (vec![4], vec![3, 4, 2]));

@@ -15,7 +15,7 @@ fn zone_under_one_date_rejects_lines_without_zone_under_another() {
     let text =
         "26/11/2026\nEURUSD 10:00 CALL\n27/11/2026\nEURUSD 11:00 PUT UTC\n28/11/2026\nEURUSD 12:00 PUT\n";
     let zone = terms("America/Sao_Paulo");
-    let held = "unknown: no time zone given, but line 4 has one: write the zone in each line, or remove it and set signals.timezone";
+    let held = "unknown: no time zone given, but line 4 has one: write a zone in each line, or remove all zones and set signals.timezone";
     assert_eq!(uses(text, zone), ["date", held, "date", "2026-11-27T11:00:00Z", "date", held]);
     let together = "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 11:00 PUT UTC\n";
     assert!(uses(together, zone)[1].contains("no time zone given, but line 3 has one"));
