@@ -70,9 +70,11 @@ pub(crate) fn resolve_symbols(config: &mut Config) -> Result<(), (String, String
     let traded = TradedSymbols::new(&config.bots);
     let (risk, simulation) = (&mut config.risk, &mut config.simulation);
     let find = |name: &str| traded.find(name);
-    rename_keys(&mut risk.min_payout_percent_by_symbol, "risk.min_payout_percent_by_symbol", |name: &String| {
-        find(name).map(|symbol| symbol.to_string())
-    })?;
+    rename_keys(
+        &mut risk.min_payout_percent_by_symbol,
+        "risk.min_payout_percent_by_symbol",
+        |name: &String| find(name).map(|symbol| symbol.to_string()),
+    )?;
     let of_symbol = |name: &Symbol| find(name.as_str());
     rename_keys(&mut simulation.payout_percent_by_symbol, "simulation.payout_percent_by_symbol", of_symbol)?;
     rename_keys(&mut simulation.ticks, "simulation.ticks", of_symbol)?;

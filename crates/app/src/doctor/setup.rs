@@ -189,11 +189,8 @@ async fn is_bot_running(loaded: &Loaded) -> bool {
 
 pub(super) fn check_time_zones(risk: &RiskSettings, now: Millis) -> Finding {
     let now = DateTime::from_timestamp_millis(now.get()).unwrap_or_default();
-    let mut parts = vec![format!(
-        "daily limits reset at {} {}",
-        risk.day_start,
-        describe_zone(&risk.day_timezone, now)
-    )];
+    let mut parts =
+        vec![format!("daily limits reset at {} {}", risk.day_start, describe_zone(&risk.day_timezone, now))];
     for hours in &risk.hours {
         let zone = describe_zone(&hours.timezone, now);
         parts.push(format!("trades open from {} to {} {zone}", hours.from, hours.to));

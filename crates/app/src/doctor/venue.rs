@@ -186,7 +186,8 @@ fn judge_balances(balances: &Balances, config: &Config) -> Finding {
         let types = types.into_iter().collect::<Vec<_>>().join(", ");
         let listed = if types.is_empty() { String::new() } else { format!("; the venue listed: {types}") };
         let text = format!("the account has no {name} wallet{listed}");
-        return Check::Wallets.fail(text, format!("open a {name} wallet at the venue or change account.mode"));
+        return Check::Wallets
+            .fail(text, format!("open a {name} wallet at the venue or change account.mode"));
     };
     let text = format!("the {name} wallet holds {}{}", balance.normalize(), describe_bonus(balances));
     if balance < config.risk.min_stake.max(Decimal::new(1, config.account.money_scale.decimals())) {

@@ -114,11 +114,9 @@ pub(super) fn count_walk(
     notes.push(note_of(&walk.windows.iter().collect::<Vec<_>>()));
     let counted = record_notes(&ledger, &notes, &look(LookKind::WalkForward, walk.walked));
     let Some(opened) = walk.opened else { return Some(counted) };
-    Some(
-        counted.and_then(|_| {
-            record_notes(&ledger, &[note_of(&[opened])], &look(LookKind::HoldOut, &opened.window.test))
-        }),
-    )
+    Some(counted.and_then(|_| {
+        record_notes(&ledger, &[note_of(&[opened])], &look(LookKind::HoldOut, &opened.window.test))
+    }))
 }
 
 struct TriedSet<'a> {

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 fn unsupported(path: &Path) -> AppError {
     let problem = format!("{}: this program was built without object storage", path.display());
-    AppError::invalid(problem).help(
-        "rebuild with `cargo build --release --features object-storage` (or full), or use a local path",
-    )
+    AppError::invalid(problem)
+        .help("rebuild with `cargo build --release --features object-storage` (or full), or use a local path")
 }
 
 pub(crate) struct RemoteFolder(Infallible);

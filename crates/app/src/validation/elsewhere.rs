@@ -99,7 +99,10 @@ impl ProcessChecks<'_> {
             let Some(candle) = differs(&Variation::ALL, token)? else { continue };
             for change in Variation::ALL {
                 if let Some(candle) = differs(&[change], token)? {
-                    return Ok(Some(format!("the decision at candle {candle} differs {}", change.describe())));
+                    return Ok(Some(format!(
+                        "the decision at candle {candle} differs {}",
+                        change.describe()
+                    )));
                 }
             }
             return Ok(Some(format!("the decision at candle {candle} differs in another environment")));

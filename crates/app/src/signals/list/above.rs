@@ -114,7 +114,9 @@ impl HeadingContext {
             (None, None) => Ok(self.ended),
             (None, Some(heading)) => {
                 let (date, heading_line) = (heading.date, heading.line);
-                heading.check_time(time_of_day(&cells.texts[0]), line).inspect_err(|_| self.end_date(line))?;
+                heading
+                    .check_time(time_of_day(&cells.texts[0]), line)
+                    .inspect_err(|_| self.end_date(line))?;
                 cells.date = Some(date);
                 own.insert(0, Column::Date);
                 Ok(DateSource::Heading(heading_line))

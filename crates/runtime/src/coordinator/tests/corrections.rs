@@ -113,8 +113,7 @@ fn confirms_a_cancellation_by_status_before_booking() {
 #[test]
 fn changed_payout_or_profit_halts() {
     let cut = "trade #1: the venue now pays 60 %, but 85 % was agreed at the open";
-    let gross =
-        "trade #1 was WON with +18.50 (this may be the gross amount), but stake 10.00 and payout 85 % give 8.50";
+    let gross = "trade #1 was WON with +18.50 (this may be the gross amount), but stake 10.00 and payout 85 % give 8.50";
     for (end, halted, booked) in [
         (paying(ended(Outcome::Won, 850), 85), None, 850),
         (ended(Outcome::Won, 850), None, 850),
