@@ -226,7 +226,7 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
     for (index, bot) in settings.bots.iter().enumerate() {
         let key = format!("bots[{index}].stake");
         let stake = Stake::new(&bot.stake, scale, &key)?;
-        let context = StakeContext { free: balance, minimum: limits.minimum_stake, together: 1 };
+        let context = StakeContext { free: balance, minimum: limits.minimum_stake, max_open_trades: 1 };
         let first = limits.step_down(stake.next(context));
         let cap = limits.stake_cap(balance).filter(|_| limits.cap_stakes);
         let first = cap.map_or(first, |most| first.min(most));
