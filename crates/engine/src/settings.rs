@@ -22,7 +22,7 @@ pub struct BotSettings {
     /// Interval of the candles, such as `1m`.
     #[schemars(with = "String")]
     pub interval: Interval,
-    /// Name of the strategy, such as `rsi-reversal`, or `rules` for a rule file.
+    /// Name of the strategy, such as `rsi-reversal`, or `rules` for a rule.
     pub strategy: String,
     /// Duration of the trades as `MM:SS` or `H:MM:SS`, such as `01:00` or `2:00:00`. Alias: `duration`.
     #[schemars(with = "String")]

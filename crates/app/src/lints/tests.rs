@@ -129,10 +129,10 @@ fn reports_stakes_that_lose_grow_too_large_or_never_fit() {
     // At 80 %, the stakes are 10.00, 18.00 and 32.40.
     let soros = "kind = \"soros\", amount = 10, wins = 3";
     let most = "[risk]\nmax_stake = 20\n[simulation]\npayout_percent = 80\n";
-    stake(most, soros, &[("outgrown_stake", "after 2 wins in a row at a payout of 80 % its stake of 32.40")]);
+    stake(most, soros, &[("outgrown_stake", "2 wins in a row at a payout of 80 %, the stake of 32.40")]);
     stake(&most.replace("20\n", "20\ncap_stakes = true\n"), soros, &[]);
     let fixed = "kind = \"fixed\", amount = 10";
-    let unaffordable = ("unaffordable_stake", "its stake is 10.00, account.initial_balance is 5.00");
+    let unaffordable = ("unaffordable_stake", "its stake is 10.00, but account.initial_balance is 5.00");
     stake("[account]\ninitial_balance = 5\n", fixed, &[unaffordable]);
     stake("[account]\ninitial_balance = 10\n[risk]\nmax_drawdown_percent = 0\n", fixed, &[]);
 }
