@@ -45,7 +45,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
     let limits = Limits::new(&settings.risk, scale)?;
     let balance = settings.exact_balance()?;
     let mut notices = Vec::new();
-    let (mut total, mut together) = (Money::ZERO, Money::ZERO);
+    let (mut total, mut total_at_once) = (Money::ZERO, Money::ZERO);
     for (index, bot) in settings.bots.iter().enumerate() {
         let key = format!("bots[{index}].stake");
         check_kelly(bot, &limits)?;
@@ -58,7 +58,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         let whole = cost.total.times(at_once);
         check_bot_limits(&bot.name, cost.total, balance, (&limits, scale))?;
         total += cost.total;
-        together += whole;
+        total_at_once += whole;
         let day = daily_limit_notice(bot, cost.total, balance, (&limits, settings));
         let (bot, of_one) = (bot.name.clone(), scale.format(cost.total));
         let (cost, largest) = (scale.format(whole), scale.format(cost.largest));
@@ -92,9 +92,9 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         ));
     }
     if let (Some((key, bound)), Some(notice)) =
-        (find_first_bound_below(&bounds, together), notices.last_mut())
+        (find_first_bound_below(&bounds, total_at_once), notices.last_mut())
     {
-        let (all, bound) = (scale.format(together), scale.format(bound));
+        let (all, bound) = (scale.format(total_at_once), scale.format(bound));
         notice.text = format!(
             "{}. The ladders of all open trades may cost {all}, more than the {bound} of {key}",
             notice.text
@@ -214,9 +214,8 @@ fn check_bot_limits(
     Ok(())
 }
 
-/// Checks the first stake of each bot against the stake limits.
-/// Returns a notice for each violation that depends on the configured balance, because a live run uses the wallet's
-/// balance. Fails if a bot could not trade at any balance.
+/// Checks the first stake of each bot against the stake limits. Returns a notice for each violation that depends on the
+/// configured balance, because a live run uses the wallet's balance. Fails if a bot could not trade at any balance.
 pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;

@@ -13,19 +13,19 @@ use candlewick_sdk::{Money, MoneyScale, Payout, group_thousands};
 /// Only bots whose limits depend on the payout probe payouts.
 pub fn payout_probe_notices(settings: &SessionSettings) -> Vec<String> {
     let RiskSettings { min_stake, payout_max_age_s, .. } = settings.risk;
-    let words = |bot: &BotSettings| {
+    let notice = |bot: &BotSettings| {
         // A ladder that starts at the minimum stake has larger levels, and a share depends on the balance.
         let stakes_more = match bot.stake {
             StakeSettings::Martingale { levels, factor, .. } => levels > 1 && factor > 1.0,
             StakeSettings::Soros { .. } | StakeSettings::Share { .. } | StakeSettings::Kelly { .. } => true,
             StakeSettings::Fixed { .. } => false,
         };
-        if !needs_payout(bot, &settings.risk) || !(stakes_more || least_stake(bot, &settings.risk).is_some())
+        if !needs_payout(bot, &settings.risk) || !(stakes_more || lowest_stake(bot, &settings.risk).is_some())
         {
             return None;
         }
         let (name, symbol) = (&bot.name, bot.symbol);
-        let least = money(settings, min_stake);
+        let least = format_amount(settings, min_stake);
         let until = if payout_max_age_s == 0 {
             String::new()
         } else {
@@ -36,12 +36,12 @@ pub fn payout_probe_notices(settings: &SessionSettings) -> Vec<String> {
              probes the payout. The probe does not move a ladder"
         ))
     };
-    settings.bots.iter().filter_map(words).collect()
+    settings.bots.iter().filter_map(notice).collect()
 }
 
 /// Returns a notice for each bot that made payout probes in a run, with the number of probes.
 pub fn payout_probe_counts(settings: &SessionSettings, book: &TradeBook) -> Vec<String> {
-    let words = |(index, bot): (usize, &BotSettings)| {
+    let notice = |(index, bot): (usize, &BotSettings)| {
         let exact = |amount| settings.money_scale.exact(amount).ok();
         let of_share = || {
             let is_share =
@@ -52,7 +52,7 @@ pub fn payout_probe_counts(settings: &SessionSettings, book: &TradeBook) -> Vec<
                 .flatten()
                 .map(|least| least + Money::from_minor(1))
         };
-        let smallest = least_stake(bot, &settings.risk).and_then(exact).or_else(of_share)?;
+        let smallest = lowest_stake(bot, &settings.risk).and_then(exact).or_else(of_share)?;
         let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
         let (all, small) = own.fold((0_u64, 0_u64), |(all, small), row| {
             (all + 1, small + u64::from(row.approved.stake() < smallest))
@@ -65,11 +65,11 @@ pub fn payout_probe_counts(settings: &SessionSettings, book: &TradeBook) -> Vec<
             )
         })
     };
-    settings.bots.iter().enumerate().filter_map(words).collect()
+    settings.bots.iter().enumerate().filter_map(notice).collect()
 }
 
 /// Returns the smallest stake of the bot's stake rule, `None` if a payout probe would not stake less.
-fn least_stake(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
+fn lowest_stake(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
     let amount = match bot.stake {
         StakeSettings::Fixed { amount }
         | StakeSettings::Martingale { amount, .. }
@@ -87,7 +87,7 @@ fn needs_payout(bot: &BotSettings, risk: &RiskSettings) -> bool {
         || risk.best_payout_of.iter().any(|one| one.as_str() == symbol)
 }
 
-fn money(settings: &SessionSettings, amount: Decimal) -> String {
+fn format_amount(settings: &SessionSettings, amount: Decimal) -> String {
     group_thousands(&format!("{amount:.*}", settings.money_scale.decimals() as usize))
 }
 

@@ -94,7 +94,7 @@ mod tests {
             risk.payout_max_age_s = 60;
         });
         situation.know_symbols(&["EURUSD", "GBPUSD", "BTCUSDT"]);
-        situation.state.make_room(3);
+        situation.state.ensure_symbols(3);
         situation
     }
 

@@ -226,8 +226,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     until
 }
 
-/// Returns the rule that stops the bot permanently once no trade is pending.
-/// Only an operator or a deposit can lift such a rule.
+/// Returns the rule that stops the bot until an operator or a deposit lifts the rule, given that no trade is pending.
 pub(crate) fn stopped_by(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
     let found = |check, rule| refuses(check).then_some(rule);

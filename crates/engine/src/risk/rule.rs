@@ -5,7 +5,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A risk rule that can refuse a signal. Signals are checked in the order of [`Rule::ALL`].
+/// A risk rule that can refuse a signal. Rules are checked in the order of [`Rule::ALL`].
 /// The hash of a refusal contains the rule's number ([`Self::hashed`]), so the number must never change. A new rule
 /// gets the next free number, whatever its position in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -217,21 +217,21 @@ impl Rule {
             Self::BestPayout => {
                 return join_parts(risk.best_payout_of.iter().map(|name| Some(name.clone())), ", ");
             }
-            Self::MaxOpenTrades => vec![count("max_open_trades", risk.max_open_trades)],
+            Self::MaxOpenTrades => vec![format_count("max_open_trades", risk.max_open_trades)],
             Self::MaxOpenTradesPerSymbol => {
-                vec![count("max_open_trades_per_symbol", risk.max_open_trades_per_symbol)]
+                vec![format_count("max_open_trades_per_symbol", risk.max_open_trades_per_symbol)]
             }
-            Self::MaxTradesPerHour => vec![count("max_trades_per_hour", risk.max_trades_per_hour)],
-            Self::MaxTradesPerDay => vec![count("max_trades_per_day", risk.max_trades_per_day)],
-            Self::LossStreak => vec![count("max_loss_streak", risk.max_loss_streak)],
-            Self::BotMaxOpenTrades => vec![count("max_open_trades", own.max_open_trades)],
-            Self::BotMaxTradesPerDay => vec![count("max_trades_per_day", own.max_trades_per_day)],
-            Self::BotLossStreak => vec![count("max_loss_streak", own.max_loss_streak)],
-            Self::StaleData => vec![count("stale_after_intervals", risk.stale_after_intervals)],
-            Self::ClockSkew => vec![count("max_clock_skew_ms", risk.max_clock_skew_ms)],
+            Self::MaxTradesPerHour => vec![format_count("max_trades_per_hour", risk.max_trades_per_hour)],
+            Self::MaxTradesPerDay => vec![format_count("max_trades_per_day", risk.max_trades_per_day)],
+            Self::LossStreak => vec![format_count("max_loss_streak", risk.max_loss_streak)],
+            Self::BotMaxOpenTrades => vec![format_count("max_open_trades", own.max_open_trades)],
+            Self::BotMaxTradesPerDay => vec![format_count("max_trades_per_day", own.max_trades_per_day)],
+            Self::BotLossStreak => vec![format_count("max_loss_streak", own.max_loss_streak)],
+            Self::StaleData => vec![format_count("stale_after_intervals", risk.stale_after_intervals)],
+            Self::ClockSkew => vec![format_count("max_clock_skew_ms", risk.max_clock_skew_ms)],
             Self::Cooldown => vec![
-                count("cooldown_after_loss_s", risk.cooldown_after_loss_s),
-                count("cooldown_after_losses_s", risk.cooldown_after_losses_s),
+                format_count("cooldown_after_loss_s", risk.cooldown_after_loss_s),
+                format_count("cooldown_after_losses_s", risk.cooldown_after_losses_s),
             ],
             Self::DailyLossLimit => {
                 money("daily_loss_limit", risk.daily_loss_limit, risk.daily_loss_limit_percent)
@@ -258,15 +258,15 @@ impl Rule {
                 money("session_profit_target", own.session_profit_target, own.session_profit_target_percent)
             }
             Self::RefusedByVenue => {
-                let first = count("refused_by_venue_pause_s", risk.refused_by_venue_pause_s);
+                let first = format_count("refused_by_venue_pause_s", risk.refused_by_venue_pause_s);
                 vec![first.map(|first| format!("{first}, doubled after each further decline"))]
             }
-            Self::MaxDrawdown => vec![percent("max_drawdown_percent", risk.max_drawdown_percent)],
-            Self::MinPayout => vec![percent("min_payout_percent", risk.min_payout_percent)],
+            Self::MaxDrawdown => vec![format_percent("max_drawdown_percent", risk.max_drawdown_percent)],
+            Self::MinPayout => vec![format_percent("min_payout_percent", risk.min_payout_percent)],
             Self::StakeBounds => vec![
-                amount("min_stake", risk.min_stake),
-                amount("max_stake", risk.max_stake),
-                percent("max_stake_percent", risk.max_stake_percent),
+                format_amount("min_stake", risk.min_stake),
+                format_amount("max_stake", risk.max_stake),
+                format_percent("max_stake_percent", risk.max_stake_percent),
             ],
             _ => return None,
         };
@@ -285,20 +285,20 @@ fn join_parts(parts: impl IntoIterator<Item = Option<String>>, separator: &str) 
     (!parts.is_empty()).then(|| parts.join(separator))
 }
 
-fn count(key: &str, most: u32) -> Option<String> {
+fn format_count(key: &str, most: u32) -> Option<String> {
     (most > 0).then(|| format!("{key} = {most}"))
 }
 
-fn amount(key: &str, amount: Decimal) -> Option<String> {
+fn format_amount(key: &str, amount: Decimal) -> Option<String> {
     (!amount.is_zero()).then(|| format!("{key} = {}", amount.normalize()))
 }
 
-fn percent(key: &str, percent: f64) -> Option<String> {
+fn format_percent(key: &str, percent: f64) -> Option<String> {
     (percent > 0.0).then(|| format!("{key} = {percent}"))
 }
 
 fn money(key: &str, most: Decimal, share: f64) -> Vec<Option<String>> {
-    vec![amount(key, most), percent(&format!("{key}_percent"), share)]
+    vec![format_amount(key, most), format_percent(&format!("{key}_percent"), share)]
 }
 
 #[cfg(test)]

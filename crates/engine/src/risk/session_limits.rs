@@ -68,7 +68,6 @@ impl SessionLimitSettings {
 }
 
 impl SessionLimits {
-    /// Builds the session limits of a run. `is_on` is also true if only bots have session limits.
     pub(super) fn new(
         (settings, bots): (&SessionLimitSettings, &BTreeMap<String, BotLimitSettings>),
         hours: &[Window],

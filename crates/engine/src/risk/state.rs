@@ -115,7 +115,7 @@ impl RiskState {
         self.bots.len() == bots
     }
 
-    pub(crate) fn make_room(&mut self, symbols: usize) {
+    pub(crate) fn ensure_symbols(&mut self, symbols: usize) {
         if self.symbols.len() < symbols {
             self.symbols.resize(symbols, SymbolState::NEW);
         }
@@ -265,8 +265,7 @@ impl RiskState {
         self.venue_refusals.paused_until(symbol, limits.refused_by_venue_pause)
     }
 
-    /// Starts the cooldown after a loss on a symbol. The loss is already counted.
-    /// `streak` is the number of consecutive losses of all bots.
+    /// Starts the cooldown after a counted loss. `streak` is the number of consecutive losses of all bots.
     pub(crate) fn cool_down(&mut self, limits: &Limits, symbol: SymbolId, at: Millis, streak: u32) {
         let Some(state) = self.symbols.get_mut(symbol.index()) else { return };
         let (streak, rested_at) = match limits.cooldown_scope {
@@ -372,9 +371,9 @@ mod tests {
         state.begin_probe(SYMBOL, IntentId::new(1));
         state.record_payout(second, payout, at(0));
         assert_eq!(state.payout(second, at(0), Millis::ZERO), None);
-        state.make_room(2);
+        state.ensure_symbols(2);
         state.record_payout(second, payout, at(0));
-        state.make_room(1);
+        state.ensure_symbols(1);
         assert_eq!(state.payout(second, at(0), Millis::ZERO), Some(payout));
         assert_eq!(state.probe(SYMBOL), Some(IntentId::new(1)));
     }

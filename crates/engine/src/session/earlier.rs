@@ -108,7 +108,7 @@ impl Session {
 
     pub(crate) fn remember_symbol(&mut self, symbol: Symbol) -> SymbolId {
         let place = position_or_push(&mut self.symbols, symbol);
-        self.state.make_room(self.symbols.len());
+        self.state.ensure_symbols(self.symbols.len());
         SymbolId::new(place).unwrap_or(SymbolId::RETIRED)
     }
 }

@@ -201,7 +201,7 @@ impl Session {
         }
         self.shared = checkpoint.shared.clone();
         self.state = checkpoint.state.clone();
-        self.state.make_room(self.symbols.len());
+        self.state.ensure_symbols(self.symbols.len());
         self.ledger = checkpoint.ledger.clone();
         self.intents = checkpoint.intents.clone();
         self.second_trades.clone_from(&checkpoint.second_trades);

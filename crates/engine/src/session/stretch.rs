@@ -32,7 +32,7 @@ struct BotReader {
     length: Millis,
     shown: usize,
     answers: CandleAnswers,
-    decided: usize,
+    answer_index: usize,
     max_answers: usize,
     /// Whether all events before a candle's close must be handled before the bot sees the candle.
     waits_for_events: bool,
@@ -58,7 +58,7 @@ impl<'a> StoredCandles<'a> {
                     length,
                     shown: 0,
                     answers: CandleAnswers::with_capacity(max_answers),
-                    decided: 0,
+                    answer_index: 0,
                     max_answers,
                     waits_for_events,
                     is_first: place == 0,
@@ -84,8 +84,8 @@ impl<'a> StoredCandles<'a> {
     #[inline]
     fn advance(&mut self, place: usize, bot: &mut Bot, until: Option<Millis>) {
         let reader = &mut self.readers[place];
-        reader.decided += 1;
-        if reader.answer().is_none() {
+        reader.answer_index += 1;
+        if reader.current_answer().is_none() {
             self.shown += reader.show_candles(bot, self.series[reader.series.index()], until);
         }
         let turn = reader.turn_time(&self.series);
@@ -100,7 +100,7 @@ impl<'a> StoredCandles<'a> {
     #[inline]
     fn end_turn(&mut self, place: usize) {
         let reader = &mut self.readers[place];
-        reader.decided += 1;
+        reader.answer_index += 1;
         let turn = reader.turn_time(&self.series);
         self.turns.change_first(turn);
     }
@@ -108,13 +108,13 @@ impl<'a> StoredCandles<'a> {
 
 impl BotReader {
     #[inline]
-    fn answer(&self) -> Option<&Signal> {
-        self.answers.get(self.decided).map(|answer| &answer.signal)
+    fn current_answer(&self) -> Option<&Signal> {
+        self.answers.get(self.answer_index).map(|answer| &answer.signal)
     }
 
     fn show_candles(&mut self, bot: &mut Bot, candles: &[Candle], until: Option<Millis>) -> u64 {
         self.answers.clear();
-        self.decided = 0;
+        self.answer_index = 0;
         let before = self.shown;
         let end = candles.len().min((before | (BLOCK_CANDLES - 1)) + 1);
         let mut rest = candles.get(before..end).unwrap_or_default();
@@ -131,7 +131,7 @@ impl BotReader {
 
     #[inline]
     fn turn_time(&self, series: &[&[Candle]]) -> Millis {
-        let answer = self.answers.get(self.decided);
+        let answer = self.answers.get(self.answer_index);
         answer.map_or_else(|| self.next_close(series), |answer| answer.candle_time + self.length)
     }
 
@@ -190,7 +190,7 @@ impl Session {
             let reader = &candles.readers[place];
             let bot = reader.bot;
             let mut is_end = false;
-            if let Some(signal) = reader.answer() {
+            if let Some(signal) = reader.current_answer() {
                 self.pass_time_until(candles, at + Millis::new(1), actions);
                 let moment = Moment { at, received: at, last_close: at, origin: Origin::Live };
                 let is_approved = self.decide(bot, signal, moment, actions);

@@ -15,8 +15,7 @@ pub(super) struct Tournament {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Turn(i64);
 
-/// Number of bits for the index, because a Session has fewer than 65,536 bots.
-/// The other 48 bits store the time, which covers about 4,400 years before and after 1970.
+/// Number of index bits, for up to 65,536 bots. The other 48 bits store the time, up to 4,400 years from 1970.
 const INDEX_BITS: u32 = 16;
 
 impl Turn {

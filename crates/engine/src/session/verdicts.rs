@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct SharedVerdicts {
     pub(super) budget: AlphaBudget,
-    /// Bots of earlier runs that the Session lacks, with their verdicts.
-    /// Trades of these bots may still end, and other bots may inherit their share of alpha.
+    /// Bots of earlier runs that the Session lacks. Their trades may still end, and their alpha may be inherited.
     pub(super) absent: Vec<(String, BotVerdict)>,
 }
 
@@ -23,10 +22,9 @@ pub(super) fn new_verdict(plan: EdgeTestPlan, budget: &AlphaBudget, bot: &str) -
 }
 
 impl Session {
-    /// Begins a run with the given header. Each verdict continues or restarts.
-    /// A verdict restarts if the series, expiry, parameters, strategy, strategy version or test plan changed.
-    /// The restarts determine each bot's share of alpha ([`AlphaBudget`]). If session limits apply to runs, a new
-    /// session begins as well.
+    /// Begins a run with the given header. Each verdict continues or restarts. A verdict restarts if the series,
+    /// expiry, parameters, strategy, strategy version or test plan changed. The restarts determine each bot's share of
+    /// alpha ([`AlphaBudget`]). If session limits apply to runs, a new session begins as well.
     pub fn begin_run(&mut self, header: &Header) {
         self.resume_run(header);
         if self.records_history() {

@@ -91,8 +91,7 @@ impl Kelly {
         }
     }
 
-    /// Records a settlement. With a confidence sequence, only trades opened since the sequence began count.
-    /// Excluded trades and trades of other bots are ignored.
+    /// Records a settlement. A confidence sequence ignores trades that it does not track, such as excluded trades.
     pub(super) fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
         if self.sequence.as_mut().is_some_and(|sequence| !sequence.on_settled(intent, outcome)) {
             return;

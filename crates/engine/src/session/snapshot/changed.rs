@@ -68,7 +68,7 @@ impl Session {
         if before.headers.iter().any(|header| verdict_plan(header).is_none()) {
             return Err(needs_all("the header of an earlier run lacks the verdict settings".to_owned()));
         }
-        let names = self.names_after(before.headers);
+        let names = self.collect_names(before.headers);
         let there = snapshot.names();
         let numbers = there.to(&names);
         let numbers = numbers.ok_or_else(|| needs_all("the snapshot has a bot without a run".to_owned()))?;
@@ -123,7 +123,7 @@ impl Session {
         Ok(numbers)
     }
 
-    fn names_after(&self, headers: &[Header]) -> SessionNames {
+    fn collect_names(&self, headers: &[Header]) -> SessionNames {
         let mut names = SessionNames { bots: self.names.clone(), symbols: self.symbols.clone() };
         for header in headers {
             let bots = header.settings.pointer("/session/bots").and_then(Value::as_array);
