@@ -64,8 +64,8 @@ pub fn time_zone_help(text: &str) -> String {
 /// Returns a note about a zone that lacks daylight saving time, although users often expect it.
 pub fn missing_dst_note(zone: &str) -> Option<&'static str> {
     match zone {
-        "EST" => Some("EST has no summer time; New York is America/New_York"),
-        "MST" => Some("MST has no summer time; Denver is America/Denver"),
+        "EST" => Some("EST has no daylight saving time; New York uses America/New_York"),
+        "MST" => Some("MST has no daylight saving time; Denver uses America/Denver"),
         _ => None,
     }
 }

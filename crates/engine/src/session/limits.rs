@@ -9,9 +9,9 @@ use candlewick_sdk::{Millis, Money};
 impl Session {
     /// Prepares limits that apply from the next [`Control::Reload`](crate::Control::Reload) event.
     ///
-    /// A reload does not affect trades, money and verdicts. The settings in `[risk.verdict]` are ignored. Fails if a
-    /// setting is invalid or cannot change in a running Session: the start of the day, the kind of session, or an hourly
-    /// trade limit if trades were not counted before. After an error, no limits are prepared.
+    /// A reload does not affect trades, money and verdicts. Settings in `[risk.verdict]` are ignored. Fails if a
+    /// setting is invalid or cannot change in a running Session: the start of the day, the kind of session, or an
+    /// hourly trade limit if trades were not counted before. After an error, no limits are prepared.
     pub fn prepare_reload(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepared = None;
         let limits = Limits::new(risk, self.money_scale)?;

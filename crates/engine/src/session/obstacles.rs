@@ -232,9 +232,9 @@ impl Refusal {
                 let (left, stake) = (scale.format(left), scale.format(stake));
                 let limit = if self.rule == Rule::InsufficientBalance { "free balance" } else { label };
                 if bots > 1 {
-                    format!("no stake fits the {limit} any more ({left} left, minimum {stake})")
+                    format!("all next stakes exceed the {left} left of the {limit} (smallest stake {stake})")
                 } else {
-                    format!("the next stake of {stake} does not fit the {limit} any more ({left} left)")
+                    format!("the next stake of {stake} exceeds the {left} left of the {limit}")
                 }
             }
             None if self.figures.is_empty() => label.to_owned(),
