@@ -41,7 +41,7 @@ pub struct RiskSettings {
     pub session: SessionLimitSettings,
     /// Maximum drawdown in percent of the equity peak, counting open trades as lost.
     pub max_drawdown_percent: f64,
-    /// Number of consecutive losses after which trading stops until it is resumed manually.
+    /// Number of consecutive losses after which trading stops until an operator resumes trading.
     pub max_loss_streak: u32,
     /// Cooldown after each loss, in seconds.
     pub cooldown_after_loss_s: u32,

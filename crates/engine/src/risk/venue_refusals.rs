@@ -49,7 +49,7 @@ impl RefusalPause {
 pub struct VenueAnswer {
     /// Traded symbol.
     pub symbol: Symbol,
-    /// Venue time of the decision.
+    /// Venue time at which the order was decided.
     pub decided: Millis,
     /// Venue time of the reply.
     pub at: Millis,

@@ -161,7 +161,7 @@ const MAX_BATCH_ACTIONS: usize = 16;
 /// The reason why a batch of candles ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchEnd {
-    /// All candles that close before the given time were handled.
+    /// All candles that close before the requested time were handled.
     Reached,
     /// Actions are pending.
     /// All candles that close before the contained time were handled, and some that close exactly then.

@@ -30,10 +30,10 @@ pub struct PrecomputedOutcome {
     pub profit: Money,
 }
 
-/// The result of showing candles to a strategy.
+/// The result of passing candles to a strategy.
 #[derive(Debug)]
 pub struct TrialBatch {
-    /// Number of candles shown.
+    /// Number of candles passed to the strategy.
     pub count: usize,
     /// Number of signals that were suppressed because they would certainly be refused.
     pub suppressed: u64,
@@ -44,7 +44,7 @@ pub struct TrialBatch {
 /// A trade that passed every rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BookedTrade {
-    /// A trade with a precomputed outcome, booked to its end.
+    /// A trade whose precomputed outcome was booked at once.
     Settled {
         /// Settlement for the strategy.
         settlement: Settlement,
@@ -64,7 +64,7 @@ impl TrialSession {
         Ok(Self { session, actions: Vec::with_capacity(16) })
     }
 
-    /// Disables verdicts unless a risk rule or a stake depends on them.
+    /// Disables the verdicts, unless a risk rule or a stake rule uses verdicts.
     pub fn disable_verdicts(&mut self) {
         if !self.session.limits.enforce_verdict {
             let unused = self.session.bots.iter_mut().filter(|bot| !bot.stake.is_by_edge());
@@ -141,7 +141,7 @@ impl TrialSession {
         limits.is_full(intents, intents.counts(bots[BotId::FIRST.index()].symbol))
     }
 
-    /// Returns the time until which every signal is certainly refused if no event comes first.
+    /// Returns the earliest time at which a signal may be approved if no event occurs before.
     /// `now` is the time of the last candle or event. Returns `now` if the next signal may be approved.
     pub fn refuses_until(&self, now: Millis) -> Millis {
         let session = &self.session;

@@ -140,7 +140,7 @@ pub(crate) enum Stake {
     },
     Martingale(Martingale),
     Soros(Soros),
-    /// Boxed, because it is much larger than the other variants, and every signal reads the bot's stake.
+    /// Boxed, because [`Kelly`] is much larger than the other variants, and every signal reads the bot's stake.
     Kelly(Box<Kelly>),
 }
 
@@ -237,7 +237,7 @@ impl Stake {
         matches!(self, Self::Martingale(_) | Self::Soros(_))
     }
 
-    /// Returns whether profits are added to the stake, so that rounding a stake affects later ones.
+    /// Returns whether profits are added to the stake, so that rounding a stake affects later stakes.
     pub(crate) const fn adds_profits(&self) -> bool {
         matches!(self, Self::Soros(_))
     }
