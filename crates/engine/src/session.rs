@@ -1,4 +1,4 @@
-//! The Session: bots, risk, ledger and intents behind one function.
+//! The Session, which combines bots, risk rules, ledger and intents, and handles all events.
 
 mod booking;
 mod earlier;
@@ -39,7 +39,8 @@ use verdicts::SharedVerdicts;
 
 const TYPICAL_OPEN_TRADES: usize = 64;
 
-/// The trading logic: events in, actions out. Deterministic and synchronous, without I/O or a clock.
+/// The trading logic, which turns events into actions.
+/// A Session is deterministic and synchronous, and uses neither I/O nor a clock.
 pub struct Session {
     bots: Vec<Bot>,
     names: Vec<String>,
@@ -57,12 +58,12 @@ pub struct Session {
     outside: Option<Box<KnownSignals>>,
     next_release: Millis,
     money_scale: MoneyScale,
-    together: u32,
+    max_open_trades: u32,
     history: Option<Box<History>>,
 }
 
 impl Session {
-    /// Creates a Session of these bots. `strategies` are in bot order.
+    /// Creates a Session. `strategies` are in the order of the bots in `settings`.
     pub fn new(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -> Result<Self, EngineError> {
         let scale = settings.money_scale;
         let balance = settings.exact_balance()?;
@@ -102,7 +103,7 @@ impl Session {
         limits.bind_ids(&names, &symbols);
         let mut session = Self {
             state: RiskState::new(&limits, symbols.len()).with_bots(names.len()),
-            together: limits.max_concurrent(symbols.len()),
+            max_open_trades: limits.max_concurrent(symbols.len()),
             intents: Intents::with_capacity(TYPICAL_OPEN_TRADES, symbols.len()),
             names,
             bots,
@@ -120,7 +121,7 @@ impl Session {
             history: None,
         };
         session.begin_session_of_run();
-        session.next_release = session.next_due();
+        session.next_release = session.next_due_time();
         Ok(session)
     }
 
@@ -132,7 +133,7 @@ impl Session {
             let moment = Moment::from_event(event, *origin);
             self.on_candle(*series, candle, moment, actions);
         } else {
-            self.on_other(event, actions);
+            self.on_other_event(event, actions);
         }
     }
 
@@ -151,9 +152,9 @@ impl Session {
         }
     }
 
-    /// Handles all events except candles. Separate, to keep the code path of candles short.
+    /// Handles all events except candles. A separate function keeps the code path of candles short.
     #[inline(never)]
-    fn on_other(&mut self, event: &Event, actions: &mut Vec<Action>) {
+    fn on_other_event(&mut self, event: &Event, actions: &mut Vec<Action>) {
         match &event.kind {
             EventKind::Candle { .. } => {}
             EventKind::Price { symbol, price } => {
@@ -200,8 +201,8 @@ impl Session {
         self.intents.next
     }
 
-    /// Returns the intents without a known trade whose stakes are reserved.
-    /// These intents are in doubt or marked as not opened.
+    /// Returns the intents without a known trade whose stakes are still reserved.
+    /// Each of these intents is in doubt or marked as not opened.
     pub fn reserved(&self) -> impl Iterator<Item = IntentId> {
         self.intents.reserved()
     }
@@ -216,22 +217,22 @@ impl Session {
         self.money_scale
     }
 
-    /// Returns the symbols in order of first appearance among the bots.
+    /// Returns the symbols of the bots, in order of first appearance.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
     }
 
-    /// Returns the series in order of first appearance among the bots.
+    /// Returns the candle series of the bots, in order of first appearance.
     pub fn series(&self) -> &[Series] {
         &self.series
     }
 
-    /// Returns the names of the bots in order.
+    /// Returns the names of the bots, in bot order.
     pub fn bots(&self) -> &[String] {
         &self.names
     }
 
-    /// Returns the id of a symbol.
+    /// Returns the id of a symbol, `None` if the Session does not know the symbol.
     pub fn symbol_id(&self, symbol: Symbol) -> Option<SymbolId> {
         self.symbols.iter().position(|known| *known == symbol).and_then(SymbolId::new)
     }
@@ -279,7 +280,7 @@ impl Session {
                     rule,
                     reason: signal.reason.clone(),
                 };
-                // Constructed in place.
+                // Constructs the action in place.
                 actions.extend(iter::once_with(|| Action::Refuse(refused())));
                 false
             }
@@ -364,14 +365,14 @@ impl Session {
         self.bots.get(bot.index()).map_or(Millis::ZERO, |bot| bot.entry_delay)
     }
 
-    /// Returns the time at which an approved trade is ordered: decision time plus entry delay.
+    /// Returns the time to send the order of an approved trade: decision time plus entry delay.
     #[inline]
     pub fn departure(&self, terms: &OrderTerms) -> Millis {
         terms.decision_time() + self.entry_delay(terms.bot())
     }
 
     /// Returns the latest time to send the order of an approved trade.
-    /// After that, the signal is late, whatever the cause of the delay.
+    /// After this time, the signal counts as late, whatever the cause of the delay.
     pub fn latest_departure(&self, approved: &Approved) -> Millis {
         let bot = self.bots.get(approved.bot().index());
         bot.map_or(Millis::MAX, |bot| {
@@ -380,14 +381,14 @@ impl Session {
     }
 
     /// Returns the order in which series with candles of the same time are processed.
-    /// Shorter intervals come first, then the order of first appearance.
+    /// Shorter intervals come first. Series with equal intervals are in order of first appearance.
     pub fn series_order(&self) -> Vec<SeriesId> {
         let mut order: Vec<SeriesId> = (0..self.series.len()).filter_map(SeriesId::new).collect();
         order.sort_by_key(|id| (self.series[id.index()].interval, *id));
         order
     }
 
-    /// Returns the number of longer candles not built because shorter ones were missing.
+    /// Returns the number of longer candles that were not built because shorter candles were missing.
     pub fn longer_not_built(&self) -> u64 {
         self.bots.iter().map(|bot| bot.longer.not_built()).sum()
     }
@@ -404,14 +405,13 @@ impl Session {
     }
 
     /// Returns how many of the last `candles` the bots of a series need before the start.
-    /// The number exceeds the warm-up if candles inside longer candles are missing. `None` if there are not enough
-    /// candles.
+    /// The number exceeds the warm-up if gaps in `candles` affect longer candles. `None` if there are too few candles.
     pub fn history(&self, series: SeriesId, candles: &[Candle]) -> Option<usize> {
         let mut bots = self.listeners.get(series.index()).into_iter().flatten();
         bots.try_fold(0, |most, bot| Some(self.bots[bot.index()].history(candles)?.max(most)))
     }
 
-    /// Returns the duplicate trades that are not yet known to be settled.
+    /// Returns the duplicate trades of which no settlement is known yet.
     pub fn second_trades(&self) -> &[SecondTrade] {
         &self.second_trades
     }
@@ -436,7 +436,7 @@ impl Session {
         }
     }
 
-    /// Returns whether a signal with this bot, source and id is already known. A known signal is dropped.
+    /// Returns whether a signal with the same bot, source and id was received before. Such a duplicate is dropped.
     pub fn knows_signal(&self, signal: &OutsideSignal) -> bool {
         self.outside.as_ref().is_some_and(|known| known.knows(signal))
     }
@@ -496,5 +496,5 @@ impl Moment {
     }
 }
 
-/// The interval of the longer candles that were stale most often, `None` if there were none.
+/// Interval and staleness of the longer candles that were stale most often, `None` if no candle was stale.
 pub type LongerStaleness = Option<(Interval, Staleness)>;

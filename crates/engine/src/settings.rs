@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A bot: a strategy on a series, with an expiry and a stake. Section `[[bots]]` of the configuration.
+/// Settings of a bot: strategy, series, expiry and stake. Section `[[bots]]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BotSettings {
     /// Unique name of the bot, such as `btc-dips`.
@@ -22,7 +22,7 @@ pub struct BotSettings {
     /// Interval of the candles, such as `1m`.
     #[schemars(with = "String")]
     pub interval: Interval,
-    /// Name of the strategy, such as `rsi-reversal`, or `rules`.
+    /// Name of the strategy, such as `rsi-reversal`, or `rules` for a rule.
     pub strategy: String,
     /// Duration of the trades as `MM:SS` or `H:MM:SS`, such as `01:00` or `2:00:00`. Alias: `duration`.
     #[schemars(with = "String")]
@@ -31,7 +31,7 @@ pub struct BotSettings {
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(with = "Option<String>")]
     pub expiration_type: ExpirationType,
-    /// Parameters of the strategy, such as `{ period = 10 }`. Omitted ones have the strategy's defaults.
+    /// Parameters of the strategy, such as `{ period = 10 }`. Omitted parameters have the strategy's defaults.
     #[serde(default = "empty_object")]
     pub params: Value,
     /// Stake in the wallet's currency, such as `{ kind = "fixed", amount = 10.0 }`.
@@ -53,12 +53,12 @@ pub struct SessionSettings {
     pub money_scale: MoneyScale,
     /// Initial balance.
     pub balance: Decimal,
-    /// Risk rules checked before every open.
+    /// Risk limits, checked before every trade.
     pub risk: RiskSettings,
-    /// Bots, in order.
+    /// Settings of the bots, in bot order.
     pub bots: Vec<BotSettings>,
     /// Minimum percentage of a longer candle that the bot's own candles must cover.
-    /// Only time with an open market counts. `None`, as in earlier journals, requires the whole length.
+    /// Only time with an open market counts. `None` requires full coverage, as in earlier journals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longer_share_percent: Option<f64>,
 }
@@ -80,7 +80,7 @@ impl SessionSettings {
             return Err(EngineError::setting("bots", "no bots are configured; add a [[bots]] section"));
         }
         if self.bots.len() != strategies {
-            let problem = format!("{strategies} strategies for {} bots", self.bots.len());
+            let problem = format!("{strategies} strategies were passed for {} bots", self.bots.len());
             return Err(EngineError::setting("bots", problem));
         }
         for (index, bot) in self.bots.iter().enumerate() {
@@ -97,8 +97,8 @@ impl SessionSettings {
     }
 
     /// Returns the blake3 hash (in hexadecimal) of the settings that affect a journal fold.
-    /// Settings with the same fingerprint lead to the same fold. Excludes limits that only affect future opens. Also
-    /// excludes strategies and their parameters, which the header of each run contains.
+    /// Settings with the same fingerprint lead to the same fold. Limits that only affect future trades are excluded.
+    /// Strategies and their parameters are also excluded, because the header of each run contains them.
     pub fn fingerprint(&self) -> Result<String, serde_json::Error> {
         let bots = self.bots.iter().cloned().map(BotSettings::without_strategy);
         Self { bots: bots.collect(), ..self.clone() }.earlier_fingerprint()
@@ -117,9 +117,9 @@ impl SessionSettings {
         let risk = RiskSettings {
             session,
             hours: if of == SessionSpan::Hours { own.hours.clone() } else { Vec::new() },
-            // Only whether hourly trades are counted and payouts must be known, not the limits themselves.
+            // The fold only depends on whether this limit is set. The same applies to minimum payouts.
             max_trades_per_hour: own.max_trades_per_hour.min(1),
-            // Distinguishes the first stake of a ladder from a payout probe.
+            // The step distinguishes the first stake of a ladder from a payout probe.
             stake_step: own.stake_step,
             min_payout_percent: if own.min_payout_percent > 0.0 { 1.0 } else { 0.0 },
             payout_max_age_s: own.payout_max_age_s,
@@ -140,7 +140,7 @@ impl SessionSettings {
     }
 }
 
-/// Errors when creating a Session from its settings.
+/// Errors when a Session is created from its settings.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// Invalid value of a setting.
@@ -148,34 +148,34 @@ pub enum EngineError {
     Setting {
         /// Key, as in the configuration.
         key: String,
-        /// Problem and allowed values.
+        /// Description of the problem, with the allowed values.
         problem: String,
     },
-    /// Invalid amount.
+    /// Invalid amount of money.
     #[error("{key}: {source}")]
     Amount {
         /// Key, as in the configuration.
         key: String,
-        /// Cause.
+        /// Cause of the error.
         source: MoneyError,
     },
-    /// Error of a bot's strategy.
+    /// The strategy of a bot cannot be built.
     #[error("bot \"{bot}\": {source}")]
     Strategy {
         /// Name of the bot.
         bot: String,
-        /// Error of the strategy.
+        /// Build error of the strategy.
         source: BuildError,
     },
 }
 
 impl BotSettings {
-    /// Returns the series of the bot.
+    /// Returns the candle series of the bot.
     pub const fn series(&self) -> Series {
         Series { symbol: self.symbol, interval: self.interval }
     }
 
-    /// Returns the context for building the strategy.
+    /// Returns the context in which the strategy is built.
     pub fn context(&self, longer_share_percent: Option<f64>) -> BotContext {
         BotContext {
             bot: self.name.clone(),
@@ -198,7 +198,7 @@ impl BotSettings {
         }
         let length = self.interval.length();
         if seconds >= length.get() / 1_000 && seconds > 0 {
-            return Err(format!("{seconds} s is not shorter than a {} candle; use less", self.interval));
+            return Err(format!("{seconds} s is not shorter than a {} candle. Use less", self.interval));
         }
         Ok(Millis::from_seconds(seconds))
     }
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn entry_delay_is_shorter_than_a_candle_and_omitted_if_zero() {
-        let too_long = "60 s is not shorter than a 1m candle; use less";
+        let too_long = "60 s is not shorter than a 1m candle. Use less";
         let too_early = "-1 s is before the candle's close, when the signal is not known yet. Use 0 or more. To enter \
                          within a candle, use a shorter interval or a strategy that reacts to prices";
         for (seconds, expected) in [(0, Ok(0)), (59, Ok(59)), (60, Err(too_long)), (-1, Err(too_early))] {

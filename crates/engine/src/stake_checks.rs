@@ -1,7 +1,7 @@
-//! Checks of stakes against the limits before the first trade.
+//! Checks the stakes against the limits before the first trade.
 //!
-//! All levels of all ladders that may run at once must fit the limits. A Kelly stake needs a limit on the number of
-//! open trades. A run that could never trade does not start.
+//! The cost of all ladders that may run at once must be within the limits. A Kelly stake requires a limit on the number
+//! of open trades. A run that could never trade does not start.
 
 use crate::risk::{AmountOrPercent, Limits, RiskSettings};
 use crate::stake::{LadderCost, Stake, StakeContext};
@@ -13,53 +13,52 @@ use candlewick_sdk::{Money, MoneyScale};
 pub struct LadderNotice {
     /// Name of the bot.
     pub bot: String,
-    /// Cost of all levels, with the decimals of the wallet.
+    /// Total stakes of all levels, with the decimals of the wallet.
     pub cost: String,
     /// Largest stake of the ladder.
     pub largest: String,
     /// Full text of the notice.
     pub text: String,
-    /// Daily loss limit that may stop the ladder midway.
+    /// Daily loss limit that may interrupt the ladder, `None` if there is no such limit.
     pub day: Option<LadderInDay>,
 }
 
-/// A daily loss limit and how much of it one full ladder leaves.
-/// Once the day's loss exceeds this remainder, another full ladder no longer fits.
+/// A daily loss limit that may interrupt a ladder.
+/// If the loss of the day exceeds `room` when the ladder starts, the full ladder would exceed the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LadderInDay {
-    /// The limit's setting and amount.
+    /// Setting and amount of the limit.
     pub limit: String,
-    /// Cost of a full ladder, with the decimals of the wallet.
+    /// Total stakes of a full ladder, with the decimals of the wallet.
     pub cost: String,
-    /// Maximum loss of the day before the ladder starts.
+    /// Maximum loss of the day before the ladder starts: the limit minus the cost.
     pub room: String,
-    /// Whether only the losses of this bot count.
+    /// Whether the limit only counts losses of the same bot.
     pub is_own: bool,
 }
 
 /// Checks the stakes of all bots against the limits, at a start or reload.
-/// The full cost of all ladders must fit balance, daily loss limit, drawdown limit and largest stake. The first stake
-/// of each bot must be possible ([`check_first_stakes`]). A bot with Kelly stakes needs a limit on open trades. Errors
-/// contain the figures.
+/// The cost of all ladders must be within the balance, the loss limits, the drawdown limit and the maximum stake. The
+/// first stake of each bot must be possible ([`check_first_stakes`]). Kelly stakes require a limit on open trades.
 pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
     let balance = settings.exact_balance()?;
     let mut notices = Vec::new();
-    let (mut total, mut together) = (Money::ZERO, Money::ZERO);
+    let (mut total, mut total_at_once) = (Money::ZERO, Money::ZERO);
     for (index, bot) in settings.bots.iter().enumerate() {
         let key = format!("bots[{index}].stake");
         check_kelly(bot, &limits)?;
         let Some(cost) = Stake::new(&bot.stake, scale, &key)?.ladder_cost() else { continue };
         if !limits.cap_stakes {
-            check_largest(cost, (key, balance), (&limits, scale))?;
+            check_largest_stake(cost, (key, balance), (&limits, scale))?;
         }
         // Trades that are open at the same time may all be on the same level.
         let at_once = max_concurrent_trades(bot, &limits);
         let whole = cost.total.times(at_once);
         check_bot_limits(&bot.name, cost.total, balance, (&limits, scale))?;
         total += cost.total;
-        together += whole;
+        total_at_once += whole;
         let day = daily_limit_notice(bot, cost.total, balance, (&limits, settings));
         let (bot, of_one) = (bot.name.clone(), scale.format(cost.total));
         let (cost, largest) = (scale.format(whole), scale.format(cost.largest));
@@ -68,10 +67,10 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         } else {
             format!(
                 "in all {at_once} trades that may be open at once ({of_one} each, largest stake {largest}). Trades \
-                 that lose together climb several levels; set max_open_trades_per_symbol = 1 to prevent this"
+                 that lose together climb several levels. Set max_open_trades_per_symbol = 1 to prevent this"
             )
         };
-        let text = format!("bot \"{bot}\": its ladder costs {cost} if every level loses {each}");
+        let text = format!("bot \"{bot}\": the ladder costs {cost} if every level loses {each}");
         notices.push(LadderNotice { bot, cost, largest, text, day });
     }
     let bounds = [
@@ -93,11 +92,11 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         ));
     }
     if let (Some((key, bound)), Some(notice)) =
-        (find_first_bound_below(&bounds, together), notices.last_mut())
+        (find_first_bound_below(&bounds, total_at_once), notices.last_mut())
     {
-        let (all, bound) = (scale.format(together), scale.format(bound));
+        let (all, bound) = (scale.format(total_at_once), scale.format(bound));
         notice.text = format!(
-            "{}; all ladders of all open trades may cost {all}, more than the {bound} of {key}",
+            "{}. The ladders of all open trades may cost {all}, more than the {bound} of {key}",
             notice.text
         );
     }
@@ -124,7 +123,7 @@ fn check_kelly(bot: &BotSettings, limits: &Limits) -> Result<(), EngineError> {
 }
 
 /// Returns the maximum number of open trades of a bot: one per candle until the first trade has ended,
-/// capped by the limits. Signals with their own longer expiry may exceed it.
+/// capped by the limits. Signals with a longer expiry of their own may exceed this number.
 pub(crate) fn max_concurrent_trades(bot: &BotSettings, limits: &Limits) -> i64 {
     let delay = bot.entry_delay().unwrap_or_default();
     let lasts = bot.expiry().close_type.duration() + delay;
@@ -134,7 +133,7 @@ pub(crate) fn max_concurrent_trades(bot: &BotSettings, limits: &Limits) -> i64 {
     most.map_or(asked, |most| asked.min(most)).max(1)
 }
 
-fn check_largest(
+fn check_largest_stake(
     cost: LadderCost,
     (key, balance): (String, Money),
     (limits, scale): (&Limits, MoneyScale),
@@ -215,9 +214,8 @@ fn check_bot_limits(
     Ok(())
 }
 
-/// Checks the first stake of each bot against the stake limits.
-/// A violation that depends on the configured balance is returned as a notice, because a live run uses the wallet's
-/// balance. Fails with the figures if a bot could not trade at any balance.
+/// Checks the first stake of each bot against the stake limits. Returns a notice for each violation that depends on the
+/// configured balance, because a live run uses the wallet's balance. Fails if a bot could not trade at any balance.
 pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, EngineError> {
     let scale = settings.money_scale;
     let limits = Limits::new(&settings.risk, scale)?;
@@ -226,7 +224,7 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
     for (index, bot) in settings.bots.iter().enumerate() {
         let key = format!("bots[{index}].stake");
         let stake = Stake::new(&bot.stake, scale, &key)?;
-        let context = StakeContext { free: balance, minimum: limits.minimum_stake, together: 1 };
+        let context = StakeContext { free: balance, minimum: limits.minimum_stake, max_open_trades: 1 };
         let first = limits.step_down(stake.next(context));
         let cap = limits.stake_cap(balance).filter(|_| limits.cap_stakes);
         let first = cap.map_or(first, |most| first.min(most));
@@ -234,15 +232,15 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
         let own = || broken_bot_limit(first, balance, (&bot.name, settings), &limits);
         let Some(broken) = broken.or_else(own) else { continue };
         let (name, stake) = (&bot.name, scale.format(first));
-        let BrokenLimit { limit, bound, by_balance } = broken;
-        if by_balance || matches!(bot.stake, StakeSettings::Share { .. } | StakeSettings::Kelly { .. }) {
+        let BrokenLimit { limit, bound, uses_balance } = broken;
+        if uses_balance || matches!(bot.stake, StakeSettings::Share { .. } | StakeSettings::Kelly { .. }) {
             notices.push(format!(
-                "bot \"{name}\" cannot trade at account.initial_balance = {}: its stake is {stake}, {limit} is {bound}",
+                "bot \"{name}\" cannot trade at an initial balance of {}: its stake is {stake}, but {limit} is {bound}",
                 scale.format(balance)
             ));
         } else {
             let problem = format!(
-                "bot \"{name}\" can never trade: its stake is {stake}, {limit} is {bound}. Change one of the two"
+                "bot \"{name}\" can never trade: its stake is {stake}, but {limit} is {bound}. Change either value"
             );
             return Err(EngineError::setting(key, problem));
         }
@@ -253,14 +251,14 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
 struct BrokenLimit {
     limit: String,
     bound: String,
-    by_balance: bool,
+    uses_balance: bool,
 }
 
 fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale) -> Option<BrokenLimit> {
-    let broken = |limit: &str, bound: Money, by_balance| BrokenLimit {
+    let broken = |limit: &str, bound: Money, uses_balance| BrokenLimit {
         limit: limit.to_owned(),
         bound: scale.format(bound),
-        by_balance,
+        uses_balance,
     };
     if stake < limits.minimum_stake {
         return Some(broken("risk.min_stake", limits.minimum_stake, false));
@@ -278,9 +276,9 @@ fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale
         ("account.initial_balance", Some(balance), true),
         ("risk.max_drawdown_percent of account.initial_balance", limits.drawdown_below(balance), true),
     ];
-    bounds.into_iter().find_map(|(limit, bound, by_balance)| {
+    bounds.into_iter().find_map(|(limit, bound, uses_balance)| {
         let bound = bound.filter(|bound| stake > *bound)?;
-        Some(broken(limit, bound, by_balance))
+        Some(broken(limit, bound, uses_balance))
     })
 }
 
@@ -298,12 +296,12 @@ fn broken_bot_limit(
     ];
     bounds.into_iter().find_map(|(key, amount, bound)| {
         let bound = bound.filter(|bound| stake > *bound)?;
-        // The amount applies at any balance, a percentage only at this one.
+        // An amount applies at any balance, a percentage only at the given balance.
         let amount = scale.exact(amount).ok().filter(|amount| amount.is_positive() && stake > *amount);
         let key = if amount.is_some() { key.to_owned() } else { format!("{key}_percent") };
         let limit = format!("risk.bots.{bot}.{key}");
         let shown = scale.format(amount.unwrap_or(bound));
-        Some(BrokenLimit { limit, bound: shown, by_balance: amount.is_none() })
+        Some(BrokenLimit { limit, bound: shown, uses_balance: amount.is_none() })
     })
 }
 

@@ -1,4 +1,4 @@
-//! Notices about stakes: payout probes, stakes that outgrow their maximum, losing ladder levels.
+//! Notices about stakes: payout probes, stakes that grow above their maximum, and unprofitable ladder levels.
 
 use crate::risk::Limits;
 use crate::ruin_limits::least_payout;
@@ -10,22 +10,22 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Money, MoneyScale, Payout, group_thousands};
 
 /// Returns a notice for each bot that probes unknown payouts at the minimum stake.
-/// Only bots with a rule that depends on the payout do this.
+/// Only bots whose limits depend on the payout probe payouts.
 pub fn payout_probe_notices(settings: &SessionSettings) -> Vec<String> {
     let RiskSettings { min_stake, payout_max_age_s, .. } = settings.risk;
-    let words = |bot: &BotSettings| {
+    let notice = |bot: &BotSettings| {
         // A ladder that starts at the minimum stake has larger levels, and a share depends on the balance.
         let stakes_more = match bot.stake {
             StakeSettings::Martingale { levels, factor, .. } => levels > 1 && factor > 1.0,
             StakeSettings::Soros { .. } | StakeSettings::Share { .. } | StakeSettings::Kelly { .. } => true,
             StakeSettings::Fixed { .. } => false,
         };
-        if !needs_payout(bot, &settings.risk) || !(stakes_more || least_stake(bot, &settings.risk).is_some())
+        if !needs_payout(bot, &settings.risk) || !(stakes_more || lowest_stake(bot, &settings.risk).is_some())
         {
             return None;
         }
         let (name, symbol) = (&bot.name, bot.symbol);
-        let least = money(settings, min_stake);
+        let least = format_amount(settings, min_stake);
         let until = if payout_max_age_s == 0 {
             String::new()
         } else {
@@ -33,15 +33,15 @@ pub fn payout_probe_notices(settings: &SessionSettings) -> Vec<String> {
         };
         Some(format!(
             "bot \"{name}\": while the payout of {symbol} is unknown{until}, one trade at the minimum stake of {least} \
-             probes it, whatever it turns out to be. The probe does not move a ladder"
+             probes the payout. The probe does not move a ladder"
         ))
     };
-    settings.bots.iter().filter_map(words).collect()
+    settings.bots.iter().filter_map(notice).collect()
 }
 
-/// Returns a notice with the number of payout probes for each bot that made any in a run.
+/// Returns a notice for each bot that made payout probes in a run, with the number of probes.
 pub fn payout_probe_counts(settings: &SessionSettings, book: &TradeBook) -> Vec<String> {
-    let words = |(index, bot): (usize, &BotSettings)| {
+    let notice = |(index, bot): (usize, &BotSettings)| {
         let exact = |amount| settings.money_scale.exact(amount).ok();
         let of_share = || {
             let is_share =
@@ -52,7 +52,7 @@ pub fn payout_probe_counts(settings: &SessionSettings, book: &TradeBook) -> Vec<
                 .flatten()
                 .map(|least| least + Money::from_minor(1))
         };
-        let smallest = least_stake(bot, &settings.risk).and_then(exact).or_else(of_share)?;
+        let smallest = lowest_stake(bot, &settings.risk).and_then(exact).or_else(of_share)?;
         let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
         let (all, small) = own.fold((0_u64, 0_u64), |(all, small), row| {
             (all + 1, small + u64::from(row.approved.stake() < smallest))
@@ -65,11 +65,11 @@ pub fn payout_probe_counts(settings: &SessionSettings, book: &TradeBook) -> Vec<
             )
         })
     };
-    settings.bots.iter().enumerate().filter_map(words).collect()
+    settings.bots.iter().enumerate().filter_map(notice).collect()
 }
 
-/// Returns the smallest stake of the bot's rule, `None` if a payout probe would not stake less.
-fn least_stake(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
+/// Returns the smallest stake of the bot's stake rule, `None` if a payout probe would not stake less.
+fn lowest_stake(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
     let amount = match bot.stake {
         StakeSettings::Fixed { amount }
         | StakeSettings::Martingale { amount, .. }
@@ -87,12 +87,12 @@ fn needs_payout(bot: &BotSettings, risk: &RiskSettings) -> bool {
         || risk.best_payout_of.iter().any(|one| one.as_str() == symbol)
 }
 
-fn money(settings: &SessionSettings, amount: Decimal) -> String {
+fn format_amount(settings: &SessionSettings, amount: Decimal) -> String {
     group_thousands(&format!("{amount:.*}", settings.money_scale.decimals() as usize))
 }
 
-/// Describes each stake that may exceed `max_stake` at the payouts of the symbols.
-/// `records` are in bot order.
+/// Returns a notice for each bot whose stake may grow above `max_stake`.
+/// `records` contain the payouts of the symbols, in bot order.
 pub fn outgrown_stakes(
     settings: &SessionSettings,
     records: &[TradeRecord],
@@ -143,8 +143,8 @@ fn describe_soros(
 ) -> String {
     let after = if wins == 1 { "a win".to_owned() } else { format!("{wins} wins in a row") };
     format!(
-        "bot \"{}\": after {after} at a payout of {} % its stake of {} is above risk.max_stake = {} and it stops \
-         trading. Set if_refused = \"reset\" in its stake to restart it, or risk.cap_stakes = true to cap it",
+        "bot \"{}\": after {after} at a payout of {} %, the stake of {} is above risk.max_stake = {}, so the bot \
+         stops trading. Set if_refused = \"reset\" to restart the ladder, or risk.cap_stakes = true to cap the stake",
         bot.name,
         payout.to_percent(),
         scale.format(stake),
@@ -159,8 +159,8 @@ fn describe_share(
     (most, scale): (Money, MoneyScale),
 ) -> String {
     format!(
-        "bot \"{}\": at a balance above {} its stake of {percent} % is above risk.max_stake = {} and it stops \
-         trading. Set risk.cap_stakes = true to cap it",
+        "bot \"{}\": at a balance above {}, the stake of {percent} % is above risk.max_stake = {}, so the bot stops \
+         trading. Set risk.cap_stakes = true to cap the stake",
         bot.name,
         balance.round_dp(2),
         scale.format(most)
@@ -169,8 +169,8 @@ fn describe_share(
 
 const MAX_NAMED_LEVELS: usize = 4;
 
-/// Describes the ladders whose upper levels do not win enough to recover the losses.
-/// Each text names the levels and the result of a win on each. `records` contain the payouts, in bot order.
+/// Returns a notice for each ladder with levels on which a win does not recover the previous losses.
+/// The notice states the result of a win on each of these levels. `records` contain the payouts, in bot order.
 pub fn unprofitable_levels(
     settings: &SessionSettings,
     records: &[TradeRecord],
@@ -262,21 +262,21 @@ mod tests {
         let soros = |wins, if_refused| StakeSettings::Soros { amount: Decimal::TEN, wins, if_refused };
         let wait = |wins| soros(wins, IfRefused::Wait);
         // At a payout of 80 %: 10.00, 18.00, 32.40.
-        let words = "after 2 wins in a row at a payout of 80 % its stake of 32.40 is above";
+        let words = "after 2 wins in a row at a payout of 80 %, the stake of 32.40 is above";
         assert!(outgrown(wait(3), 20, |_| {}).contains(words));
-        assert!(outgrown(wait(2), 17, |_| {}).contains("after a win at a payout of 80 % its stake of 18.00"));
+        assert!(outgrown(wait(2), 17, |_| {}).contains("a win at a payout of 80 %, the stake of 18.00"));
         assert_eq!(outgrown(wait(1), 18, |_| {}), "");
         assert_eq!(outgrown(wait(2), 0, |_| {}), "");
         assert_eq!(outgrown(soros(3, IfRefused::Reset), 20, |_| {}), "");
         assert_eq!(outgrown(wait(3), 20, |risk| risk.cap_stakes = true), "");
         // Minimum payout of 90 %: 10.00, 19.00.
-        assert!(outgrown(wait(1), 18, |risk| risk.min_payout_percent = 90.0).contains("its stake of 19.00"));
+        assert!(outgrown(wait(1), 18, |risk| risk.min_payout_percent = 90.0).contains("the stake of 19.00"));
     }
 
     #[test]
     fn names_the_balance_above_which_a_share_is_above_max_stake() {
         let share = |percent| StakeSettings::Share { percent };
-        assert!(outgrown(share(2.0), 25, |_| {}).contains("at a balance above 1250 its stake of 2 %"));
+        assert!(outgrown(share(2.0), 25, |_| {}).contains("at a balance above 1250, the stake of 2 %"));
         assert_eq!(outgrown(share(2.0), 19, |_| {}), "");
         assert_eq!(outgrown(share(2.0), 25, |risk| risk.cap_stakes = true), "");
     }

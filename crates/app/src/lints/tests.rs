@@ -128,10 +128,10 @@ fn reports_stakes_that_lose_grow_too_large_or_never_fit() {
     // At 80 %, the stakes are 10.00, 18.00 and 32.40.
     let soros = "kind = \"soros\", amount = 10, wins = 3";
     let most = "[risk]\nmax_stake = 20\n[simulation]\npayout_percent = 80\n";
-    stake(most, soros, &[("outgrown_stake", "after 2 wins in a row at a payout of 80 % its stake of 32.40")]);
+    stake(most, soros, &[("outgrown_stake", "2 wins in a row at a payout of 80 %, the stake of 32.40")]);
     stake(&most.replace("20\n", "20\ncap_stakes = true\n"), soros, &[]);
     let fixed = "kind = \"fixed\", amount = 10";
-    let unaffordable = ("unaffordable_stake", "its stake is 10.00, account.initial_balance is 5.00");
+    let unaffordable = ("unaffordable_stake", "its stake is 10.00, but account.initial_balance is 5.00");
     stake("[account]\ninitial_balance = 5\n", fixed, &[unaffordable]);
     stake("[account]\ninitial_balance = 10\n[risk]\nmax_drawdown_percent = 0\n", fixed, &[]);
 }
@@ -251,13 +251,14 @@ fn reports_rules_that_rarely_or_never_trade() {
     // An hour has 60 candles of 1m. A value on longer candles needs one extra candle: (100 + 1) * 60.
     let long = "`ema(100)@1h` needs 68280 candles of 1m (47 days 10 h), `sma(100)@1h` only 6060";
     rule("close > ema(100)@1h", &[("long_warm_up", long)]);
-    rule("between('08:00', '17:00', 'EST')", &[("doubtful_time_zone", "bot \"a\": EST has no summer time")]);
+    rule("between('08:00', '17:00', 'EST')", &[("doubtful_time_zone", "bot \"a\": EST has no daylight")]);
     let filter = |min: &str| format!("filters = [{{ volatility = {{ min = {min} }} }}]");
     let share = "filters[0].volatility.min = 0.5 means 50 % of the price within one 1m candle; did you mean 0.005 (0.5 %)?";
     check_combination("", &filter("0.5"), &[("volatility_share", share)]);
     check_combination("", &filter("0.001"), &[]);
     let zones = "[risk]\nday_timezone = \"EST\"\nhours = [{ from = \"08:00\", to = \"17:00\", timezone = \"EST\" }]\n";
-    let places = "risk.day_timezone, risk.hours: EST has no summer time; New York is America/New_York";
+    let places =
+        "risk.day_timezone, risk.hours: EST has no daylight saving time; New York uses America/New_York";
     check_sections(zones, &[("doubtful_time_zone", places)]);
     let gate = "gate = { after_virtual_losses = 2, resets = \"day\", day_timezone = \"Etc/GMT-3\" }";
     let sign = "bot \"a\": Etc/GMT-3 is UTC+3; UTC-3 is Etc/GMT+3";

@@ -269,7 +269,7 @@ mod tests {
         let list = "26/11/2026\nEURUSD 10:00 CALL GALE 1\nEURUSD 10:15 PUT GALE 1\n";
         let (notes, _) = check("[signals]\ntimezone = \"EST\"\n", list);
         let [(2, note)] = notes.as_slice() else { panic!("{notes:?}") };
-        assert!(note.contains("EST has no summer time") && note.contains("(gales) are ignored"), "{note}");
+        assert!(note.contains("EST has no daylight") && note.contains("(gales) are ignored"), "{note}");
     }
 
     #[test]

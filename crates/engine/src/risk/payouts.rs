@@ -1,6 +1,6 @@
-//! Rules on payouts.
+//! Payout rules: the minimum payout, and the choice of the symbol with the best payout.
 //!
-//! The payout is unknown until the reply to an order, so a single trade at the minimum stake may probe it.
+//! The venue only states a payout in its reply to an order, so one trade at the minimum stake may probe the payout.
 
 use super::{Limits, Proposal, RiskState, Ruling, View, refuse_if};
 use crate::SymbolId;
@@ -28,16 +28,16 @@ pub(super) fn check_min_payout(proposal: &Proposal, view: View<'_>) -> Ruling {
     }
 }
 
-/// Compares the last known payouts, whether or not a symbol has a signal, so that the result does not
-/// depend on the order of the bots.
+/// Refuses a signal if another symbol of `best_payout_of` has a better last known payout.
+/// Symbols without a signal are compared too, so the result does not depend on the order of the bots.
 #[inline]
 pub(super) fn check_best_payout(proposal: &Proposal, view: View<'_>) -> Ruling {
-    let is_chosen_among = view.limits.best_payout_of.contains(&proposal.symbol);
-    if is_chosen_among { check_choice(proposal, view) } else { Ruling::Pass }
+    let is_listed = view.limits.best_payout_of.contains(&proposal.symbol);
+    if is_listed { check_other_payouts(proposal, view) } else { Ruling::Pass }
 }
 
 #[inline(never)]
-fn check_choice(proposal: &Proposal, view: View<'_>) -> Ruling {
+fn check_other_payouts(proposal: &Proposal, view: View<'_>) -> Ruling {
     let View { limits, state, .. } = view;
     let payout_of = |symbol| state.payout(symbol, proposal.at, limits.payout_max_age);
     let Some(own) = payout_of(proposal.symbol) else {
@@ -45,12 +45,12 @@ fn check_choice(proposal: &Proposal, view: View<'_>) -> Ruling {
     };
     let mut others = limits.best_payout_of.iter().copied().filter(|symbol| *symbol != proposal.symbol);
     refuse_if(others.any(|symbol| match payout_of(symbol) {
-        Some(payout) => payout > own || (payout == own && is_traded_now(symbol, proposal, view)),
+        Some(payout) => payout > own || (payout == own && has_simultaneous_trade(symbol, proposal, view)),
         None => false,
     }))
 }
 
-fn is_traded_now(symbol: SymbolId, proposal: &Proposal, view: View<'_>) -> bool {
+fn has_simultaneous_trade(symbol: SymbolId, proposal: &Proposal, view: View<'_>) -> bool {
     view.intents.on_symbol(symbol).any(|trade| trade.decision_time == proposal.at)
 }
 
@@ -94,7 +94,7 @@ mod tests {
             risk.payout_max_age_s = 60;
         });
         situation.know_symbols(&["EURUSD", "GBPUSD", "BTCUSDT"]);
-        situation.state.make_room(3);
+        situation.state.ensure_symbols(3);
         situation
     }
 

@@ -1,4 +1,4 @@
-//! Rules that currently refuse every signal of a bot, with their figures and when they are lifted.
+//! Finds the rules that currently refuse every signal of a bot, and the time at which each rule stops doing so.
 
 use super::freshness::seconds;
 use super::limit_use::{limit_use, limit_use_of, remaining_bot_loss};
@@ -8,28 +8,28 @@ use super::{
 };
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale};
 
-const SEARCH_SPAN: Millis = Millis::new(Millis::DAY.get() * 64);
+const MAX_SEARCH_SPAN: Millis = Millis::new(Millis::DAY.get() * 64);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) rule: Rule,
-    /// Remaining loss and the stake that exceeds it, for rules that compare the two.
-    pub(crate) room: Option<(Money, Money)>,
+    /// Remaining amount and the stake that exceeds this amount, `None` for rules that do not compare the two.
+    pub(crate) remaining_and_stake: Option<(Money, Money)>,
     pub(crate) figures: String,
-    /// Venue time at which the refusal ends, `None` if only an event or an operator lifts it.
+    /// Venue time at which the refusal ends, `None` if only an event or an operator can end the refusal.
     pub(crate) until: Option<Millis>,
-    /// Whether the end of open trades may lift it. Their stakes count as lost until then.
+    /// Whether the end of open trades may end the refusal, because open stakes count as lost.
     pub(crate) waits_for_trades: bool,
 }
 
 pub(crate) fn refusals(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScale) -> Vec<Refusal> {
-    let refusing = Rule::ALL.into_iter().filter(|rule| refuses(*rule, proposal, view));
+    let refusing = Rule::ALL.into_iter().filter(|rule| refuses_both_directions(*rule, proposal, view));
     let refusal = |rule| Refusal {
         rule,
-        room: remaining_loss(rule, proposal, view).map(|left| (left, proposal.stake)),
+        remaining_and_stake: remaining_amount(rule, proposal, view).map(|left| (left, proposal.stake)),
         figures: describe_figures(rule, proposal, view, scale),
-        until: find_end(rule, proposal, view),
-        waits_for_trades: remaining_loss(rule, proposal, view)
+        until: find_refusal_end(rule, proposal, view),
+        waits_for_trades: remaining_amount(rule, proposal, view)
             .is_some_and(|left| left + pending_stakes(rule, proposal, view) >= proposal.stake),
     };
     // Daily limits no longer apply once the day is over.
@@ -43,21 +43,21 @@ pub(crate) fn describe_figures(
     scale: MoneyScale,
 ) -> String {
     let View { limits, state, .. } = view;
-    if let Some(left) = remaining_loss(rule, proposal, view) {
+    if let Some(left) = remaining_amount(rule, proposal, view) {
         return format!("stake {}, {} left", scale.format(proposal.stake), scale.format(left));
     }
     match rule {
         Rule::StaleData => {
             let (age, most) = (proposal.received - proposal.last_close, limits.stale_after_intervals);
             format!(
-                "last candle closed {} s ago, {} s allowed",
+                "last candle closed {} s ago, the limit is {} s",
                 seconds(age),
                 seconds(proposal.interval * most)
             )
         }
         Rule::ClockSkew => {
             let skew = state.skew.abs_diff(Millis::ZERO);
-            format!("clocks differ by {} s, {} s allowed", seconds(skew), seconds(limits.max_clock_skew))
+            format!("clocks differ by {} s, the limit is {} s", seconds(skew), seconds(limits.max_clock_skew))
         }
         Rule::MinPayout => min_payout_figures(proposal, view),
         Rule::StakeBounds => stake_figures(proposal, view, scale),
@@ -65,7 +65,7 @@ pub(crate) fn describe_figures(
     }
 }
 
-fn refuses(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> bool {
+fn refuses_both_directions(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> bool {
     let directions = [Direction::Buy, Direction::Sell];
     directions.into_iter().all(|direction| rule.refuses(&Proposal { direction, ..*proposal }, view))
 }
@@ -85,8 +85,8 @@ fn limit_figures(rule: Rule, proposal: &Proposal<'_>, view: View<'_>, scale: Mon
 fn min_payout_figures(proposal: &Proposal<'_>, view: View<'_>) -> String {
     let Some(least) = view.limits.min_payout(proposal.symbol) else { return String::new() };
     match view.state.payout(proposal.symbol, proposal.at, view.limits.payout_max_age) {
-        Some(payout) => format!("pays {payout} %, {least} % required"),
-        None => "payout unknown, another trade is probing it".to_owned(),
+        Some(payout) => format!("the payout {payout} % is below the minimum of {least} %"),
+        None => "the payout is unknown until a pending trade reports it".to_owned(),
     }
 }
 
@@ -94,16 +94,16 @@ fn stake_figures(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScale) -> 
     let View { limits, ledger, .. } = view;
     let stake = scale.format(proposal.stake);
     if proposal.stake < limits.minimum_stake {
-        return format!("stake {stake}, at least {} required", scale.format(limits.minimum_stake));
+        return format!("the stake {stake} is below the minimum of {}", scale.format(limits.minimum_stake));
     }
     let most = limits.largest_stake().into_iter().chain(limits.share_of(ledger.free())).min();
     most.map_or_else(
         || format!("stake {stake}"),
-        |most| format!("stake {stake}, at most {} allowed", scale.format(most)),
+        |most| format!("the stake {stake} is above the maximum of {}", scale.format(most)),
     )
 }
 
-fn remaining_loss(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Money> {
+fn remaining_amount(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Money> {
     let View { limits, ledger, state, .. } = view;
     let left = match rule {
         Rule::DailyLossLimit => {
@@ -127,7 +127,7 @@ fn pending_stakes(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Money 
     }
 }
 
-fn find_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
+fn find_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
     let View { limits, ledger, state, .. } = view;
     match rule {
         Rule::MaxTradesPerDay
@@ -147,21 +147,21 @@ fn find_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Milli
         }
         // Time does not lift these rules.
         rule if rule.waits_for_event() => None,
-        rule => search_end(rule, proposal, view),
+        rule => search_refusal_end(rule, proposal, view),
     }
 }
 
-fn search_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
+fn search_refusal_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
     let is_refused = |at: Millis| {
         let later = Proposal { at, received: at, last_close: at, nominal_close: at, ..*proposal };
-        refuses(rule, &later, view)
+        refuses_both_directions(rule, &later, view)
     };
     let (mut refused, mut ahead) = (proposal.at, Millis::SECOND);
-    while ahead <= SEARCH_SPAN && is_refused(proposal.at + ahead) {
+    while ahead <= MAX_SEARCH_SPAN && is_refused(proposal.at + ahead) {
         refused = proposal.at + ahead;
         ahead = ahead * 2;
     }
-    let mut free = Some(proposal.at + ahead).filter(|_| ahead <= SEARCH_SPAN)?;
+    let mut free = Some(proposal.at + ahead).filter(|_| ahead <= MAX_SEARCH_SPAN)?;
     while free - refused > Millis::new(1) {
         let middle = Millis::new(refused.get() + (free - refused).get() / 2);
         if is_refused(middle) { refused = middle } else { free = middle }
@@ -169,9 +169,9 @@ fn search_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Mil
     Some(free)
 }
 
-/// Returns the time until which every signal of the bot is refused if no event comes first.
-/// `Millis::MAX` if only an event can lift the refusal, the time of the proposal if the next signal may pass. Other
-/// refusals, such as trading hours, are ignored, so the actual time may be later.
+/// Returns the earliest time at which a signal of the bot may pass the rules if no event occurs before.
+/// Returns `Millis::MAX` if only an event can lift the refusal, and the time of the proposal if the next signal may
+/// pass. Some rules, such as trading hours, are ignored, so the actual time may be later.
 pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
     // Only an event lifts the following rules. The most frequent rule is first.
@@ -226,8 +226,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     until
 }
 
-/// Returns the rule that stops the bot for good once no trade is pending.
-/// Only an operator or a deposit lifts it, neither time nor the market.
+/// Returns the rule that stops the bot until an operator or a deposit lifts the rule, given that no trade is pending.
 pub(crate) fn stopped_by(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
     let found = |check, rule| refuses(check).then_some(rule);
@@ -296,12 +295,12 @@ mod tests {
             (
                 json!({ "max_stake": 9.5 }),
                 quiet,
-                Some((Rule::StakeBounds, "stake 10.00, at most 9.50 allowed", None)),
+                Some((Rule::StakeBounds, "the stake 10.00 is above the maximum of 9.50", None)),
             ),
             (
                 json!({}),
                 |now| now.state.skew = Millis::new(-2_031),
-                Some((Rule::ClockSkew, "clocks differ by 2.031 s, 2 s allowed", None)),
+                Some((Rule::ClockSkew, "clocks differ by 2.031 s, the limit is 2 s", None)),
             ),
             (
                 json!({ "max_open_trades_per_symbol": 0 }),

@@ -1,13 +1,13 @@
-//! Rule names and the settings behind them.
+//! Names of the risk rules, and descriptions of the settings behind them.
 
 use super::{BotLimitSettings, RiskSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A rule that can refuse a signal, checked in the order of [`Rule::ALL`].
-/// The number of a rule is hashed with each of its refusals ([`Self::hashed`]) and must never change. New rules get the
-/// next free number, whatever their position in the order.
+/// A risk rule that can refuse a signal. Rules are checked in the order of [`Rule::ALL`].
+/// The hash of a refusal contains the rule's number ([`Self::hashed`]), so the number must never change. A new rule
+/// gets the next free number, whatever its position in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Rule {
     /// The kill switch is on.
@@ -20,65 +20,65 @@ pub enum Rule {
     ClockSkew = 3,
     /// An order on the symbol has no reply yet.
     InFlight = 4,
-    /// An intent on the symbol is in doubt.
+    /// The status of an order on the symbol is unknown.
     InDoubt = 5,
     /// The time is outside the trading hours.
     OutsideHours = 6,
-    /// The last loss was too recent.
+    /// The cooldown after a loss is running.
     Cooldown = 7,
     /// A trade in the opposite direction is open on the symbol.
     OppositeOpen = 8,
     /// A trade with the same direction and close time is open on the symbol.
     DuplicateOpen = 9,
     /// Too many trades are open.
-    /// In journals from versions without [`Self::MaxOpenTradesPerSymbol`], it also covers the per-symbol limit.
+    /// In journals from versions without [`Self::MaxOpenTradesPerSymbol`], this rule includes the per-symbol limit.
     MaxOpenTrades = 10,
-    /// Too many trades in the last 60 minutes.
+    /// Too many trades were opened in the last 60 minutes.
     MaxTradesPerHour = 11,
-    /// Too many trades on the day.
+    /// Too many trades were opened today.
     MaxTradesPerDay = 12,
-    /// The day's loss would exceed its limit if all open trades were lost.
+    /// Today's loss would exceed the daily loss limit if all open trades were lost.
     DailyLossLimit = 13,
-    /// The profit target of the day is reached.
+    /// The daily profit target is reached.
     DailyProfitTarget = 14,
-    /// The drawdown would exceed its limit if all open trades were lost.
+    /// The drawdown would exceed the drawdown limit if all open trades were lost.
     MaxDrawdown = 15,
-    /// Too many consecutive losses.
+    /// The maximum number of consecutive losses is reached.
     LossStreak = 16,
-    /// The payout is too low, or it is unknown and another trade is probing it.
+    /// The payout is too low, or unknown while another trade probes the payout.
     MinPayout = 17,
     /// The stake is below the minimum or above the maximum.
     StakeBounds = 18,
     /// The free balance does not cover the stake.
     InsufficientBalance = 19,
-    /// The live verdict has ruled out an edge.
+    /// The bot's verdict on live trades has ruled out an edge.
     EdgeRejected = 20,
-    /// The time is within a dated period without opens.
+    /// The time is within a blackout, a dated period without new trades.
     Blackout = 21,
-    /// Too many trades of the bot are open.
+    /// The bot has too many open trades.
     BotMaxOpenTrades = 22,
-    /// Too many trades of the bot on the day.
+    /// The bot opened too many trades today.
     BotMaxTradesPerDay = 23,
-    /// The bot's daily loss would exceed its limit if all its open trades were lost.
+    /// The bot's daily loss would exceed the bot's limit if all open trades of the bot were lost.
     BotDailyLossLimit = 24,
-    /// The bot's profit target of the day is reached.
+    /// The bot's daily profit target is reached.
     BotDailyProfitTarget = 25,
-    /// Too many consecutive losses of the bot.
+    /// The bot's maximum number of consecutive losses is reached.
     BotLossStreak = 26,
-    /// A pause after a number of wins, losses or trades is running.
+    /// A configured pause after wins, losses or trades is running.
     Pause = 27,
-    /// The session's loss would exceed its limit if all open trades were lost.
+    /// The session loss would exceed the session loss limit if all open trades were lost.
     SessionLossLimit = 28,
-    /// The profit target of the session is reached.
+    /// The session profit target is reached.
     SessionProfitTarget = 29,
-    /// The signal is virtual, because the gate of its strategy is closed.
+    /// The signal is virtual (recorded but not traded), because the strategy's trade gate is closed.
     GateClosed = 30,
-    /// The bot's session loss would exceed its limit if all its open trades were lost.
+    /// The bot's session loss would exceed the bot's limit if all open trades of the bot were lost.
     BotSessionLossLimit = 31,
-    /// The bot's profit target of the session is reached.
+    /// The bot's session profit target is reached.
     BotSessionProfitTarget = 32,
-    /// Another symbol of `best_payout_of` is preferred, or the payout is being probed.
-    /// A symbol is preferred if its payout is higher, or if it is equal and the symbol was traded at this moment.
+    /// Another symbol of `best_payout_of` is preferred, or another trade probes the payout.
+    /// A symbol is preferred if its payout is higher, or if the payouts are equal and the symbol was just traded.
     BestPayout = 33,
     /// Too many trades are open on the symbol.
     MaxOpenTradesPerSymbol = 34,
@@ -87,8 +87,8 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Returns the number that is hashed with a refusal. The per-symbol limit was once part of
-    /// [`Self::MaxOpenTrades`] and shares its number, so that hashes of earlier runs stay valid.
+    /// Returns the number of the rule in the hash of a refusal. The per-symbol limit shares the number of
+    /// [`Self::MaxOpenTrades`], which once included the per-symbol limit. Hashes of earlier runs therefore stay valid.
     #[inline]
     pub(crate) const fn hashed(self) -> u8 {
         match self {
@@ -97,17 +97,17 @@ impl Rule {
         }
     }
 
-    /// Returns whether the rule ends a live run, because only an operator can lift it.
+    /// Returns whether a refusal by the rule ends a live run.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::MaxDrawdown | Self::LossStreak)
     }
 
-    /// Returns whether only an operator can lift the rule, neither time nor the end of a trade.
+    /// Returns whether only an operator can lift the rule. Time and the end of a trade cannot.
     pub const fn is_lifted_by_operator(self) -> bool {
         matches!(self, Self::Halted | Self::MaxDrawdown | Self::LossStreak | Self::BotLossStreak)
     }
 
-    /// Returns whether the rule rarely lasts longer than a trade, a reply or a candle.
+    /// Returns whether the rule usually refuses signals only for the length of a trade, a reply or a candle.
     pub const fn is_brief(self) -> bool {
         matches!(
             self,
@@ -137,12 +137,12 @@ impl Rule {
         is_state || self.is_lifted_by_operator() || (self.is_brief() && !matches!(self, Self::Cooldown))
     }
 
-    /// Returns the label with the name, such as `late signal (LateSignal)`.
+    /// Returns the rule's label and name, such as `late signal (LateSignal)`.
     pub fn describe(self) -> String {
         format!("{} ({self})", self.label())
     }
 
-    /// Returns the label, such as `late signal`.
+    /// Returns the rule's label, such as `late signal`.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Halted => "trading is halted",
@@ -184,26 +184,26 @@ impl Rule {
         }
     }
 
-    /// Returns the label and name of the rule, with the setting that applies to this bot if there is one.
-    /// For example `total open-trade limit (MaxOpenTrades: max_open_trades = 3)`.
+    /// Returns the rule's label and name, and the bot's setting for the rule if there is one.
+    /// An example is `total open-trade limit (MaxOpenTrades: max_open_trades = 3)`.
     pub fn describe_with_setting(self, risk: &RiskSettings, bot: &str) -> String {
-        self.with_detail(self.describe(), self.setting(risk, bot).as_deref().unwrap_or_default())
+        self.with_detail(self.describe(), self.describe_setting(risk, bot).as_deref().unwrap_or_default())
     }
 
-    /// Adds a detail inside the parentheses of this rule's text.
-    /// Leaves the text unchanged if the detail is empty or the text is another rule's.
+    /// Adds a detail to the rule's text from [`Self::describe`], inside the parentheses.
+    /// Returns the text unchanged if the detail is empty or the text describes another rule.
     #[must_use]
-    pub fn with_detail(self, words: String, detail: &str) -> String {
-        let is_bare = words.ends_with(&format!("({self})"));
-        let is_own = is_bare || words.contains(&format!("({self}: "));
-        let Some(open) = words.strip_suffix(')').filter(|_| is_own && !detail.is_empty()) else {
-            return words;
+    pub fn with_detail(self, text: String, detail: &str) -> String {
+        let is_bare = text.ends_with(&format!("({self})"));
+        let is_own = is_bare || text.contains(&format!("({self}: "));
+        let Some(open) = text.strip_suffix(')').filter(|_| is_own && !detail.is_empty()) else {
+            return text;
         };
         let mark = if is_bare { ':' } else { ';' };
         format!("{open}{mark} {detail})")
     }
 
-    fn setting(self, risk: &RiskSettings, bot: &str) -> Option<String> {
+    fn describe_setting(self, risk: &RiskSettings, bot: &str) -> Option<String> {
         let none = BotLimitSettings::default();
         let own = risk.bots.get(bot).unwrap_or(&none);
         let session = &risk.session;
@@ -217,21 +217,21 @@ impl Rule {
             Self::BestPayout => {
                 return join_parts(risk.best_payout_of.iter().map(|name| Some(name.clone())), ", ");
             }
-            Self::MaxOpenTrades => vec![count("max_open_trades", risk.max_open_trades)],
+            Self::MaxOpenTrades => vec![format_count("max_open_trades", risk.max_open_trades)],
             Self::MaxOpenTradesPerSymbol => {
-                vec![count("max_open_trades_per_symbol", risk.max_open_trades_per_symbol)]
+                vec![format_count("max_open_trades_per_symbol", risk.max_open_trades_per_symbol)]
             }
-            Self::MaxTradesPerHour => vec![count("max_trades_per_hour", risk.max_trades_per_hour)],
-            Self::MaxTradesPerDay => vec![count("max_trades_per_day", risk.max_trades_per_day)],
-            Self::LossStreak => vec![count("max_loss_streak", risk.max_loss_streak)],
-            Self::BotMaxOpenTrades => vec![count("max_open_trades", own.max_open_trades)],
-            Self::BotMaxTradesPerDay => vec![count("max_trades_per_day", own.max_trades_per_day)],
-            Self::BotLossStreak => vec![count("max_loss_streak", own.max_loss_streak)],
-            Self::StaleData => vec![count("stale_after_intervals", risk.stale_after_intervals)],
-            Self::ClockSkew => vec![count("max_clock_skew_ms", risk.max_clock_skew_ms)],
+            Self::MaxTradesPerHour => vec![format_count("max_trades_per_hour", risk.max_trades_per_hour)],
+            Self::MaxTradesPerDay => vec![format_count("max_trades_per_day", risk.max_trades_per_day)],
+            Self::LossStreak => vec![format_count("max_loss_streak", risk.max_loss_streak)],
+            Self::BotMaxOpenTrades => vec![format_count("max_open_trades", own.max_open_trades)],
+            Self::BotMaxTradesPerDay => vec![format_count("max_trades_per_day", own.max_trades_per_day)],
+            Self::BotLossStreak => vec![format_count("max_loss_streak", own.max_loss_streak)],
+            Self::StaleData => vec![format_count("stale_after_intervals", risk.stale_after_intervals)],
+            Self::ClockSkew => vec![format_count("max_clock_skew_ms", risk.max_clock_skew_ms)],
             Self::Cooldown => vec![
-                count("cooldown_after_loss_s", risk.cooldown_after_loss_s),
-                count("cooldown_after_losses_s", risk.cooldown_after_losses_s),
+                format_count("cooldown_after_loss_s", risk.cooldown_after_loss_s),
+                format_count("cooldown_after_losses_s", risk.cooldown_after_losses_s),
             ],
             Self::DailyLossLimit => {
                 money("daily_loss_limit", risk.daily_loss_limit, risk.daily_loss_limit_percent)
@@ -258,15 +258,15 @@ impl Rule {
                 money("session_profit_target", own.session_profit_target, own.session_profit_target_percent)
             }
             Self::RefusedByVenue => {
-                let first = count("refused_by_venue_pause_s", risk.refused_by_venue_pause_s);
-                vec![first.map(|first| format!("{first}, doubled with each further decline"))]
+                let first = format_count("refused_by_venue_pause_s", risk.refused_by_venue_pause_s);
+                vec![first.map(|first| format!("{first}, doubled after each further decline"))]
             }
-            Self::MaxDrawdown => vec![percent("max_drawdown_percent", risk.max_drawdown_percent)],
-            Self::MinPayout => vec![percent("min_payout_percent", risk.min_payout_percent)],
+            Self::MaxDrawdown => vec![format_percent("max_drawdown_percent", risk.max_drawdown_percent)],
+            Self::MinPayout => vec![format_percent("min_payout_percent", risk.min_payout_percent)],
             Self::StakeBounds => vec![
-                amount("min_stake", risk.min_stake),
-                amount("max_stake", risk.max_stake),
-                percent("max_stake_percent", risk.max_stake_percent),
+                format_amount("min_stake", risk.min_stake),
+                format_amount("max_stake", risk.max_stake),
+                format_percent("max_stake_percent", risk.max_stake_percent),
             ],
             _ => return None,
         };
@@ -285,20 +285,20 @@ fn join_parts(parts: impl IntoIterator<Item = Option<String>>, separator: &str) 
     (!parts.is_empty()).then(|| parts.join(separator))
 }
 
-fn count(key: &str, most: u32) -> Option<String> {
+fn format_count(key: &str, most: u32) -> Option<String> {
     (most > 0).then(|| format!("{key} = {most}"))
 }
 
-fn amount(key: &str, amount: Decimal) -> Option<String> {
+fn format_amount(key: &str, amount: Decimal) -> Option<String> {
     (!amount.is_zero()).then(|| format!("{key} = {}", amount.normalize()))
 }
 
-fn percent(key: &str, percent: f64) -> Option<String> {
+fn format_percent(key: &str, percent: f64) -> Option<String> {
     (percent > 0.0).then(|| format!("{key} = {percent}"))
 }
 
 fn money(key: &str, most: Decimal, share: f64) -> Vec<Option<String>> {
-    vec![amount(key, most), percent(&format!("{key}_percent"), share)]
+    vec![format_amount(key, most), format_percent(&format!("{key}_percent"), share)]
 }
 
 #[cfg(test)]
@@ -343,7 +343,7 @@ mod tests {
             (Rule::LossStreak, "btc", None),
             (Rule::InFlight, "btc", None),
         ] {
-            assert_eq!(rule.setting(&risk, bot).as_deref(), expected, "{rule}");
+            assert_eq!(rule.describe_setting(&risk, bot).as_deref(), expected, "{rule}");
             let words = format!("{} ({rule}{}", rule.label(), if expected.is_some() { ": " } else { ")" });
             assert!(rule.describe_with_setting(&risk, bot).starts_with(&words), "{words}");
         }

@@ -1,4 +1,4 @@
-//! Loss limit and profit target of a session, which is a run or a window of the trading hours.
+//! Session loss limit and session profit target. A session is a run or a window of the trading hours.
 
 use super::hours::Window;
 use super::money_limits::AmountOrPercent;
@@ -11,34 +11,34 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Section `[risk.session]`: limits of a session. 0 disables a limit.
+/// Limits per session, from section `[risk.session]` of the configuration. 0 disables a limit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionLimitSettings {
-    /// Definition of a session.
+    /// Period that counts as a session: a run, or a window of the trading hours.
     pub of: SessionSpan,
-    /// Maximum loss per session, with open trades counted as lost.
+    /// Maximum loss per session, counting open trades as lost.
     #[schemars(with = "f64")]
     pub loss_limit: Decimal,
-    /// Maximum loss per session in percent of the equity at its start. The lower limit applies if both are set.
+    /// Maximum loss per session in percent of the session's initial equity. The lower of the two loss limits applies.
     #[serde(skip_serializing_if = "is_default")]
     pub loss_limit_percent: f64,
     /// Settled profit at which trading stops for the session.
     #[schemars(with = "f64")]
     pub profit_target: Decimal,
-    /// Profit target per session in percent of the equity at its start. The lower target applies if both are set.
+    /// Profit target per session in percent of the session's initial equity. The lower of the two targets applies.
     #[serde(skip_serializing_if = "is_default")]
     pub profit_target_percent: f64,
 }
 
-/// Definition of a session.
+/// Period that counts as a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionSpan {
-    /// From one start of the program to the next.
+    /// A run, from one start of the program to the next.
     #[default]
     Run,
-    /// From the start of one window of `risk.hours` to the start of the next.
+    /// A window of `risk.hours`, from its start to the start of the next window.
     Hours,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct SessionLimits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SessionTally {
     pub(crate) profit: Money,
-    /// Equity at the start, adjusted by deposits.
+    /// Equity at the start of the session, plus later deposits.
     pub(crate) equity: Money,
     end: Option<Millis>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -61,21 +61,20 @@ pub(crate) struct SessionTally {
 }
 
 impl SessionLimitSettings {
-    /// Returns whether no limit is set, in which case the section is not serialized.
+    /// Returns whether no session limit is set.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 }
 
 impl SessionLimits {
-    /// Builds the limits of a run. Sessions are also counted if only bots have session limits.
     pub(super) fn new(
         (settings, bots): (&SessionLimitSettings, &BTreeMap<String, BotLimitSettings>),
         hours: &[Window],
         scale: MoneyScale,
     ) -> Result<Self, EngineError> {
         if settings.of == SessionSpan::Hours && hours.is_empty() {
-            let problem = "sessions of \"hours\" need trading hours. Set risk.hours, or use of = \"run\"";
+            let problem = "the value \"hours\" requires trading hours. Set risk.hours, or use of = \"run\"";
             return Err(EngineError::setting("risk.session.of", problem));
         }
         let own = settings;
@@ -112,8 +111,8 @@ impl SessionTally {
         (self.profit, self.equity, self.shortage) = (Money::ZERO, equity, shortage);
     }
 
-    /// Lowers the initial shortage to the current one, so that a new shortage counts again.
-    pub(crate) fn limit_shortage(&mut self, shortage: Money) {
+    /// Lowers the initial shortage to the current shortage, so that a later increase counts as a loss.
+    pub(crate) fn lower_initial_shortage(&mut self, shortage: Money) {
         self.shortage = self.shortage.min(shortage);
     }
 
@@ -121,7 +120,7 @@ impl SessionTally {
         self.profit - (shortage - self.shortage).max(Money::ZERO)
     }
 
-    /// Returns the time at which the next session begins, which is immediately if none has begun.
+    /// Returns the end of the session, or the earliest possible time if no session has begun.
     pub(crate) fn end(&self) -> Millis {
         self.end.unwrap_or(Millis::new(i64::MIN))
     }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-const REFUSAL_PAUSE_S: u32 = 60;
+const DEFAULT_REFUSAL_PAUSE_S: u32 = 60;
 
 /// Risk limits, checked before every trade. 0 disables a limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,13 +27,13 @@ pub struct RiskSettings {
     /// Maximum loss per day, counting open trades as lost.
     #[schemars(with = "f64")]
     pub daily_loss_limit: Decimal,
-    /// Maximum loss per day in percent of the equity at the day's start. The lower limit applies if both are set.
+    /// Maximum loss per day in percent of the day's initial equity. The lower of the two daily loss limits applies.
     #[serde(skip_serializing_if = "is_default")]
     pub daily_loss_limit_percent: f64,
     /// Settled profit at which trading stops for the day.
     #[schemars(with = "f64")]
     pub daily_profit_target: Decimal,
-    /// Profit target per day in percent of the equity at the day's start. The lower target applies if both are set.
+    /// Profit target per day in percent of the day's initial equity. The lower of the two daily targets applies.
     #[serde(skip_serializing_if = "is_default")]
     pub daily_profit_target_percent: f64,
     /// Limits per session. A session is a run, or a window of the trading hours.
@@ -41,11 +41,11 @@ pub struct RiskSettings {
     pub session: SessionLimitSettings,
     /// Maximum drawdown in percent of the equity peak, counting open trades as lost.
     pub max_drawdown_percent: f64,
-    /// Number of consecutive losses after which trading stops until it is resumed manually.
+    /// Number of consecutive losses after which trading stops until an operator resumes trading.
     pub max_loss_streak: u32,
     /// Cooldown after each loss, in seconds.
     pub cooldown_after_loss_s: u32,
-    /// Number of consecutive losses that starts the cooldown of `cooldown_after_losses_s`.
+    /// Number of consecutive losses after which the cooldown `cooldown_after_losses_s` starts.
     pub cooldown_after_losses: u32,
     /// Cooldown after `cooldown_after_losses` consecutive losses, in seconds.
     pub cooldown_after_losses_s: u32,
@@ -54,23 +54,23 @@ pub struct RiskSettings {
     /// Pauses after a number of wins, losses or trades.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<PauseSettings>,
-    /// Pause after the venue declined an order, in seconds. It doubles with each further decline, up to an hour. It
-    /// applies to the symbol, or to all symbols if the reason concerns the account.
-    #[serde(skip_serializing_if = "is_usual_refusal_pause")]
+    /// Pause after the venue declined an order, in seconds. Each further decline doubles the pause, up to an hour.
+    /// The pause applies to the symbol, or to all symbols if the reason concerns the account.
+    #[serde(skip_serializing_if = "is_default_refusal_pause")]
     pub refused_by_venue_pause_s: u32,
     /// Minimum payout, in percent of the stake.
     pub min_payout_percent: f64,
     /// Per-symbol overrides of `min_payout_percent`, such as `{ EURUSD = 85.0 }`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub min_payout_percent_by_symbol: BTreeMap<String, f64>,
-    /// Symbols of which only the one with the highest last known payout is traded. Signals on the others are rejected.
+    /// Symbols that compete by payout. Only the symbol with the highest last known payout is traded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub best_payout_of: Vec<String>,
     /// Maximum age of a known payout, in seconds. Older payouts count as unknown.
     pub payout_max_age_s: u32,
-    /// Maximum age of the last candle, in intervals since it closed.
+    /// Maximum time since the last candle closed, in candle intervals.
     pub stale_after_intervals: u32,
-    /// Maximum age of a signal, in milliseconds. It cannot exceed half the candle interval.
+    /// Maximum age of a signal, in milliseconds. Half the candle interval applies if it is shorter.
     pub max_signal_delay_ms: u32,
     /// Whether trades in opposite directions may be open on the same symbol.
     pub allow_opposite: bool,
@@ -80,10 +80,10 @@ pub struct RiskSettings {
     pub max_clock_skew_ms: u32,
     /// Trading hours. Trading is always allowed if the list is empty.
     pub hours: Vec<Hours>,
-    /// CSV file of periods without new trades, such as around news. Its header is `from,to,symbols,reason`.
+    /// CSV file of periods without new trades, such as news releases, with the header `from,to,symbols,reason`.
     #[serde(skip_serializing_if = "Blackouts::is_none")]
     pub blackouts: Blackouts,
-    /// Per-bot limits by bot name, in addition to those of the run.
+    /// Per-bot limits by bot name, in addition to the limits of the run.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub bots: BTreeMap<String, BotLimitSettings>,
     /// Start of the day for daily limits, as `HH:MM`.
@@ -104,7 +104,7 @@ pub struct RiskSettings {
     /// Whether a stake above `max_stake` or `max_stake_percent` is reduced to the maximum instead of rejected.
     #[serde(skip_serializing_if = "is_default")]
     pub cap_stakes: bool,
-    /// Whether a bot stops trading once an edge is ruled out.
+    /// Whether a bot stops trading once its verdict rules out an edge.
     pub enforce_verdict: bool,
     /// Parameters of the edge verdict, fixed before the first trade.
     pub verdict: VerdictSettings,
@@ -120,10 +120,10 @@ pub struct RiskSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CooldownScope {
-    /// All bots.
+    /// A loss pauses all bots.
     #[default]
     All,
-    /// Only bots on the symbol with the loss.
+    /// A loss pauses only the bots on its symbol.
     Symbol,
 }
 
@@ -146,7 +146,7 @@ impl Default for RiskSettings {
             cooldown_after_losses_s: 0,
             cooldown_scope: CooldownScope::All,
             pauses: Vec::new(),
-            refused_by_venue_pause_s: REFUSAL_PAUSE_S,
+            refused_by_venue_pause_s: DEFAULT_REFUSAL_PAUSE_S,
             min_payout_percent: 0.0,
             min_payout_percent_by_symbol: BTreeMap::new(),
             best_payout_of: Vec::new(),
@@ -175,8 +175,8 @@ impl Default for RiskSettings {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-const fn is_usual_refusal_pause(seconds: &u32) -> bool {
-    *seconds == REFUSAL_PAUSE_S
+const fn is_default_refusal_pause(seconds: &u32) -> bool {
+    *seconds == DEFAULT_REFUSAL_PAUSE_S
 }
 
 /// Error rates and target edge of the edge verdict. A change resets the verdict of every bot.
@@ -192,20 +192,20 @@ pub struct VerdictSettings {
     /// Smallest edge worth finding, as a return per unit of stake.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub delta: f64,
-    /// Staking rule of the notional accounts.
+    /// Staking rule of the notional accounts that test the edge.
     pub lambda: LambdaRule,
-    /// Mean number of trades before a false *edge no longer held* alarm, after *edge shown*. 0 disables the
-    /// watch, and is the default for journals without this value. A change does not reset the verdicts.
+    /// Mean number of trades from *edge shown* to a false *edge no longer held* alarm. 0 disables this alarm
+    /// and applies to journals without this value. A change does not reset the verdicts.
     #[serde(default)]
     pub watch_trades: u64,
 }
 
-/// Staking rule of a verdict's notional accounts. A changed rule gets a new name.
+/// Staking rule of the notional accounts that test an edge. A changed rule gets a new name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LambdaRule {
-    /// Kelly fractions for four edges from 1.1 to 6.5 `delta`, each on its own part of the account.
-    /// The alias `shrunk_kelly400` from earlier versions is accepted, but every verdict restarts.
+    /// Kelly fractions for four edges from 1.1 to 6.5 times `delta`. Each fraction bets its own part of the account.
+    /// The name `shrunk_kelly400` from earlier versions is accepted, but every verdict restarts.
     #[default]
     #[serde(alias = "shrunk_kelly400")]
     FixedFractions,
@@ -220,7 +220,7 @@ impl Default for VerdictSettings {
 }
 
 impl VerdictSettings {
-    /// Builds the test plan from the settings.
+    /// Builds the plan of the edge test from the settings.
     pub fn to_plan(self) -> Result<EdgeTestPlan, EngineError> {
         let LambdaRule::FixedFractions = self.lambda;
         EdgeTestPlan::new(self.alpha, self.beta, self.delta)

@@ -1,4 +1,4 @@
-//! State of the rules, in addition to ledger and intents.
+//! State of the risk rules, except the ledger and the intents.
 
 pub(super) mod carried;
 
@@ -15,13 +15,13 @@ use std::collections::VecDeque;
 
 const TYPICAL_TRADES_PER_HOUR: usize = 1_024;
 
-/// State folded from events. Its size is bounded by the number of symbols and the limits.
+/// Risk state folded from events. The limits and the numbers of symbols and bots bound the size of the state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RiskState {
     pub(crate) halted: bool,
     pub(crate) suspended: bool,
     pub(crate) skew: Millis,
-    /// Decision times of trades in the last 60 minutes, recorded only if a limit needs them.
+    /// Decision times of trades in the last 60 minutes, recorded only if hourly trades are limited.
     recent: VecDeque<Millis>,
     day_start: Millis,
     pub(super) trades_today: u32,
@@ -97,7 +97,7 @@ impl RiskState {
         own.max(self.rested_at)
     }
 
-    /// Returns the last known payout if it is not older than `max_age`. A `max_age` of zero means no limit.
+    /// Returns the last known payout, `None` if it is older than `max_age`. A `max_age` of zero means no limit.
     pub(crate) fn payout(&self, symbol: SymbolId, now: Millis, max_age: Millis) -> Option<Payout> {
         let (payout, seen) = self.symbols.get(symbol.index())?.payout?;
         (max_age == Millis::ZERO || now - seen <= max_age).then_some(payout)
@@ -115,7 +115,7 @@ impl RiskState {
         self.bots.len() == bots
     }
 
-    pub(crate) fn make_room(&mut self, symbols: usize) {
+    pub(crate) fn ensure_symbols(&mut self, symbols: usize) {
         if self.symbols.len() < symbols {
             self.symbols.resize(symbols, SymbolState::NEW);
         }
@@ -161,9 +161,9 @@ impl RiskState {
             self.trades_today += 1;
         }
         if limits.max_trades_per_hour > 0 {
-            let place = self.recent.partition_point(|time| *time <= decided);
+            let position = self.recent.partition_point(|time| *time <= decided);
             // The list may exceed the limit by one, because no trade is dropped to make room.
-            self.recent.insert(place, decided);
+            self.recent.insert(position, decided);
         }
     }
 
@@ -265,8 +265,7 @@ impl RiskState {
         self.venue_refusals.paused_until(symbol, limits.refused_by_venue_pause)
     }
 
-    /// Starts the cooldowns after a loss that is already counted.
-    /// `streak` is the number of consecutive losses over all bots.
+    /// Starts the cooldown after a counted loss. `streak` is the number of consecutive losses of all bots.
     pub(crate) fn cool_down(&mut self, limits: &Limits, symbol: SymbolId, at: Millis, streak: u32) {
         let Some(state) = self.symbols.get_mut(symbol.index()) else { return };
         let (streak, rested_at) = match limits.cooldown_scope {
@@ -372,9 +371,9 @@ mod tests {
         state.begin_probe(SYMBOL, IntentId::new(1));
         state.record_payout(second, payout, at(0));
         assert_eq!(state.payout(second, at(0), Millis::ZERO), None);
-        state.make_room(2);
+        state.ensure_symbols(2);
         state.record_payout(second, payout, at(0));
-        state.make_room(1);
+        state.ensure_symbols(1);
         assert_eq!(state.payout(second, at(0), Millis::ZERO), Some(payout));
         assert_eq!(state.probe(SYMBOL), Some(IntentId::new(1)));
     }

@@ -1,14 +1,14 @@
-//! Refusals by the venue: which symbols a reason pauses, and for how long.
+//! Pauses after the venue refused orders: the paused symbols, and the length of each pause.
 
 use super::{Proposal, RiskSettings, Ruling, View, refuse_if};
 use crate::{RefusalReason, Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Symbol};
 use serde::{Deserialize, Serialize};
 
-/// Maximum pause, unless the first pause is already longer.
+/// Maximum pause. A longer first pause is not shortened.
 const MAX_PAUSE: Millis = Millis::HOUR;
 
-/// A pause of opens after the venue refused orders.
+/// A pause of new trades after the venue refused orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusalPause {
     /// Reason given by the venue.
@@ -21,15 +21,15 @@ pub struct RefusalPause {
     pub(crate) symbol: Option<SymbolId>,
 }
 
-/// Refusals since the last accepted order, at most one entry per symbol and reason.
-/// The length of a pause is not stored, because it follows from the current setting.
+/// Refused orders since the last accepted order, with one entry per symbol and reason.
+/// The length of a pause is not stored, because the current setting determines it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct VenueRefusals {
-    entries: Vec<Entry>,
+    entries: Vec<RefusalEntry>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Entry {
+struct RefusalEntry {
     reason: RefusalReason,
     symbol: Option<SymbolId>,
     count: u32,
@@ -44,12 +44,12 @@ impl RefusalPause {
     }
 }
 
-/// The venue's reply to an order, reduced to what refusal pauses depend on.
+/// The venue's reply to an order, reduced to the data that determines a refusal pause.
 #[derive(Clone, Copy, Debug)]
 pub struct VenueAnswer {
     /// Traded symbol.
     pub symbol: Symbol,
-    /// Venue time of the decision.
+    /// Venue time at which the order was decided.
     pub decided: Millis,
     /// Venue time of the reply.
     pub at: Millis,
@@ -57,7 +57,7 @@ pub struct VenueAnswer {
     pub refusal: Option<RefusalReason>,
 }
 
-/// Returns the pause of a symbol at `now` after these replies in order, `None` if there is none.
+/// Returns the pause of a symbol at `now`, given the venue's replies in order. `None` if the symbol is not paused.
 pub fn refusal_pause_after(
     risk: &RiskSettings,
     symbol: Symbol,
@@ -72,8 +72,8 @@ pub fn refusal_pause_after(
             None => refusals.forget_before(place, answer.decided),
         }
     }
-    let running = refusals.running(Millis::from_seconds(i64::from(risk.refused_by_venue_pause_s)), now);
-    running.into_iter().find(|pause| pause.symbol != Some(SymbolId::RETIRED))
+    let first = Millis::from_seconds(i64::from(risk.refused_by_venue_pause_s));
+    refusals.running_pauses(first, now).into_iter().find(|pause| pause.symbol != Some(SymbolId::RETIRED))
 }
 
 impl VenueRefusals {
@@ -82,8 +82,8 @@ impl VenueRefusals {
         self.entries.is_empty()
     }
 
-    /// Records that an order decided at `decided` was refused at `at`.
-    /// The pause only grows if the order was decided after the previous refusal.
+    /// Records that the venue refused an order at `at`. `decided` is the decision time of the order.
+    /// The pause only grows if the decision came after the previous refusal.
     pub(crate) fn record(&mut self, reason: RefusalReason, symbol: SymbolId, decided: Millis, at: Millis) {
         let symbol = (!reason.concerns_account()).then_some(symbol);
         match self.entries.iter_mut().find(|entry| entry.reason == reason && entry.symbol == symbol) {
@@ -91,14 +91,14 @@ impl VenueRefusals {
                 entry.count = entry.count.saturating_add(u32::from(decided >= entry.last));
                 entry.last = entry.last.max(at);
             }
-            None => self.entries.push(Entry { reason, symbol, count: 1, last: at }),
+            None => self.entries.push(RefusalEntry { reason, symbol, count: 1, last: at }),
         }
     }
 
     pub(super) fn forget_before(&mut self, symbol: SymbolId, decided: Millis) {
         self.entries.retain(|entry| {
-            let is_meant = entry.symbol.is_none_or(|own| own == symbol);
-            !is_meant || entry.last > decided
+            let applies = entry.symbol.is_none_or(|own| own == symbol);
+            !applies || entry.last > decided
         });
     }
 
@@ -107,16 +107,16 @@ impl VenueRefusals {
     }
 
     pub(super) fn paused_until(&self, symbol: SymbolId, first: Millis) -> Millis {
-        let is_meant = |entry: &&Entry| entry.symbol.is_none_or(|own| own == symbol);
-        let ends = self.entries.iter().filter(is_meant).map(|entry| entry.until(first));
+        let applies = |entry: &&RefusalEntry| entry.symbol.is_none_or(|own| own == symbol);
+        let ends = self.entries.iter().filter(applies).map(|entry| entry.pause_end(first));
         ends.max().unwrap_or(Millis::new(i64::MIN))
     }
 
-    pub(crate) fn running(&self, first: Millis, now: Millis) -> Vec<RefusalPause> {
+    pub(crate) fn running_pauses(&self, first: Millis, now: Millis) -> Vec<RefusalPause> {
         let pauses = self.entries.iter().map(|entry| RefusalPause {
             reason: entry.reason,
             refusals: entry.count,
-            until: entry.until(first),
+            until: entry.pause_end(first),
             symbol: entry.symbol,
         });
         let mut running: Vec<RefusalPause> = pauses.filter(|pause| pause.until > now).collect();
@@ -132,15 +132,15 @@ impl VenueRefusals {
     }
 }
 
-impl Entry {
-    fn until(&self, first: Millis) -> Millis {
-        self.last + pause_after(self.count, first)
+impl RefusalEntry {
+    fn pause_end(&self, first: Millis) -> Millis {
+        self.last + pause_length(self.count, first)
     }
 }
 
-/// Returns the pause after a number of consecutive refusals.
-/// It starts at `first` and doubles with each further refusal, up to an hour.
-fn pause_after(refusals: u32, first: Millis) -> Millis {
+/// Returns the length of the pause after a number of consecutive refusals.
+/// The first pause lasts `first`. Each further refusal doubles the pause, up to an hour.
+fn pause_length(refusals: u32, first: Millis) -> Millis {
     let doublings = refusals.saturating_sub(1).min(32);
     let pause = first.get().saturating_mul(1_i64 << doublings);
     Millis::new(pause.min(MAX_PAUSE.max(first).get()))
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn pauses_double_up_to_an_hour() {
         let seconds =
-            |first: i64| [1, 2, 3, 6, 7, 8, u32::MAX].map(|n| pause_after(n, at(first)).get() / 1_000);
+            |first: i64| [1, 2, 3, 6, 7, 8, u32::MAX].map(|n| pause_length(n, at(first)).get() / 1_000);
         assert_eq!(seconds(60), [60, 120, 240, 1_920, 3_600, 3_600, 3_600]);
         // A first pause of more than an hour does not grow. 0 disables the rule.
         assert_eq!(seconds(7_200), [7_200; 7]);
@@ -200,9 +200,9 @@ mod tests {
         refusals.record(RefusalReason::OutdatedPrice, SYMBOL, at(240), at(242));
         assert_eq!(refusals.paused_until(SYMBOL, MINUTE), at(242 + 60));
         let running: Vec<_> =
-            refusals.running(MINUTE, at(241)).into_iter().map(|pause| pause.refusals).collect();
+            refusals.running_pauses(MINUTE, at(241)).into_iter().map(|pause| pause.refusals).collect();
         assert_eq!(running, [1, 2]);
-        assert_eq!(refusals.running(MINUTE, at(302)), []);
+        assert_eq!(refusals.running_pauses(MINUTE, at(302)), []);
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
         refusals.record(RefusalReason::SymbolInactive, other(), at(0), at(2));
         refusals.record(RefusalReason::TradesPerDay, SYMBOL, at(10), at(12));
         refusals.forget_before(SYMBOL, at(11));
-        assert_eq!(refusals.running(MINUTE, at(12)).len(), 2);
+        assert_eq!(refusals.running_pauses(MINUTE, at(12)).len(), 2);
         assert_eq!(refusals.paused_until(SYMBOL, MINUTE), at(72));
         refusals.forget_before(SYMBOL, at(80));
         assert_eq!(refusals.paused_until(SYMBOL, MINUTE), Millis::new(i64::MIN));

@@ -1,10 +1,10 @@
-//! Time zone names: parsing, suggestions for invalid ones, and notes about misleading ones.
+//! Parses time zone names, suggests a name for an invalid one, and warns about misleading names.
 
 use candlewick_sdk::edit_distance;
 use chrono_tz::Tz;
 
-/// Zones without daylight saving time whose offset is not a whole number of hours and has not changed
-/// for forty years. Fields: ahead of UTC, hours, minutes, zone.
+/// Zones without daylight saving time whose offset is not a whole number of hours.
+/// Fields: whether ahead of UTC, hours, minutes, zone. The offsets have not changed for forty years.
 const FRACTIONAL_OFFSETS: [(bool, u32, u32, Tz); 6] = [
     (true, 4, 30, Tz::Asia__Kabul),
     (true, 5, 30, Tz::Asia__Kolkata),
@@ -14,13 +14,13 @@ const FRACTIONAL_OFFSETS: [(bool, u32, u32, Tz); 6] = [
     (false, 9, 30, Tz::Pacific__Marquesas),
 ];
 
-/// Parses an IANA name, or an offset in a format accepted by [`offset_zone`].
+/// Parses a time zone: an IANA name, or an offset in a format accepted by [`offset_zone`].
 pub fn time_zone(name: &str) -> Option<Tz> {
     name.parse().ok().or_else(|| offset_zone(name))
 }
 
 /// Parses an offset from UTC, such as `UTC-3`, `GMT+1`, `UTC+5:30` or `UTC +0530`.
-/// The corresponding IANA names have the opposite sign.
+/// IANA names have the opposite sign: `UTC-3` is `Etc/GMT+3`.
 pub fn offset_zone(text: &str) -> Option<Tz> {
     let lower = text.trim().to_lowercase();
     let hours = lower.strip_prefix("utc").or_else(|| lower.strip_prefix("gmt"))?.trim_start();
@@ -53,7 +53,7 @@ pub fn offset_zone(text: &str) -> Option<Tz> {
     }
 }
 
-/// Returns a hint for a text that is not a time zone.
+/// Returns a hint for a text that is not a valid time zone.
 pub fn time_zone_help(text: &str) -> String {
     match nearest_zone(text) {
         Some(zone) => format!("did you mean {zone}?"),
@@ -61,16 +61,16 @@ pub fn time_zone_help(text: &str) -> String {
     }
 }
 
-/// Returns a note about a zone that is often assumed to have daylight saving time but has none.
+/// Returns a note about a zone that lacks daylight saving time, although users often expect it.
 pub fn missing_dst_note(zone: &str) -> Option<&'static str> {
     match zone {
-        "EST" => Some("EST has no summer time; New York is America/New_York"),
-        "MST" => Some("MST has no summer time; Denver is America/Denver"),
+        "EST" => Some("EST has no daylight saving time; New York uses America/New_York"),
+        "MST" => Some("MST has no daylight saving time; Denver uses America/Denver"),
         _ => None,
     }
 }
 
-/// Returns a note about a zone name that is usually meant as a different zone.
+/// Returns a note about a zone name that users often confuse with another zone.
 pub fn zone_note(written: &str) -> Option<String> {
     let turned = |hours: &str, sign: char, other: char| {
         let is_hours = hours.parse::<u8>().is_ok_and(|hours| hours > 0);
@@ -85,8 +85,8 @@ pub fn zone_note(written: &str) -> Option<String> {
     }
 }
 
-/// Returns the zone whose name or city is closest to `text`, `None` if `text` is a short abbreviation.
-/// Fixed-offset zones are never suggested, because their sign is reversed.
+/// Returns the zone whose name or city is most similar to `text`, `None` if `text` is a short abbreviation.
+/// Zones such as `Etc/GMT+3` are never suggested, because the sign in their names is reversed.
 fn nearest_zone(text: &str) -> Option<&'static str> {
     let length = text.trim().chars().count();
     if length < 5 {

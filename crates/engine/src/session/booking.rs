@@ -1,4 +1,4 @@
-//! Booking of intents (opened, refused, settled, resolved after a doubt) and of new days.
+//! Books changed intents (opened, refused, settled, resolved after a doubt) and new days.
 
 use super::Session;
 use crate::intent::{Intent, ReinstatedIntent};
@@ -17,7 +17,7 @@ impl Session {
         }
         let Some(payout) = opened.payout else { return };
         self.state.record_payout(symbol, payout, at);
-        // Only the first of several replies counts, as in the book.
+        // Only the first of several replies counts, as in the trade book.
         let is_first = self.intents.is_first_payout(opened.intent);
         if let Some(verdict) = self.verdict_mut(bot).filter(|_| is_first) {
             verdict.on_answered(opened.intent, symbol, payout);
@@ -60,8 +60,8 @@ impl Session {
         }
     }
 
-    /// Excludes an intent without a trade from the evidence.
-    /// It stays excluded if a trade appears later, because its outcome may have been known by then.
+    /// Excludes an intent from the evidence for the bot's verdict and stake rule.
+    /// The exclusion is final, because the outcome of a trade that appears later may already be known by then.
     fn exclude(&mut self, intent: &Intent) {
         if let Some(verdict) = self.verdict_mut(intent.bot) {
             verdict.on_excluded(intent.id);
@@ -71,7 +71,7 @@ impl Session {
         }
     }
 
-    /// Excludes a trade whose result an operator reported. It counts for the money but not as evidence.
+    /// Excludes a trade whose result an operator reported from the evidence. The profit is booked regardless.
     pub(super) fn exclude_by_id(&mut self, intent: IntentId) {
         let found = self.intents.unfinished.iter().find(|known| known.id == intent).copied();
         if let Some(intent) = found {
@@ -105,12 +105,12 @@ impl Session {
         let end = (settled.outcome, settled.profit, settled.payout);
         self.ledger.settle(intent.stake, settled.profit);
         self.state.end_probe(intent.symbol, intent.id);
-        self.count_end((intent.bot, intent.id), (intent.symbol, intent.direction), end, at);
+        self.count_settlement((intent.bot, intent.id), (intent.symbol, intent.direction), end, at);
         Some(intent)
     }
 
     #[inline]
-    pub(super) fn count_end(
+    pub(super) fn count_settlement(
         &mut self,
         (bot, intent): (BotId, IntentId),
         (symbol, direction): (SymbolId, Direction),
@@ -140,8 +140,8 @@ impl Session {
         self.on_opened(opened, at);
     }
 
-    /// Reserves the stake again and counts the trade.
-    /// Like the rejection before it, the trade stays excluded from the evidence.
+    /// Reserves the stake of a rejected order again and counts the trade.
+    /// The trade stays excluded from the evidence, like the rejected order.
     pub(super) fn on_reinstated(&mut self, terms: &OrderTerms) {
         let whose = (terms.intent(), terms.bot(), terms.symbol());
         let bet = (terms.direction(), terms.stake());
@@ -171,20 +171,20 @@ impl Session {
             self.state.recount_bot_trade(bot, decision_time);
             self.restore_ladder(bot, intent);
         }
-        self.next_release = self.next_due();
+        self.next_release = self.next_due_time();
     }
 
     pub(super) fn on_not_opened(&mut self, intent: IntentId, reserved_until: Millis) {
         let Some(intent) = self.intents.give_up(intent, reserved_until) else { return };
         self.on_not_accepted(&intent);
-        self.next_release = self.next_due();
+        self.next_release = self.next_due_time();
     }
 
     pub(super) fn release(&mut self, now: Millis) {
         let stakes = self.intents.release_until(now);
         self.ledger.release(stakes);
         self.begin_session_of_hours(now);
-        self.next_release = self.next_due();
+        self.next_release = self.next_due_time();
     }
 
     pub(super) fn begin_day(&mut self, at: Millis) -> Millis {

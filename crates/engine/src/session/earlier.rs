@@ -1,4 +1,4 @@
-//! Restoring a Session from the entries of earlier runs.
+//! Restores a Session from the journal entries of earlier runs.
 
 use super::Session;
 use super::history::Entry;
@@ -27,20 +27,20 @@ impl Session {
         Self::new(settings, strategies.collect())
     }
 
-    /// Folds an entry of an earlier run into ledger, limits, ladders and doubts.
-    /// Strategies do not see the entry, and no actions result.
+    /// Applies a journal entry of an earlier run to the ledger, limits, ladders and intents.
+    /// Strategies do not see the entry, and the entry causes no actions.
     pub fn recall(&mut self, recorded: &Recorded) {
         match recorded {
             Recorded::Refuse | Recorded::Verdict => {}
             Recorded::Open(approved) => {
                 self.save_checkpoint(approved.decision_time());
                 self.recall_open(approved.terms());
-                self.keep(Entry::Open(*approved.terms()));
+                self.record_entry(Entry::Open(*approved.terms()));
             }
             Recorded::DayOpened { start } => {
                 self.save_checkpoint(*start);
                 self.recall_day(*start);
-                self.keep(Entry::Day(*start));
+                self.record_entry(Entry::Day(*start));
             }
             Recorded::Event(event) => {
                 self.save_checkpoint(event.at);
@@ -86,7 +86,7 @@ impl Session {
             }
             _ => {
                 self.release(event.at);
-                self.on_other(event, &mut Vec::new());
+                self.on_other_event(event, &mut Vec::new());
             }
         }
     }
@@ -98,8 +98,8 @@ impl Session {
         }
     }
 
-    /// Begins a new day at its first event, before booking the event.
-    /// The day's own record follows the event and may be lost in a crash. It changes nothing if the day has begun.
+    /// Begins a new day before its first event is booked. Does nothing if the day has begun.
+    /// The `DayOpened` record of a day follows that event and may be lost in a crash.
     pub(super) fn recall_day(&mut self, at: Millis) {
         if self.ledger.is_day_over(at) {
             self.begin_day(at);
@@ -108,7 +108,7 @@ impl Session {
 
     pub(crate) fn remember_symbol(&mut self, symbol: Symbol) -> SymbolId {
         let place = position_or_push(&mut self.symbols, symbol);
-        self.state.make_room(self.symbols.len());
+        self.state.ensure_symbols(self.symbols.len());
         SymbolId::new(place).unwrap_or(SymbolId::RETIRED)
     }
 }

@@ -1,7 +1,7 @@
-//! Recent history of a Session, and the correction of settled results by folding it again.
+//! Recent history of a Session. A corrected result is applied by folding the history again.
 //!
-//! Only live runs, their replays and journal folds keep a history. It covers at least [`HISTORY_SPAN`], or the last
-//! [`MAX_SETTLEMENTS`] settlements.
+//! Only live runs, their replays and journal folds keep a history. The history covers at least [`HISTORY_SPAN`], or
+//! the last [`MAX_SETTLEMENTS`] settlements.
 
 use super::Session;
 use super::verdicts::SharedVerdicts;
@@ -19,7 +19,7 @@ const HISTORY_SPAN: Millis = Millis::new(25 * Millis::HOUR.get());
 
 const MAX_SETTLEMENTS: usize = 20_000;
 
-/// Two consecutive segments that together cover the history span.
+/// Recent entries in up to two consecutive segments, which together cover the history span.
 #[derive(Clone)]
 pub(super) struct History {
     segments: Vec<Segment>,
@@ -65,7 +65,7 @@ impl Segment {
 }
 
 impl History {
-    pub(super) fn replace(&mut self, intent: IntentId, result: (Outcome, Money)) -> Option<usize> {
+    pub(super) fn replace_settlement(&mut self, intent: IntentId, result: (Outcome, Money)) -> Option<usize> {
         let mut segments = self.segments.iter_mut().enumerate();
         segments.find_map(|(place, segment)| {
             let settlement = segment.entries.iter_mut().find_map(|entry| find_settlement(entry, intent))?;
@@ -105,7 +105,7 @@ const fn replace_result(
     }
 }
 
-/// Returns whether an event affects the fold. Readings that only apply until the next reading do not.
+/// Returns whether an event changes the folded state. Readings that the next reading replaces do not.
 const fn is_folded(kind: &EventKind) -> bool {
     !matches!(
         kind,
@@ -120,7 +120,7 @@ const fn is_folded(kind: &EventKind) -> bool {
 
 impl Session {
     /// Handles an event like [`Session::handle`] and records it for later corrections.
-    /// For live runs and replays of live runs.
+    /// Use this method for live runs and their replays.
     pub fn handle_recorded(&mut self, event: &Event, actions: &mut Vec<Action>) {
         let first = actions.len();
         self.save_checkpoint(event.at);
@@ -128,8 +128,8 @@ impl Session {
         self.record_for_correction(event);
         for action in &actions[first..] {
             match action {
-                Action::Open(approved) => self.keep(Entry::Open(*approved.terms())),
-                Action::DayOpened { start, .. } => self.keep(Entry::Day(*start)),
+                Action::Open(approved) => self.record_entry(Entry::Open(*approved.terms())),
+                Action::DayOpened { start, .. } => self.record_entry(Entry::Day(*start)),
                 Action::Refuse(_) | Action::Verdict(_) => {}
             }
         }
@@ -154,7 +154,7 @@ impl Session {
         if !is_folded(&event.kind) {
             return;
         }
-        self.keep(match event.kind {
+        self.record_entry(match event.kind {
             EventKind::Control { control: Control::Reload } => {
                 Entry::Reload(*event, Box::new(self.limits.clone()))
             }
@@ -166,7 +166,7 @@ impl Session {
         self.history.is_some()
     }
 
-    pub(super) fn keep(&mut self, entry: Entry) {
+    pub(super) fn record_entry(&mut self, entry: Entry) {
         if let Some(segment) = self.history.as_mut().and_then(|history| history.segments.last_mut()) {
             let is_settlement = |event: &Event| settled_intent(&event.kind).is_some();
             segment.settlements += usize::from(matches!(&entry, Entry::Event(event) if is_settlement(event)));
@@ -175,7 +175,7 @@ impl Session {
     }
 
     /// Copies the history of another Session with the same settings.
-    /// Call it after restoring that Session's snapshot.
+    /// Call this method after restoring the snapshot of that Session.
     pub fn share_history(&mut self, other: &Self) {
         self.history.clone_from(&other.history);
     }
@@ -201,7 +201,7 @@ impl Session {
         }
         self.shared = checkpoint.shared.clone();
         self.state = checkpoint.state.clone();
-        self.state.make_room(self.symbols.len());
+        self.state.ensure_symbols(self.symbols.len());
         self.ledger = checkpoint.ledger.clone();
         self.intents = checkpoint.intents.clone();
         self.second_trades.clone_from(&checkpoint.second_trades);
@@ -209,13 +209,13 @@ impl Session {
         self.limits = checkpoint.limits.clone();
     }
 
-    /// Returns whether a result can be corrected, which requires a recent settlement.
+    /// Returns whether the result of an intent can be corrected. Only recent settlements can.
     pub fn can_correct(&self, intent: IntentId) -> bool {
         self.history.as_ref().is_some_and(|history| history.has_settlement(intent))
     }
 
-    /// Corrects a result. All other state becomes as if the correct result had arrived first.
-    /// Opens are facts and stay unchanged. Ignores settlements outside the history.
+    /// Corrects the result of a settled trade. The state becomes the same as if the correct result had arrived first.
+    /// Trades opened since then stay unchanged. Settlements outside the history are ignored.
     pub(super) fn on_correction(
         &mut self,
         intent: IntentId,
@@ -224,7 +224,7 @@ impl Session {
         actions: &mut Vec<Action>,
     ) {
         let Some(mut history) = self.history.take() else { return };
-        if let Some(first) = history.replace(intent, result) {
+        if let Some(first) = history.replace_settlement(intent, result) {
             let edges: Vec<Edge> = self.verdicts().map(crate::BotVerdict::edge).collect();
             self.refold(&mut history, first);
             if self.ledger.is_day_over(at) {

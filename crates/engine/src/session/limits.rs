@@ -1,4 +1,4 @@
-//! Limits of a running Session: their reload, and the start and counts of limited sessions.
+//! Reloads the limits of a running Session, and begins and counts sessions with limits.
 
 use super::Session;
 use super::earlier::position_or_push;
@@ -7,17 +7,16 @@ use crate::{BotId, EngineError, RiskSettings};
 use candlewick_sdk::{Millis, Money};
 
 impl Session {
-    /// Prepares limits that apply from the next reload event.
+    /// Prepares limits that apply from the next [`Control::Reload`](crate::Control::Reload) event.
     ///
-    /// The event is [`Control::Reload`](crate::Control::Reload). Trades, doubts, money and verdicts are unaffected.
-    /// Verdict parameters fixed before the first trade are not limits and are ignored. Fails, leaving nothing prepared,
-    /// if a setting is invalid or cannot change in a running Session: the bounds of the current day, or an hourly trade
-    /// limit if trades were not counted.
+    /// A reload does not affect trades, money and verdicts. Settings in `[risk.verdict]` are ignored. Fails if a
+    /// setting is invalid or cannot change in a running Session: the start of the day, the kind of session, or an
+    /// hourly trade limit if trades were not counted before. After an error, no limits are prepared.
     pub fn prepare_reload(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepared = None;
         let limits = Limits::new(risk, self.money_scale)?;
         if !self.limits.has_same_day(&limits) {
-            let problem = "the start of the day cannot change during a run. Restart the bot to apply it";
+            let problem = "the start of the day cannot change during a run. Restart the bot to change it";
             return Err(EngineError::setting("risk.day_start", problem));
         }
         if !self.limits.session.has_same_sessions(&limits.session) {
@@ -36,16 +35,15 @@ impl Session {
         Ok(())
     }
 
-    /// Applies the limits in force at the end of the journal to a read-only Session.
-    /// A trading Session gets them from an event. Fails like [`Session::prepare_reload`] and then leaves the limits
-    /// unchanged.
+    /// Applies the limits that apply at the end of a journal to a read-only Session.
+    /// A trading Session uses a reload event instead. Fails like [`Session::prepare_reload`].
     pub fn apply_limits(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepare_reload(risk)?;
         self.reload();
         Ok(())
     }
 
-    /// Applies the prepared limits. If there are none (folding an earlier run), the current limits remain.
+    /// Applies the prepared limits. Does nothing if no limits are prepared, as in a fold of an earlier run.
     pub(super) fn reload(&mut self) {
         let Some(limits) = self.prepared.take() else { return };
         self.limits = *limits;
@@ -55,7 +53,7 @@ impl Session {
         for series in &self.series {
             position_or_push(&mut symbols, series.symbol);
         }
-        self.together = self.limits.max_concurrent(symbols.len());
+        self.max_open_trades = self.limits.max_concurrent(symbols.len());
     }
 
     pub(super) fn begin_session_of_run(&mut self) {
@@ -94,11 +92,11 @@ impl Session {
     pub(super) fn record_difference(&mut self, amount: Money) {
         self.ledger.record_difference(amount);
         if self.limits.session.is_on {
-            self.state.session.limit_shortage(self.ledger.shortage());
+            self.state.session.lower_initial_shortage(self.ledger.shortage());
         }
     }
 
-    pub(super) fn next_due(&self) -> Millis {
+    pub(super) fn next_due_time(&self) -> Millis {
         let session = self.limits.session.spans_hours().then(|| self.state.session.end());
         self.intents.next_release().min(session.unwrap_or(Millis::MAX))
     }

@@ -1,4 +1,4 @@
-//! Next stake of a bot, within its bounds or as a payout probe.
+//! Computes the next stake of a bot, within the limits or as a payout probe.
 
 use super::Session;
 use crate::bot::Bot;
@@ -11,7 +11,7 @@ impl Session {
     pub(super) fn stake(&self, bot: &Bot, probe: Probe, at: Millis) -> Money {
         match probe {
             Probe::Needed => self.limits.minimum_stake,
-            Probe::NotNeeded => self.fit(bot, self.limits.step_down(bot.next_stake(self.context(), at))),
+            Probe::NotNeeded => self.limit(bot, self.limits.step_down(bot.next_stake(self.context(), at))),
         }
     }
 
@@ -19,12 +19,12 @@ impl Session {
         StakeContext {
             free: self.ledger.available(),
             minimum: self.limits.minimum_stake,
-            together: self.together,
+            max_open_trades: self.max_open_trades,
         }
     }
 
     #[inline]
-    fn fit(&self, bot: &Bot, stake: Money) -> Money {
+    fn limit(&self, bot: &Bot, stake: Money) -> Money {
         match self.stake_cap_for(bot) {
             Some(most) if stake > most => self.fit_below_cap(most, bot, stake),
             _ => stake,
@@ -72,7 +72,7 @@ impl Session {
         if self.limits.cap_stakes { stake.min(most) } else { stake }
     }
 
-    /// Counts a payout probe. The probe does not move the ladder if the ladder would have staked more.
+    /// Records a payout probe. The probe does not move the bot's ladder if the ladder would have staked more.
     #[cold]
     pub(super) fn begin_probe(&mut self, (bot, symbol, id): (BotId, SymbolId, IntentId), stake: Money) {
         self.state.begin_probe(symbol, id);

@@ -1,4 +1,4 @@
-//! Rules, pauses and stakes that currently prevent bots from trading, and ladder levels.
+//! Reports the rules, pauses and stakes that currently prevent bots from trading, and the ladder levels.
 
 use super::Session;
 use crate::bot::Bot;
@@ -20,40 +20,40 @@ pub struct Obstacle {
     pub bots: Vec<BotId>,
     /// Rule that refuses the signals.
     pub rule: Rule,
-    /// Description of the rule with its figures and when it ends.
+    /// Description of the rule, with the compared values and the end of the refusal.
     pub text: String,
-    /// Venue time at which the rule is lifted, `None` if only an event or an operator lifts it.
+    /// Venue time at which the refusal ends, `None` if only an event or an operator can end the refusal.
     pub until: Option<Millis>,
     /// Whether the rule usually lasts no longer than a trade, a reply or a candle.
     pub is_brief: bool,
 }
 
 impl Session {
-    /// Returns what prevents bots from opening trades at `now`, in the order of the rules.
-    /// Bots stopped by the same rule with the same figures share an entry.
+    /// Returns the rules that prevent bots from opening trades at `now`, in the order of [`Rule::ALL`].
+    /// Bots share an entry if the same rule stops them with the same values.
     pub fn obstacles(&self, now: Millis) -> Vec<Obstacle> {
         let mut by_rule: BTreeMap<usize, Vec<(BotId, Refusal)>> = BTreeMap::new();
         for bot in (0..self.bots.len()).filter_map(BotId::new) {
-            let proposal = self.present_proposal(bot, now);
+            let proposal = self.current_proposal(bot, now);
             for refusal in refusals(&proposal, self.view(proposal.symbol), self.money_scale) {
                 let place = Rule::ALL.iter().position(|rule| *rule == refusal.rule).unwrap_or_default();
                 by_rule.entry(place).or_default().push((bot, refusal));
             }
         }
-        by_rule.into_values().flat_map(|stopped| self.grouped(stopped, now)).collect()
+        by_rule.into_values().flat_map(|stopped| self.group_refusals(stopped, now)).collect()
     }
 
-    /// Describes the values that a rule compares for a signal of a bot at `at`.
-    /// Empty if the rule does not compare numbers.
+    /// Describes the values that a rule would compare for a signal of a bot at the time `at`.
+    /// Returns an empty text if the rule does not compare numbers.
     pub fn rule_figures(&self, rule: Rule, bot: BotId, at: Millis) -> String {
         if bot.index() >= self.bots.len() {
             return String::new();
         }
-        let proposal = self.present_proposal(bot, at);
+        let proposal = self.current_proposal(bot, at);
         describe_figures(rule, &proposal, self.view(proposal.symbol), self.money_scale)
     }
 
-    /// Returns the next stake of a bot, and whether it is a payout probe.
+    /// Returns the next stake of a bot, and whether the trade would be a payout probe.
     /// A probe stakes the minimum because the payout is unknown.
     pub fn next_stake(&self, bot: BotId, at: Millis) -> Option<(Money, bool)> {
         let own = self.bots.get(bot.index())?;
@@ -61,15 +61,15 @@ impl Session {
         Some((self.stake(own, probe, at), probe == Probe::Needed))
     }
 
-    /// Returns the rule that stops a bot for good, until an operator or a deposit lifts it.
-    /// Meant for the end of a run, because pending trades may still change the result.
+    /// Returns the rule that stops a bot until an operator or a deposit lifts the rule.
+    /// Call this method at the end of a run, because pending trades may still change the result.
     pub fn stopped_by(&self, bot: BotId) -> Option<Rule> {
         let last = self.bots.get(bot.index())?.last_close;
-        let proposal = self.any_proposal(bot, last);
+        let proposal = self.sample_proposal(bot, last);
         risk::stopped_by(&proposal, self.view(proposal.symbol))
     }
 
-    pub(super) fn any_proposal(&self, id: BotId, now: Millis) -> Proposal<'static> {
+    pub(super) fn sample_proposal(&self, id: BotId, now: Millis) -> Proposal<'static> {
         let bot = &self.bots[id.index()];
         Proposal {
             bot: id,
@@ -89,33 +89,34 @@ impl Session {
         }
     }
 
-    /// Returns the utilisation of each active limit.
+    /// Returns the utilisation of each active limit of the run.
     pub fn limit_use(&self, now: Millis) -> Vec<LimitUse> {
         limit_use(&self.limits, (&self.ledger, &self.intents, &self.state), now)
     }
 
-    /// Returns the utilisation of each of the bot's own limits.
+    /// Returns the utilisation of each limit of a bot.
     pub fn limit_use_of(&self, bot: BotId) -> Vec<LimitUse> {
         limit_use_of(bot, &self.limits, (&self.ledger, &self.intents, &self.state))
     }
 
-    fn present_proposal(&self, id: BotId, now: Millis) -> Proposal<'static> {
+    fn current_proposal(&self, id: BotId, now: Millis) -> Proposal<'static> {
         let bot = &self.bots[id.index()];
-        let any = self.any_proposal(id, now);
-        // Without candles, assume a fresh one.
+        let any = self.sample_proposal(id, now);
+        // Before the first candle, assume a fresh candle.
         let last_close = if bot.last_close.get() > 0 { bot.last_close.min(now) } else { now };
         let stake = self.next_stake(id, now).map_or(any.stake, |(stake, _)| stake);
         Proposal { stake, last_close, is_virtual: bot.strategy.is_gate_closed(), ..any }
     }
 
-    fn grouped(&self, stopped: Vec<(BotId, Refusal)>, now: Millis) -> Vec<Obstacle> {
+    fn group_refusals(&self, stopped: Vec<(BotId, Refusal)>, now: Millis) -> Vec<Obstacle> {
         let mut groups: Vec<(Vec<BotId>, Refusal)> = Vec::new();
         for (bot, refusal) in stopped {
             let same = groups.iter_mut().find(|(_, known)| known.has_same_cause(&refusal));
             match same {
                 Some((bots, known)) => {
                     bots.push(bot);
-                    known.room = known.room.zip(refusal.room).map(|(one, other)| (one.0, one.1.min(other.1)));
+                    let both = known.remaining_and_stake.zip(refusal.remaining_and_stake);
+                    known.remaining_and_stake = both.map(|(one, other)| (one.0, one.1.min(other.1)));
                 }
                 None => groups.push((vec![bot], refusal)),
             }
@@ -130,7 +131,7 @@ impl Session {
         groups.into_iter().map(obstacle).collect()
     }
 
-    /// Returns the pauses running at `now`, each with its symbol or bot. `None` means all bots.
+    /// Returns the pauses that run at `now`, each with the paused symbol or bot. `None` means all bots.
     pub fn running_pauses(&self, now: Millis) -> Vec<(RunningPause, Option<String>)> {
         let whose = |running: &RunningPause| match running.pause.scope {
             PauseScope::All => None,
@@ -141,44 +142,44 @@ impl Session {
         running.map(|running| (running, whose(&running))).collect()
     }
 
-    /// Returns the name and gate state of each bot that has a gate.
+    /// Returns the bot name and the gate state of each bot whose strategy has a trade gate.
     pub fn gates(&self) -> impl Iterator<Item = (String, String)> {
         let gate = |(name, bot): (&String, &Bot)| Some((name.clone(), bot.strategy.gate()?.now));
         self.names.iter().zip(&self.bots).filter_map(gate)
     }
 
-    /// Returns the last known payout of a bot's symbol, whatever its age.
+    /// Returns the last known payout of a bot's symbol, regardless of the payout's age.
     pub fn last_payout(&self, bot: BotId) -> Option<Payout> {
         let bot = self.bots.get(bot.index())?;
         self.state.payout(bot.symbol, Millis::ZERO, Millis::ZERO)
     }
 
-    /// Returns the refusal pauses in force at `now`, each with its symbol. `None` means all symbols.
+    /// Returns the pauses after declined orders that run at `now`, each with the symbol. `None` means all symbols.
     pub fn refusal_pauses(&self, now: Millis) -> Vec<(RefusalPause, Option<Symbol>)> {
         let symbol = |pause: &RefusalPause| self.symbols().get(pause.symbol?.index()).copied();
-        let running = self.state.venue_refusals.running(self.limits.refused_by_venue_pause, now).into_iter();
-        running.map(|pause| (pause, symbol(&pause))).collect()
+        let running = self.state.venue_refusals.running_pauses(self.limits.refused_by_venue_pause, now);
+        running.into_iter().map(|pause| (pause, symbol(&pause))).collect()
     }
 
-    /// Returns whether the ladder is given up unless a trade opens on the next candle.
-    /// Only true above the first level, where giving up lowers the stake.
+    /// Returns whether the bot's ladder restarts unless a trade opens on the next candle.
+    /// Returns `false` on the first level, because a restart would not change the stake.
     pub fn gives_up_ladder(&self, bot: BotId) -> bool {
         self.bots.get(bot.index()).is_some_and(|bot| bot.stake.level() > 1 && bot.gives_up_from().is_some())
     }
 
     /// Returns the current level of each ladder that grows after losses, in bot order.
     pub fn ladders(&self, now: Millis) -> Vec<LadderLevel> {
-        let standing = |(place, bot): (usize, &Bot)| {
+        let ladder_level = |(place, bot): (usize, &Bot)| {
             let (level, levels) = bot.stake.ladder_position()?;
             let restarts = bot.has_missed_level(now) || self.restarts_ladder(bot);
             let level = if restarts { 1 } else { level };
             let stake = self.stake(bot, Probe::NotNeeded, now);
             Some(LadderLevel { bot: BotId::new(place)?, stake, level, levels })
         };
-        self.bots.iter().enumerate().filter_map(standing).collect()
+        self.bots.iter().enumerate().filter_map(ladder_level).collect()
     }
 
-    /// Returns the stakes that stay refused until something changes, in bot order.
+    /// Returns the next stakes that violate a bound and that no open trade can change, in bot order.
     pub fn stake_troubles(&self, now: Millis) -> Vec<StakeTrouble> {
         let trouble = |(place, bot): (usize, &Bot)| {
             let id = BotId::new(place)?;
@@ -191,7 +192,7 @@ impl Session {
 
     fn broken_bound(&self, id: BotId, stake: Money) -> Option<(StakeBound, Money)> {
         let Self { limits, ledger, intents, .. } = self;
-        // The end of an open trade may change the bot's stake and any balance.
+        // The end of an open trade may change the bot's stake and the balance.
         if intents.trades_of(id) > 0 {
             return None;
         }
@@ -218,22 +219,22 @@ impl Session {
 
 impl Refusal {
     fn has_same_cause(&self, other: &Self) -> bool {
-        let left = |refusal: &Self| refusal.room.map(|(left, _)| left);
+        let left = |refusal: &Self| refusal.remaining_and_stake.map(|(left, _)| left);
         let is_same = (self.rule, self.until, self.waits_for_trades, left(self))
             == (other.rule, other.until, other.waits_for_trades, left(other));
-        is_same && (self.room.is_some() || self.figures == other.figures)
+        is_same && (self.remaining_and_stake.is_some() || self.figures == other.figures)
     }
 
     fn describe(&self, bots: usize, scale: MoneyScale, now: Millis) -> String {
         let label = self.rule.label();
-        let what = match self.room {
+        let what = match self.remaining_and_stake {
             Some((left, stake)) => {
                 let (left, stake) = (scale.format(left), scale.format(stake));
                 let limit = if self.rule == Rule::InsufficientBalance { "free balance" } else { label };
                 if bots > 1 {
-                    format!("no stake fits the {limit} any more ({left} left, minimum {stake})")
+                    format!("all next stakes exceed the {left} left of the {limit} (smallest stake {stake})")
                 } else {
-                    format!("the next stake of {stake} does not fit the {limit} any more ({left} left)")
+                    format!("the next stake of {stake} exceeds the {left} left of the {limit}")
                 }
             }
             None if self.figures.is_empty() => label.to_owned(),
@@ -262,30 +263,30 @@ fn format_time(at: Millis, now: Millis) -> String {
 /// The current level of a bot's ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LadderLevel {
-    /// Bot of the ladder.
+    /// Bot that uses the ladder.
     pub bot: BotId,
-    /// Next stake, after the trades that have ended.
+    /// Next stake, given the trades that have ended.
     pub stake: Money,
-    /// 1-based level of that stake.
+    /// 1-based level of the next stake.
     pub level: u32,
-    /// Number of levels.
+    /// Number of levels of the ladder.
     pub levels: u32,
 }
 
-/// A next stake that is out of bounds. Open trades of the bot cannot change it.
+/// A bot's next stake that violates a bound, and that no open trade of the bot can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StakeTrouble {
-    /// Bot of the stake.
+    /// Bot with the next stake.
     pub bot: BotId,
-    /// Next stake.
+    /// Next stake of the bot.
     pub stake: Money,
-    /// Violated bound.
+    /// Bound that the stake violates.
     pub bound: StakeBound,
     /// Value of the violated bound.
     pub figure: Money,
 }
 
-/// A bound of stakes.
+/// A minimum or maximum of stakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StakeBound {
     /// `risk.min_stake`, rounded up to a multiple of `risk.stake_step`.
@@ -294,9 +295,9 @@ pub enum StakeBound {
     MaxStake,
     /// `risk.max_stake_percent` of the free balance.
     MaxStakePercent,
-    /// `risk.daily_loss_limit` of a day without losses, or its share of the equity.
+    /// The daily loss limit on a day without losses, as an amount or a percentage of the equity.
     DailyLossLimit,
-    /// The bot's own daily loss limit, or its share of the equity.
+    /// The bot's own daily loss limit, as an amount or a percentage of the equity.
     BotDailyLossLimit,
     /// The free balance.
     FreeBalance,

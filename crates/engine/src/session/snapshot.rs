@@ -1,4 +1,4 @@
-//! Snapshots of a Session, which can be stored and restored under the same settings.
+//! Session snapshots, which can be stored and later restored under the same settings.
 
 mod changed;
 
@@ -15,14 +15,14 @@ use crate::{BotVerdict, Ledger, SecondTrade};
 use candlewick_sdk::{Millis, MoneyScale, Symbol};
 use serde::{Deserialize, Serialize};
 
-/// The folded state of a Session: money, intents, counts, stakes and verdicts.
-/// It contains neither the settings nor the strategies, which need a warm-up with candles.
+/// The state of a Session: money, intents, counts, stakes and verdicts.
+/// Settings and strategies are not included. Strategies need a warm-up with candles after a restore.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct SessionSnapshot {
     format: u32,
     money_scale: MoneyScale,
     bots: Vec<BotState>,
-    /// The Session's own symbols, then those traded only in earlier runs.
+    /// Symbols of the Session's bots, then symbols traded only in earlier runs.
     symbols: Vec<Symbol>,
     shared: SharedVerdicts,
     state: RiskState,
@@ -48,27 +48,27 @@ struct BotState {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RestoreError {
     /// The snapshot has the format of another program version.
-    #[error("it has format {found}, and this program reads format {known}", known = SessionSnapshot::FORMAT)]
+    #[error("the snapshot format is {found}, this program reads {known}", known = SessionSnapshot::FORMAT)]
     Format {
         /// Format of the snapshot.
         found: u32,
     },
     /// The snapshot belongs to a Session with other settings.
-    #[error("it belongs to a run with other {what}")]
+    #[error("the snapshot belongs to a run with other {what}")]
     OtherSettings {
-        /// Settings that differ.
+        /// Name of the settings that differ.
         what: &'static str,
     },
-    /// The changed settings require folding all trades again.
+    /// The changed settings require a fold of all trades.
     #[error("{why}")]
     NeedsAll {
-        /// Setting and explanation.
+        /// Changed setting, and the reason why all trades are needed.
         why: String,
     },
 }
 
 impl SessionSnapshot {
-    /// Version of the snapshot format. Increment it whenever contents or meaning change.
+    /// Version of the snapshot format. Increment the version whenever the contents or their meaning change.
     pub const FORMAT: u32 = 2;
 
     fn check(&self, session: &Session) -> Result<(), RestoreError> {
@@ -91,7 +91,7 @@ impl SessionSnapshot {
 }
 
 impl Session {
-    /// Returns a snapshot of the current state. Prepared limits not yet in force are not included.
+    /// Returns a snapshot of the current state. Prepared limits that do not apply yet are not included.
     pub fn snapshot(&self) -> SessionSnapshot {
         let bots = self.names.iter().zip(&self.bots).map(|(name, bot)| BotState {
             name: name.clone(),
@@ -115,8 +115,8 @@ impl Session {
         }
     }
 
-    /// Restores a snapshot of a Session with the same settings. Strategies see nothing.
-    /// After an error, the Session must not be used unless its settings are those of the snapshot.
+    /// Restores a snapshot of a Session with the same settings. Strategies are not restored.
+    /// After an error, the Session must not be used unless its settings match the snapshot.
     pub fn restore(&mut self, snapshot: SessionSnapshot) -> Result<(), RestoreError> {
         snapshot.check(self)?;
         let SessionSnapshot { bots, symbols, shared, state, .. } = snapshot;

@@ -1,4 +1,4 @@
-//! Stored candles of a backtest, each bot's position in them, and their handling in batches.
+//! Handles the stored candles of a backtest in batches. Each bot has its own position in the candles.
 
 use super::tournament::Tournament;
 use super::{Moment, Session};
@@ -6,43 +6,43 @@ use crate::bot::Bot;
 use crate::{Action, BotId, Origin, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, CandleAnswers, Millis, Signal, count_closing_before};
 
-/// Maximum number of candles for a bot before the next bot's turn. Small enough that all bots of a
-/// series find the candles in a cache. Large compared with the unprefetched candles at the start of a block.
-const BLOCK: usize = 1_024;
+/// Maximum number of candles that a bot reads before the next bot's turn. A block is small enough to stay in a CPU
+/// cache for all bots of a series, and large compared with the unprefetched candles at its start.
+const BLOCK_CANDLES: usize = 1_024;
 
-/// Maximum number of answers for a candle-only bot before the next bot's turn.
-/// Large enough to make switching cheap, small enough that the answers of many bots stay in a cache.
+/// Maximum number of answers (signals) that a candle-only bot collects before the next bot's turn.
+/// Large enough to make switching cheap, and small enough to keep the answers of many bots in a CPU cache.
 const MAX_ANSWERS: usize = 8;
 
 /// The candles of a Session's series, and the position of each bot in them.
 ///
-/// Input of [`Session::handle_candles`]. A strategy sees candles, prices and optionally its own settlements. A bot with
-/// neither pending settlements nor prices can therefore read ahead of the other bots: up to its first answer, or to
-/// several if it wants no settlements. Its answers are handled once all other bots have reached that time.
+/// This is the input of [`Session::handle_candles`]. A bot without prices and pending settlements can read ahead of the
+/// other bots. Such a bot reads up to its first answer, or several answers if its strategy ignores settlements. The
+/// answers are handled once all other bots have reached the time of the answer.
 pub struct StoredCandles<'a> {
     series: Vec<&'a [Candle]>,
-    readers: Vec<Reader>,
+    readers: Vec<BotReader>,
     turns: Tournament,
     shown: u64,
 }
 
-struct Reader {
+struct BotReader {
     bot: BotId,
     series: SeriesId,
     length: Millis,
     shown: usize,
     answers: CandleAnswers,
-    decided: usize,
-    most_answers: usize,
+    answer_index: usize,
+    max_answers: usize,
     /// Whether all events before a candle's close must be handled before the bot sees the candle.
     waits_for_events: bool,
     is_first: bool,
 }
 
 impl<'a> StoredCandles<'a> {
-    /// Builds the input from the candles of each series, each sorted by time.
-    /// `series` are in the order of [`Session::series`]. Symbols in `priced` have prices between candles, so their bots
-    /// never see a candle before all earlier prices.
+    /// Builds the input from the candles of each series, sorted by time.
+    /// `series` is in the order of [`Session::series`]. `priced` are the symbols with prices between candles. Bots on
+    /// these symbols only see a candle after all earlier prices.
     pub fn new(session: &Session, series: Vec<&'a [Candle]>, priced: &[SymbolId]) -> Self {
         let mut readers = Vec::with_capacity(session.bots.len());
         for id in session.series_order() {
@@ -51,15 +51,15 @@ impl<'a> StoredCandles<'a> {
                 let own = &session.bots[bot.index()];
                 let waits_for_events = priced.contains(&own.symbol);
                 let sees_candles_only = !waits_for_events && !own.waits_for_settlements();
-                let most_answers = if sees_candles_only { MAX_ANSWERS } else { 1 };
-                readers.push(Reader {
+                let max_answers = if sees_candles_only { MAX_ANSWERS } else { 1 };
+                readers.push(BotReader {
                     bot: *bot,
                     series: id,
                     length,
                     shown: 0,
-                    answers: CandleAnswers::with_capacity(most_answers),
-                    decided: 0,
-                    most_answers,
+                    answers: CandleAnswers::with_capacity(max_answers),
+                    answer_index: 0,
+                    max_answers,
                     waits_for_events,
                     is_first: place == 0,
                 });
@@ -69,26 +69,26 @@ impl<'a> StoredCandles<'a> {
         Self { series, readers, turns, shown: 0 }
     }
 
-    /// Returns the number of candles in all series.
+    /// Returns the total number of candles in all series.
     pub fn total(&self) -> u64 {
         self.series.iter().map(|candles| candles.len() as u64).sum()
     }
 
-    /// Returns the number of candles that the first bot of each series has seen, in total.
+    /// Returns the total number of candles that the first bots of all series have seen.
     pub const fn shown(&self) -> u64 {
         self.shown
     }
 
-    /// Advances the current reader to its next answer. If it has none, passes more candles to its bot: up
-    /// to its maximum number of answers or the end of a block, and before `until` if it must wait for events.
+    /// Advances the current reader to its next answer. After the last answer, the bot reads more candles, up to
+    /// the maximum number of answers, the end of a block, or `until` if the bot must wait for events.
     #[inline]
     fn advance(&mut self, place: usize, bot: &mut Bot, until: Option<Millis>) {
         let reader = &mut self.readers[place];
-        reader.decided += 1;
-        if reader.answer().is_none() {
-            self.shown += reader.show(bot, self.series[reader.series.index()], until);
+        reader.answer_index += 1;
+        if reader.current_answer().is_none() {
+            self.shown += reader.show_candles(bot, self.series[reader.series.index()], until);
         }
-        let turn = reader.turn(&self.series);
+        let turn = reader.turn_time(&self.series);
         self.turns.change_first(turn);
     }
 
@@ -100,29 +100,29 @@ impl<'a> StoredCandles<'a> {
     #[inline]
     fn end_turn(&mut self, place: usize) {
         let reader = &mut self.readers[place];
-        reader.decided += 1;
-        let turn = reader.turn(&self.series);
+        reader.answer_index += 1;
+        let turn = reader.turn_time(&self.series);
         self.turns.change_first(turn);
     }
 }
 
-impl Reader {
+impl BotReader {
     #[inline]
-    fn answer(&self) -> Option<&Signal> {
-        self.answers.get(self.decided).map(|answer| &answer.signal)
+    fn current_answer(&self) -> Option<&Signal> {
+        self.answers.get(self.answer_index).map(|answer| &answer.signal)
     }
 
-    fn show(&mut self, bot: &mut Bot, candles: &[Candle], until: Option<Millis>) -> u64 {
+    fn show_candles(&mut self, bot: &mut Bot, candles: &[Candle], until: Option<Millis>) -> u64 {
         self.answers.clear();
-        self.decided = 0;
+        self.answer_index = 0;
         let before = self.shown;
-        let end = candles.len().min((before | (BLOCK - 1)) + 1);
+        let end = candles.len().min((before | (BLOCK_CANDLES - 1)) + 1);
         let mut rest = candles.get(before..end).unwrap_or_default();
         if let Some(until) = until {
             rest = &rest[..count_closing_before(rest, self.length, until)];
         }
-        while !rest.is_empty() && self.answers.len() < self.most_answers {
-            let shown = bot.on_candles_ahead(rest, self.most_answers, &mut self.answers);
+        while !rest.is_empty() && self.answers.len() < self.max_answers {
+            let shown = bot.on_candles_ahead(rest, self.max_answers, &mut self.answers);
             self.shown += shown;
             rest = &rest[shown..];
         }
@@ -130,13 +130,13 @@ impl Reader {
     }
 
     #[inline]
-    fn turn(&self, series: &[&[Candle]]) -> Millis {
-        let answer = self.answers.get(self.decided);
+    fn turn_time(&self, series: &[&[Candle]]) -> Millis {
+        let answer = self.answers.get(self.answer_index);
         answer.map_or_else(|| self.next_close(series), |answer| answer.candle_time + self.length)
     }
 
-    /// Returns the first close at or after `from`.
-    /// An exponential search from the current position stays in a cache; a binary search over all candles does not.
+    /// Returns the close time of the first candle that closes at or after `from`.
+    /// An exponential search from the current position stays in a CPU cache. A binary search over all candles does not.
     fn first_close_from(&self, candles: &[Candle], from: Millis) -> Option<Millis> {
         let closes_before = |candle: &Candle| candle.time() + self.length < from;
         let (mut start, mut step) = (self.shown.min(candles.len()), 1);
@@ -155,26 +155,26 @@ impl Reader {
     }
 }
 
-/// Number of actions after which a batch ends, so that they are handled while still in a cache.
-const MAX_ACTIONS: usize = 16;
+/// Number of actions after which a batch ends, so that the actions are handled while still in a CPU cache.
+const MAX_BATCH_ACTIONS: usize = 16;
 
 /// The reason why a batch of candles ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchEnd {
-    /// All candles that close before the given time were handled.
+    /// All candles that close before the requested time were handled.
     Reached,
     /// Actions are pending.
-    /// All candles that close before this time were handled, and some that close at it.
+    /// All candles that close before the contained time were handled, and some that close exactly then.
     ActionsAt(Millis),
 }
 
 impl Session {
     /// Handles candles that close before `until`, up to the first trade or a few actions.
     ///
-    /// Each candle arrives at its close. The result equals that of [`handle`](Self::handle) for the candles' events in
-    /// chronological order, with simultaneous ones in [`series_order`](Self::series_order), but no events are created.
-    /// There must be no other event before `until`, except those that follow from a trade approved here. After
-    /// [`BatchEnd::ActionsAt`], the remaining candles of that time come before any event.
+    /// Each candle arrives at its close. The result is the same as if [`handle`](Self::handle) got one event per candle
+    /// in chronological order, with simultaneous candles in [`series_order`](Self::series_order). No other event may
+    /// occur before `until`, except events that follow from a trade approved here. After [`BatchEnd::ActionsAt`], the
+    /// remaining candles of the same time must be handled before any event.
     #[inline]
     pub fn handle_candles(
         &mut self,
@@ -190,11 +190,11 @@ impl Session {
             let reader = &candles.readers[place];
             let bot = reader.bot;
             let mut is_end = false;
-            if let Some(signal) = reader.answer() {
+            if let Some(signal) = reader.current_answer() {
                 self.pass_time_until(candles, at + Millis::new(1), actions);
                 let moment = Moment { at, received: at, last_close: at, origin: Origin::Live };
                 let is_approved = self.decide(bot, signal, moment, actions);
-                is_end = is_approved || actions.len() >= MAX_ACTIONS;
+                is_end = is_approved || actions.len() >= MAX_BATCH_ACTIONS;
             }
             let waits = candles.readers[place].waits_for_events || self.waits_for_settlement(bot);
             if is_end && waits {
@@ -227,7 +227,7 @@ impl Session {
     fn pass_days_until(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
         loop {
             let due = self.ledger.day_end.min(self.next_release);
-            // Do not read candles far ahead, because they are not in a cache yet.
+            // Candles far ahead are not read, because they are not in a CPU cache yet.
             if due >= until {
                 return;
             }

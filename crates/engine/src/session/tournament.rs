@@ -2,12 +2,12 @@
 
 use candlewick_sdk::Millis;
 
-/// Finds the earliest of several times when only the earliest one changes.
-/// A tree of pairs that each store the later time (the loser). A changed time is compared once per level. The
-/// unpredictable comparison is branch-free (docs/performance.md).
+/// A tournament tree that finds the earliest of several times, of which only the earliest time changes.
+/// Each pair stores the later time (the loser). A changed time is compared once per level. The comparison is
+/// unpredictable and therefore branch-free (docs/performance.md).
 pub(super) struct Tournament {
     first: Turn,
-    /// Loser of each pair. Index 1 is the final. The children of pair `n` are `2 n` and `2 n + 1`.
+    /// Loser of each pair. Index 1 is the final pair. The children of pair `n` are the pairs `2 n` and `2 n + 1`.
     losers: Vec<Turn>,
 }
 
@@ -15,8 +15,7 @@ pub(super) struct Tournament {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Turn(i64);
 
-/// Bits of the index, since a Session has fewer than 65,536 bots.
-/// The other 48 bits hold the time, about 4,400 years before and after 1970.
+/// Number of index bits, for up to 65,536 bots. The other 48 bits store the time, up to 4,400 years from 1970.
 const INDEX_BITS: u32 = 16;
 
 impl Turn {
@@ -55,7 +54,7 @@ impl Tournament {
         Self { first: winners[0], losers }
     }
 
-    /// Returns the earliest time and its index, the lowest index if several are equal.
+    /// Returns the earliest time and its index. Equal times are ordered by index.
     #[inline]
     pub(super) fn first(&self) -> (usize, Millis) {
         (self.first.place(), self.first.moment())

@@ -1,4 +1,4 @@
-//! Trial sessions for a search. A trade is booked to its end as soon as it is approved.
+//! Trial sessions for parameter searches. An approved trade is booked at once, including its result.
 //!
 //! A search runs a strategy thousands of times over past candles and never sends an order. All rules apply, and the
 //! books are the same as if each event had arrived at its own time.
@@ -8,35 +8,34 @@ use crate::risk::{self, OrderTerms, Probe, Proposal};
 use crate::{Action, BotId, EngineError, Event, Origin, Rule};
 use candlewick_sdk::{Candle, Millis, Money, Outcome, Payout, Settlement, Signal};
 
-/// A Session with a single bot for searches.
-/// Consumes a [`Session`] and never turns back into one. Its trades never become [`Approved`](crate::Approved), so no
-/// driver can open them.
+/// A Session with a single bot, for parameter searches. The trades of a trial never become
+/// [`Approved`](crate::Approved), so no driver can open them. A trial cannot be turned back into a [`Session`].
 pub struct TrialSession {
     session: Session,
     actions: Vec<Action>,
 }
 
-/// The outcome of a trade, known at its approval. No other event may occur before the settlement.
+/// The outcome of a trade, known when the trade is approved. No other event may occur before the settlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrecomputedOutcome {
     /// Time of the venue's reply.
     pub answered_at: Millis,
-    /// Payout of a win, as stated by the reply.
+    /// Payout of a win, as stated in the venue's reply.
     pub payout: Payout,
     /// Time at which the settlement becomes known.
     pub settled_at: Millis,
     /// Outcome of the trade.
     pub outcome: Outcome,
-    /// Net profit.
+    /// Net profit of the trade.
     pub profit: Money,
 }
 
-/// The result of showing candles to a strategy.
+/// The result of passing candles to a strategy.
 #[derive(Debug)]
 pub struct TrialBatch {
-    /// Number of candles shown.
+    /// Number of candles passed to the strategy.
     pub count: usize,
-    /// Number of suppressed signals.
+    /// Number of signals that were suppressed because they would certainly be refused.
     pub suppressed: u64,
     /// Result of the signal on the last candle, `None` without a signal.
     pub answer: Option<Result<BookedTrade, Rule>>,
@@ -45,19 +44,19 @@ pub struct TrialBatch {
 /// A trade that passed every rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BookedTrade {
-    /// A trade with a precomputed outcome, booked to its end.
+    /// A trade whose precomputed outcome was booked at once.
     Settled {
         /// Settlement for the strategy.
         settlement: Settlement,
         /// Time of the settlement.
         settled_at: Millis,
     },
-    /// A pending trade. Its reply and settlement follow as events.
+    /// A pending trade. The reply and the settlement follow as events.
     UnderWay(OrderTerms),
 }
 
 impl TrialSession {
-    /// Creates a trial from a Session that has not handled anything. Fails unless it has exactly one bot.
+    /// Creates a trial from a Session that has not handled any event. Fails unless the Session has exactly one bot.
     pub fn new(session: Session) -> Result<Self, EngineError> {
         if session.bots.len() != 1 {
             return Err(EngineError::setting("bots", "a trial has exactly one bot"));
@@ -65,7 +64,7 @@ impl TrialSession {
         Ok(Self { session, actions: Vec::with_capacity(16) })
     }
 
-    /// Disables verdicts unless a risk rule or a stake depends on them.
+    /// Disables the verdicts, unless a risk rule or a stake rule uses verdicts.
     pub fn disable_verdicts(&mut self) {
         if !self.session.limits.enforce_verdict {
             let unused = self.session.bots.iter_mut().filter(|bot| !bot.stake.is_by_edge());
@@ -86,12 +85,12 @@ impl TrialSession {
         self.actions.clear();
     }
 
-    /// Handles a candle that closed at `close` and for which the strategy's answer is known to be `signal`.
+    /// Handles a signal that is already known, on the candle that closed at `close`.
     ///
-    /// Equivalent to [`Session::handle_candles`] if no candle since the previous call had a signal. The strategy sees
-    /// neither this candle nor the skipped ones. If every rule passes, `outcome` computes the outcome of the trade. If
-    /// it returns one, the trade is booked at once, as if [`Session::handle`] had handled reply and settlement. No
-    /// other event may occur before the settlement.
+    /// Equivalent to [`Session::handle_candles`] if no candle since the previous call had a signal. The strategy does
+    /// not see any of these candles. If every rule passes, `outcome` computes the outcome of the trade. A trade with an
+    /// outcome is booked at once, as if [`Session::handle`] had handled its reply and settlement. No other event may
+    /// occur before the settlement.
     #[inline]
     pub fn handle_signal(
         &mut self,
@@ -101,12 +100,12 @@ impl TrialSession {
     ) -> Result<BookedTrade, Rule> {
         self.advance_to(close);
         self.session.bots[BotId::FIRST.index()].last_close = close;
-        self.book(signal, close, outcome)
+        self.book_signal(signal, close, outcome)
     }
 
     /// Passes candles to the bot up to the first signal, like [`Session::handle_candles`].
-    /// `outcome` also gets the index of the signal's candle. `after` is a preceding trade: signals on the given number
-    /// of candles would certainly be refused and are suppressed, then the strategy sees the settlement.
+    /// `outcome` also gets the index of the signal's candle. `after` describes a preceding trade: the number of candles
+    /// whose signals are suppressed, and the settlement that the strategy sees after these candles.
     #[inline]
     pub fn show_candles(
         &mut self,
@@ -125,16 +124,16 @@ impl TrialSession {
         };
         let close = bot.last_close;
         self.advance_to(close);
-        let answer = self.book(signal, close, |terms| outcome(count - 1, terms));
+        let answer = self.book_signal(signal, close, |terms| outcome(count - 1, terms));
         TrialBatch { count, suppressed, answer: Some(answer) }
     }
 
-    /// Passes candles whose signals would all be refused, and returns the number of signals.
+    /// Passes candles to the bot while every signal would be refused, and returns the number of signals.
     pub fn show_suppressed(&mut self, candles: &[Candle]) -> u64 {
         self.session.bots[BotId::FIRST.index()].on_candles_suppressed(candles)
     }
 
-    /// Returns whether the maximum number of trades is open for the bot's symbol.
+    /// Returns whether the maximum number of open trades is reached for the bot's symbol.
     /// Every signal is then refused until a trade ends.
     #[inline]
     pub fn is_full(&self) -> bool {
@@ -142,11 +141,11 @@ impl TrialSession {
         limits.is_full(intents, intents.counts(bots[BotId::FIRST.index()].symbol))
     }
 
-    /// Returns the time until which every signal is certainly refused if no event comes first.
+    /// Returns the earliest time at which a signal may be approved if no event occurs before.
     /// `now` is the time of the last candle or event. Returns `now` if the next signal may be approved.
     pub fn refuses_until(&self, now: Millis) -> Millis {
         let session = &self.session;
-        let proposal = session.any_proposal(BotId::FIRST, now);
+        let proposal = session.sample_proposal(BotId::FIRST, now);
         // Giving up a ladder lowers the stake, which may then pass the limits.
         let gives_up = session.bots[BotId::FIRST.index()].gives_up_from().filter(|from| *from > now);
         let until = risk::refuses_until(&proposal, session.view(proposal.symbol)).min(session.next_release);
@@ -154,7 +153,7 @@ impl TrialSession {
     }
 
     #[inline]
-    fn book(
+    fn book_signal(
         &mut self,
         signal: &Signal,
         close: Millis,
@@ -168,17 +167,17 @@ impl TrialSession {
             session.begin(&proposal, probe);
             return Ok(BookedTrade::UnderWay(terms));
         };
-        self.book_to_end(&proposal, probe, &precomputed);
+        self.book_with_result(&proposal, probe, &precomputed);
         let (direction, decision_time) = (proposal.direction, proposal.at);
         let PrecomputedOutcome { outcome, profit, settled_at, .. } = precomputed;
         let settlement = Settlement { direction, decision_time, outcome, profit };
         Ok(BookedTrade::Settled { settlement, settled_at })
     }
 
-    /// Books a trade to its end. Nothing reads its stake in between, so it is not reserved.
+    /// Books a trade and its result. The stake is not reserved, because nothing would read the reservation.
     #[allow(clippy::inline_always, reason = "its arguments stay out of memory: see docs/performance.md")]
     #[inline(always)]
-    fn book_to_end(&mut self, proposal: &Proposal<'_>, probe: Probe, precomputed: &PrecomputedOutcome) {
+    fn book_with_result(&mut self, proposal: &Proposal<'_>, probe: Probe, precomputed: &PrecomputedOutcome) {
         let (bot, symbol) = (proposal.bot, proposal.symbol);
         let PrecomputedOutcome { answered_at, payout, settled_at, outcome, profit } = *precomputed;
         let id = self.session.intents.take_next_id();
@@ -191,7 +190,7 @@ impl TrialSession {
         if probe == Probe::Needed {
             self.session.state.end_probe(symbol, id);
         }
-        self.session.count_end(
+        self.session.count_settlement(
             (bot, id),
             (symbol, proposal.direction),
             (outcome, profit, Some(payout)),

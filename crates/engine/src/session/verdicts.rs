@@ -1,4 +1,4 @@
-//! Verdicts on the bots' edges. Backtests, live runs and journal folds process the same events.
+//! Verdicts on the edge of each bot. Backtests, live runs and journal folds process the same events.
 
 use super::Session;
 use super::history::Entry;
@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct SharedVerdicts {
     pub(super) budget: AlphaBudget,
-    /// Bots of earlier runs that the Session does not have.
-    /// Their trades may still end, and their share of alpha may be passed on.
+    /// Bots of earlier runs that the Session lacks. Their trades may still end, and their alpha may be inherited.
     pub(super) absent: Vec<(String, BotVerdict)>,
 }
 
@@ -23,14 +22,13 @@ pub(super) fn new_verdict(plan: EdgeTestPlan, budget: &AlphaBudget, bot: &str) -
 }
 
 impl Session {
-    /// Begins a run with this header: each verdict continues or restarts.
-    /// A verdict continues if the same bot traded last. It restarts if series, expiry, parameters, strategy, strategy
-    /// version or plan changed. This determines each bot's share of alpha ([`AlphaBudget`]). A run session also begins
-    /// if it is limited.
+    /// Begins a run with the given header. Each verdict continues or restarts. A verdict restarts if the series,
+    /// expiry, parameters, strategy, strategy version or test plan changed. The restarts determine each bot's share of
+    /// alpha ([`AlphaBudget`]). If session limits apply to runs, a new session begins as well.
     pub fn begin_run(&mut self, header: &Header) {
         self.resume_run(header);
         if self.records_history() {
-            self.keep(Entry::Run(Box::new(header.clone())));
+            self.record_entry(Entry::Run(Box::new(header.clone())));
         }
     }
 
@@ -38,7 +36,7 @@ impl Session {
         self.begin_session_of_run();
         let named = header.settings.pointer("/session/bots").and_then(Value::as_array);
         let named: Vec<(&str, Value)> = (named.into_iter().flatten().enumerate())
-            .map(|(index, bot)| (bot["name"].as_str().unwrap_or_default(), identity(header, bot, index)))
+            .map(|(index, bot)| (bot["name"].as_str().unwrap_or_default(), bot_identity(header, bot, index)))
             .collect();
         let (plan, next) = (verdict_plan(header), self.next_intent());
         let mut budget = std::mem::take(&mut self.shared.budget);
@@ -76,7 +74,7 @@ impl Session {
     }
 
     /// Returns the share of alpha for the joint verdict on the trades of all bots.
-    /// It is 0 if there is no joint verdict ([`AlphaBudget::whole`]).
+    /// The share is 0 without a joint verdict ([`AlphaBudget::whole`]).
     pub fn weight_of_all_bots(&self) -> f64 {
         if self.shared.budget == AlphaBudget::default() {
             return AlphaBudget::for_first_run(self.names.iter().map(String::as_str)).whole();
@@ -84,7 +82,7 @@ impl Session {
         self.shared.budget.whole()
     }
 
-    /// Returns the names of bots whose edge is ruled out or no longer held.
+    /// Returns the names of the bots whose verdict forbids trades, because an edge is ruled out or no longer held.
     pub fn edge_rejected_bots(&self) -> impl Iterator<Item = &str> {
         let bots = self.verdicts().zip(&self.names);
         bots.filter(|(verdict, _)| verdict.edge().forbids_trades()).map(|(_, name)| name.as_str())
@@ -124,15 +122,15 @@ impl Session {
     }
 }
 
-/// Returns everything that determines a bot's trades and verdict.
-/// Name and stake are not included, because the verdict is about returns per unit of stake.
-fn identity(header: &Header, settings: &Value, index: usize) -> Value {
+/// Returns all settings that determine a bot's trades and verdict.
+/// The name and the stake are excluded, because a verdict judges returns per unit of stake.
+fn bot_identity(header: &Header, settings: &Value, index: usize) -> Value {
     let mut identity = settings.as_object().cloned().unwrap_or_default();
     identity.retain(|key, _| !["name", "stake"].contains(&key.as_str()));
     let version = header.strategies.get(index).map(|(_, version)| version);
     identity.insert("version".to_owned(), json!(version));
     let mut plan = json!(header.settings.pointer("/session/risk/verdict"));
-    // The watch that follows a verdict is not part of its identity.
+    // A changed `watch_trades` does not restart the verdict.
     plan.as_object_mut().and_then(|plan| plan.remove("watch_trades"));
     identity.insert("plan".to_owned(), plan);
     Value::Object(identity)

@@ -1,9 +1,9 @@
-//! Payout probes of a bot. They are excluded from its ladder, so their results do not move it.
+//! Payout probes of a bot. The results of payout probes do not move the bot's ladder.
 
 use crate::IntentId;
 use serde::{Deserialize, Serialize};
 
-/// A bot has one probe at a time, so older probes have ended or never became trades.
+/// Maximum number of stored probes. A bot has one probe at a time, so the oldest probes are no longer pending.
 const MAX_PROBES: usize = 16;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ impl ExcludedTrades {
         self.0.push(intent);
     }
 
-    pub(super) fn end(&mut self, intent: IntentId) -> bool {
+    pub(super) fn remove(&mut self, intent: IntentId) -> bool {
         let index = self.0.iter().position(|known| *known == intent);
         index.map(|index| self.0.remove(index)).is_some()
     }

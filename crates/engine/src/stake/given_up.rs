@@ -1,18 +1,18 @@
-//! Ladders given up because the venue did not accept an order, until this is certain.
+//! Ladders that restarted because the venue did not accept an order, and that may be restored later.
 
 use crate::IntentId;
 use serde::{Deserialize, Serialize};
 
-/// Position of a ladder as if the venue had accepted the order, in case it does become a trade.
+/// Position to which a restarted ladder returns if the order does become a trade.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct GivenUp<P> {
-    /// First order since the last approved one that was not accepted.
+    /// First order since the last approved signal that the venue did not accept.
     pub(super) first: IntentId,
     pub(super) position: P,
 }
 
 impl<P: Copy> GivenUp<P> {
-    /// Records another order that was not accepted. `current` is the position before the first such order.
+    /// Records another order that the venue did not accept. `current` is the position before the first such order.
     pub(super) fn extend(known: Option<Self>, intent: IntentId, current: P) -> Self {
         known.map_or(Self { first: intent, position: current }, |known| Self {
             first: known.first.min(intent),

@@ -1,4 +1,4 @@
-//! Fractional Kelly stake with conservative estimates.
+//! Stake rule that bets a fraction of the Kelly stake, with conservative estimates.
 
 use super::{KellyBound, StakeContext};
 use crate::{IntentId, to_trade_outcome};
@@ -7,12 +7,12 @@ use candlewick_statistics::{OpenBets, RunningWinRate, WinRate, kelly_fraction, w
 use serde::{Deserialize, Serialize};
 
 const RECENT_PAYOUTS: usize = 20;
-/// One-sided confidence of the lower bound.
+/// One-sided confidence of the lower bound of the win rate.
 const CONFIDENCE: f64 = 0.95;
 
-/// Stakes the minimum for the first trades, then `fraction x f x free balance / max open trades`.
-/// `f = (p (1 + b) - 1) / b`, with `p` the lower bound of the win rate and `b` the lowest recent payout. It never
-/// stakes less than the minimum, because a bot that stops trading learns nothing more.
+/// Kelly stake rule. Stakes the minimum for the first trades, then `fraction x f x free balance / max open trades`.
+/// `f = (p (1 + b) - 1) / b`, with `p` the lower bound of the win rate and `b` the lowest recent payout. With a
+/// confidence sequence, the stake is at least the minimum, because a bot that stops trading learns nothing more.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Kelly {
     fraction: f64,
@@ -21,12 +21,12 @@ pub(crate) struct Kelly {
     lost: u64,
     payouts: [Option<Payout>; RECENT_PAYOUTS],
     newest: usize,
-    /// `None` for the rule of earlier versions.
-    sequence: Option<Sequence>,
+    /// Confidence sequence of the win rate, `None` for the Wilson bound of earlier versions.
+    sequence: Option<WinRateSequence>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Sequence {
+struct WinRateSequence {
     rate: RunningWinRate,
     open: Vec<(IntentId, OpenBets)>,
 }
@@ -34,7 +34,7 @@ struct Sequence {
 impl Kelly {
     pub(super) fn new(fraction: f64, floor_trades: u32, bound: KellyBound) -> Self {
         let sequence = match bound {
-            KellyBound::ConfidenceSequence => Sequence::new(),
+            KellyBound::ConfidenceSequence => WinRateSequence::new(),
             KellyBound::Wilson => None,
         };
         Self { fraction, floor_trades, won: 0, lost: 0, payouts: [None; RECENT_PAYOUTS], newest: 0, sequence }
@@ -62,12 +62,13 @@ impl Kelly {
         if self.won + self.lost < u64::from(self.floor_trades) {
             return context.minimum;
         }
-        let kelly = self.careful_kelly().unwrap_or(0.0);
-        let stake = context.free.scaled_down(self.fraction * kelly / f64::from(context.together.max(1)));
+        let kelly = self.conservative_kelly().unwrap_or(0.0);
+        let share = self.fraction * kelly / f64::from(context.max_open_trades.max(1));
+        let stake = context.free.scaled_down(share);
         if self.sequence.is_some() { stake.max(context.minimum) } else { stake }
     }
 
-    fn careful_kelly(&self) -> Option<f64> {
+    fn conservative_kelly(&self) -> Option<f64> {
         let payout = self.payouts.iter().flatten().min()?;
         let lower = if let Some(sequence) = &self.sequence {
             sequence.rate.lower_end()
@@ -79,7 +80,7 @@ impl Kelly {
     }
 
     pub(super) fn on_decided(&mut self, intent: IntentId) {
-        if let Some(Sequence { rate, open }) = &mut self.sequence {
+        if let Some(WinRateSequence { rate, open }) = &mut self.sequence {
             open.push((intent, rate.on_open()));
         }
     }
@@ -90,8 +91,7 @@ impl Kelly {
         }
     }
 
-    /// Records a settlement. The sequence only counts trades decided since it began and not excluded, so it
-    /// never counts those of another bot.
+    /// Records a settlement. A confidence sequence ignores trades that it does not track, such as excluded trades.
     pub(super) fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
         if self.sequence.as_mut().is_some_and(|sequence| !sequence.on_settled(intent, outcome)) {
             return;
@@ -114,7 +114,7 @@ impl Kelly {
     }
 }
 
-impl Sequence {
+impl WinRateSequence {
     fn new() -> Option<Self> {
         Some(Self { rate: RunningWinRate::new(CONFIDENCE).ok()?, open: Vec::new() })
     }
@@ -131,13 +131,13 @@ impl Sequence {
 mod tests {
     use super::*;
 
-    fn stake_context(together: u32) -> StakeContext {
-        StakeContext { free: Money::from_minor(1_000_000), minimum: Money::from_minor(100), together }
+    fn stake_context(max_open_trades: u32) -> StakeContext {
+        StakeContext { free: Money::from_minor(1_000_000), minimum: Money::from_minor(100), max_open_trades }
     }
 
     fn check(
         (bound, order): (KellyBound, impl Iterator<Item = Outcome>),
-        (floor, together): (u32, u32),
+        (floor, max_open_trades): (u32, u32),
         expected: std::ops::RangeInclusive<i64>,
     ) {
         let mut kelly = Kelly::new(0.5, floor, bound);
@@ -146,7 +146,7 @@ mod tests {
             kelly.on_decided(IntentId::new(number));
             kelly.on_settled(IntentId::new(number), outcome, payout);
         }
-        let stake = kelly.next(stake_context(together)).minor();
+        let stake = kelly.next(stake_context(max_open_trades)).minor();
         assert!(expected.contains(&stake), "{bound:?}: {stake}");
     }
 

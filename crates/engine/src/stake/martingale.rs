@@ -1,4 +1,4 @@
-//! Ladder that grows after losses.
+//! Martingale ladder, whose stakes grow after losses.
 
 use super::LadderCost;
 use super::excluded_trades::ExcludedTrades;
@@ -7,8 +7,8 @@ use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
 use serde::{Deserialize, Serialize};
 
-/// Level 0 stakes the base. A loss moves up one level. A win, or a loss at the top level, restarts the
-/// ladder. Draws and cancellations change nothing.
+/// Martingale ladder. Level 0 stakes the base amount, and each loss moves the ladder up one level.
+/// A win, or a loss on the top level, restarts the ladder. Draws and cancellations change nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Martingale {
     stakes: Vec<Money>,
@@ -61,7 +61,7 @@ impl Martingale {
     }
 
     pub(super) fn on_settled(&mut self, intent: IntentId, outcome: Outcome) {
-        if self.apart.end(intent) {
+        if self.apart.remove(intent) {
             return;
         }
         self.level = self.level_after(self.level, outcome);

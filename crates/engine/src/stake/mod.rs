@@ -1,4 +1,4 @@
-//! Stake rules, one per file. Each learns from its trades and returns the next stake.
+//! Stake rules, one per file. A rule returns the next stake of a bot and is updated by the bot's trades.
 
 mod excluded_trades;
 mod given_up;
@@ -31,7 +31,7 @@ pub enum StakeSettings {
         /// Percent of the free balance, such as `1.0`.
         percent: f64,
     },
-    /// A stake multiplied by a factor after each loss, up to a number of levels.
+    /// A stake that is multiplied by a factor after each loss, up to a number of levels.
     /// A win, or a loss on the last level, restarts the ladder. `gale` is an alias.
     #[serde(alias = "gale")]
     #[schemars(transform = add_gale_alias)]
@@ -41,7 +41,7 @@ pub enum StakeSettings {
         amount: Decimal,
         /// Factor between the stakes of consecutive levels, such as `2.2`.
         factor: f64,
-        /// Number of levels including the first, such as `2`. One gale means two levels.
+        /// Number of levels, including the first stake, such as `2`. One gale means two levels.
         levels: u32,
         /// When to enter the next level after a trade that was not won. The default is `next_signal`.
         #[serde(default, skip_serializing_if = "is_default")]
@@ -50,7 +50,7 @@ pub enum StakeSettings {
         #[serde(default, skip_serializing_if = "is_default")]
         if_refused: IfRefused,
     },
-    /// A stake that grows by the profit of each win, for a number of consecutive wins. Then it restarts.
+    /// A stake that grows by the profit of each win, up to a number of consecutive wins, and then restarts.
     Soros {
         /// First stake in the wallet's currency, such as `5.0`.
         #[schemars(with = "f64")]
@@ -81,16 +81,16 @@ pub enum LadderEntry {
     /// On the next signal of the bot's strategy.
     #[default]
     NextSignal,
-    /// On the bot's next candle: the first that closes within one interval after the settlement is known.
-    /// Direction and expiry are those of the previous trade. The strategy's own signal on that candle is ignored.
+    /// On the bot's next candle: the first candle that closes within one interval after the settlement is known.
+    /// The trade repeats the previous direction and expiry. A signal of the strategy on that candle is ignored.
     NextCandle,
 }
 
 /// Behaviour of a ladder when a level is rejected.
 ///
-/// The venue declined the level, or its stake is above `max_stake` or `max_stake_percent`. With
-/// `entry = "next_candle"`, a level also counts as rejected if its candle is missing, or if another limit, a pause, the
-/// trading hours or an open trade prevents it.
+/// A level is rejected if the venue declines its order, or if its stake is above `max_stake` or `max_stake_percent`.
+/// With `entry = "next_candle"`, a level is also rejected if its candle is missing, or if another limit, a pause, the
+/// trading hours or an open trade prevents the trade.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IfRefused {
@@ -111,22 +111,22 @@ fn add_gale_alias(schema: &mut schemars::Schema) {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KellyBound {
-    /// Valid at any time, even if trades overlap.
+    /// Confidence bound that is valid at any time, even if trades overlap.
     /// The bot stakes the minimum unless the bound is above break-even.
     #[default]
     ConfidenceSequence,
-    /// Wilson bound for independent trades and a single look, the default in earlier journals.
-    /// The bot stakes nothing unless the bound is above break-even, which stops most bots for good.
+    /// Wilson bound for independent trades and a single evaluation, the default in earlier journals.
+    /// The bot stakes nothing unless the bound is above break-even, so most bots stop permanently.
     Wilson,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StakeContext {
-    /// Free balance, without open stakes, which count as lost.
+    /// Free balance, with open stakes counted as lost.
     pub(crate) free: Money,
     pub(crate) minimum: Money,
     /// Maximum number of open trades, at least 1.
-    pub(crate) together: u32,
+    pub(crate) max_open_trades: u32,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -140,12 +140,12 @@ pub(crate) enum Stake {
     },
     Martingale(Martingale),
     Soros(Soros),
-    /// Boxed, because it is much larger than the other variants, and every signal reads the bot's stake.
+    /// Boxed, because [`Kelly`] is much larger than the other variants, and every signal reads the bot's stake.
     Kelly(Box<Kelly>),
 }
 
 impl StakeSettings {
-    /// Returns the behaviour when a level is refused.
+    /// Returns the behaviour when a ladder level is rejected.
     pub const fn if_refused(&self) -> IfRefused {
         match self {
             Self::Martingale { if_refused, .. } | Self::Soros { if_refused, .. } => *if_refused,
@@ -153,13 +153,13 @@ impl StakeSettings {
         }
     }
 
-    /// Returns whether the ladder continues with the next candle, without a signal.
+    /// Returns whether the ladder continues on the next candle without a signal.
     pub const fn enters_without_signal(&self) -> bool {
         matches!(self, Self::Martingale { entry: LadderEntry::NextCandle, .. })
     }
 
     /// Returns whether the next stake is larger after a loss.
-    /// With such a rule, many small wins hide the losses to come.
+    /// Many small wins of such a rule hide the risk of large losses.
     pub const fn climbs_after_losses(&self) -> bool {
         match self {
             Self::Martingale { .. } => true,
@@ -190,11 +190,11 @@ impl Stake {
             StakeSettings::Martingale { amount, factor, levels, .. } => {
                 check_range(*factor, 1.0, 100.0, &format!("{key}.factor"))?;
                 let help = "the first stake counts as a level, so one gale is levels = 2";
-                count(*levels, &format!("{key}.levels"), help)?;
+                check_count(*levels, &format!("{key}.levels"), help)?;
                 Ok(Self::Martingale(Martingale::new(money(*amount)?, *factor, *levels)))
             }
             StakeSettings::Soros { amount, wins, .. } => {
-                count(*wins, &format!("{key}.wins"), "wins whose profit is staked again")?;
+                check_count(*wins, &format!("{key}.wins"), "consecutive wins whose profit is staked again")?;
                 Ok(Self::Soros(Soros::new(money(*amount)?, *wins)))
             }
             StakeSettings::Kelly { fraction, kelly_floor_trades, bound } => {
@@ -217,7 +217,7 @@ impl Stake {
     }
 
     /// Continues from a rule with other settings, as if this rule had seen the same trades.
-    /// Returns `false` if the old state does not determine the new one. A ladder must not have had payout probes.
+    /// Returns `false` if the old state does not determine the new state. A ladder must not have had payout probes.
     pub(crate) fn migrate_from(&mut self, kept: Self) -> bool {
         match (self, kept) {
             (Self::Fixed { .. } | Self::Share { .. }, _) => true,
@@ -232,12 +232,12 @@ impl Stake {
         matches!(self, Self::Kelly(_))
     }
 
-    /// Returns whether the rule is a ladder, which payout probes do not move.
+    /// Returns whether the rule is a ladder. Payout probes do not move a ladder.
     pub(crate) const fn is_ladder(&self) -> bool {
         matches!(self, Self::Martingale(_) | Self::Soros(_))
     }
 
-    /// Returns whether profits are added to the stake, so that rounding a stake affects later ones.
+    /// Returns whether profits are added to the stake, so that rounding a stake affects later stakes.
     pub(crate) const fn adds_profits(&self) -> bool {
         matches!(self, Self::Soros(_))
     }
@@ -334,7 +334,7 @@ impl Stake {
         }
     }
 
-    /// Returns the 1-based level of the next stake. It is 1 for rules other than a martingale.
+    /// Returns the 1-based martingale level of the next stake. Returns 1 for other rules.
     pub(crate) const fn level(&self) -> u32 {
         match self {
             Self::Martingale(rule) => rule.level(),
@@ -376,11 +376,11 @@ fn positive_amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Mone
     if money.is_positive() { Ok(money) } else { Err(EngineError::setting(key, "a stake must be above 0")) }
 }
 
-fn count(value: u32, key: &str, help: &str) -> Result<(), EngineError> {
+fn check_count(value: u32, key: &str, help: &str) -> Result<(), EngineError> {
     if (1..=64).contains(&value) {
         return Ok(());
     }
-    Err(EngineError::setting(key, format!("{value} is not a number from 1 to 64: {help}")))
+    Err(EngineError::setting(key, format!("{value} is out of range; use a number from 1 to 64 ({help})")))
 }
 
 fn check_range(value: f64, above: f64, most: f64, key: &str) -> Result<(), EngineError> {

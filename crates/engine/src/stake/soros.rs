@@ -1,4 +1,4 @@
-//! Ladder that reinvests profits after wins.
+//! Soros ladder, which adds the profit of each win to the next stake.
 
 use super::excluded_trades::ExcludedTrades;
 use super::given_up::GivenUp;
@@ -6,8 +6,8 @@ use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
 use serde::{Deserialize, Serialize};
 
-/// A win adds its profit to the next stake, up to a number of consecutive wins.
-/// The next win after that, or a loss, restarts the ladder. Draws and cancellations change nothing.
+/// Soros ladder. Each win adds its profit to the next stake, up to a number of consecutive wins.
+/// One more win, or a loss, restarts the ladder. Draws and cancellations change nothing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Soros {
     base: Money,
@@ -16,7 +16,7 @@ pub(crate) struct Soros {
     stake: Money,
     #[serde(default, skip_serializing_if = "ExcludedTrades::is_empty")]
     pub(super) apart: ExcludedTrades,
-    /// Number of wins and stake before the ladder was given up.
+    /// Number of wins and the stake before the ladder was given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) given_up: Option<GivenUp<(u32, Money)>>,
 }
@@ -65,7 +65,7 @@ impl Soros {
     }
 
     pub(super) fn on_settled(&mut self, intent: IntentId, outcome: Outcome, profit: Money) {
-        if self.apart.end(intent) {
+        if self.apart.remove(intent) {
             return;
         }
         (self.wins, self.stake) = self.position_after((self.wins, self.stake), outcome, profit);

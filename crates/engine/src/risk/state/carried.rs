@@ -1,4 +1,4 @@
-//! Counts carried over to changed settings, and the changes that invalidate them.
+//! Carries the counts of the risk rules over to changed settings, and finds changes that prevent this.
 
 use super::{RiskState, SymbolState};
 use crate::risk::session_limits::SessionTally;
@@ -7,8 +7,8 @@ use crate::{Renumbering, SymbolId};
 use candlewick_sdk::{Millis, Money};
 
 impl RiskState {
-    /// Converts the counts to the new limits and to the numbers of their Session. `bots` are the previous
-    /// indices of the new Session's bots. `has_probes` is true if the payout probes are still the same trades.
+    /// Converts the counts for a Session with other limits and ids. `bots` are the previous indices of the new
+    /// Session's bots, `None` for new bots. `has_probes` is true if the payout probes are still the same trades.
     pub(crate) fn carried_over(
         self,
         limits: &Limits,
@@ -43,14 +43,14 @@ impl RiskState {
     }
 }
 
-/// Returns the changed setting that would have counted earlier trades differently, so that the counts
-/// cannot be converted. `None` if there is no such change.
+/// Returns the key of a changed setting under which earlier trades would have counted differently.
+/// The counts can only be converted if the result is `None`.
 pub(crate) fn changed_count_setting(before: &RiskSettings, after: &RiskSettings) -> Option<&'static str> {
     let cools_down = after.cooldown_after_loss_s > 0 || after.cooldown_after_losses > 0;
     let cooldown = |is_changed: bool| cools_down && is_changed;
     let is_session_of_hours = after.session.of == SessionSpan::Hours;
-    let same_session = (before.session.of, is_limited(before), &before.hours)
-        == (after.session.of, is_limited(after), &after.hours);
+    let same_session = (before.session.of, limits_sessions(before), &before.hours)
+        == (after.session.of, limits_sessions(after), &after.hours);
     let changed = [
         ("day_start", before.day_start != after.day_start),
         ("day_timezone", before.day_timezone != after.day_timezone),
@@ -63,13 +63,13 @@ pub(crate) fn changed_count_setting(before: &RiskSettings, after: &RiskSettings)
         ),
         ("cooldown_scope", cooldown(before.cooldown_scope != after.cooldown_scope)),
         ("pauses", !is_subsequence(&after.pauses, &before.pauses)),
-        // The session of a run restarts with the next run.
-        ("session", is_session_of_hours && is_limited(after) && !same_session),
+        // A session that spans a run restarts with the next run anyway.
+        ("session", is_session_of_hours && limits_sessions(after) && !same_session),
     ];
     changed.into_iter().find(|(_, is_changed)| *is_changed).map(|(key, _)| key)
 }
 
-fn is_limited(risk: &RiskSettings) -> bool {
+fn limits_sessions(risk: &RiskSettings) -> bool {
     !risk.session.is_none() || risk.bots.values().any(crate::risk::BotLimitSettings::limits_session)
 }
 
@@ -80,23 +80,23 @@ fn is_subsequence(pauses: &[PauseSettings], all: &[PauseSettings]) -> bool {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CountedPayouts {
-    pub(crate) is_same: bool,
-    pub(crate) was_ever: bool,
-    pub(crate) is_now: bool,
+    pub(crate) is_unchanged: bool,
+    pub(crate) was_ever_needed: bool,
+    pub(crate) is_needed_now: bool,
 }
 
 impl CountedPayouts {
     pub(crate) fn compare(before: &Limits, after: &Limits, symbols: &[(SymbolId, SymbolId)]) -> Self {
-        let found_out =
+        let payout_max_age =
             |limits: &Limits, symbol| limits.needs_payout(symbol).then_some(limits.payout_max_age);
         let rules: Vec<(Option<Millis>, Option<Millis>)> = symbols
             .iter()
-            .map(|(there, here)| (found_out(before, *there), found_out(after, *here)))
+            .map(|(there, here)| (payout_max_age(before, *there), payout_max_age(after, *here)))
             .collect();
         Self {
-            is_same: rules.iter().all(|(there, here)| there == here),
-            was_ever: rules.iter().any(|(there, here)| there.is_some() || here.is_some()),
-            is_now: rules.iter().any(|(_, here)| here.is_some()),
+            is_unchanged: rules.iter().all(|(there, here)| there == here),
+            was_ever_needed: rules.iter().any(|(there, here)| there.is_some() || here.is_some()),
+            is_needed_now: rules.iter().any(|(_, here)| here.is_some()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Restoring a snapshot made under other settings, equivalent to folding all entries again.
+//! Restores a snapshot made under other settings. The result equals a fold of all journal entries.
 
 use super::{BotState, RestoreError, Session, SessionSnapshot, SharedVerdicts};
 use crate::risk::{CountedPayouts, changed_count_setting};
@@ -12,9 +12,7 @@ use crate::{
 use candlewick_sdk::Symbol;
 use serde_json::Value;
 
-const TRADED_EARLIER: &str = "traded in earlier runs but not in the last, so its counts depend on its trades";
-
-/// The settings and runs behind a snapshot.
+/// Settings and run headers under which a snapshot was made.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingsBefore<'a> {
     /// Settings of the last run.
@@ -24,7 +22,7 @@ pub struct SettingsBefore<'a> {
 }
 
 impl SessionSnapshot {
-    /// Returns the names behind the snapshot's numbers.
+    /// Returns the bot names and symbols to which the ids in the snapshot refer.
     pub fn names(&self) -> SessionNames {
         let absent = self.shared.absent.iter().map(|(name, _)| name);
         let bots = self.bots.iter().map(|bot| &bot.name).chain(absent).cloned().collect();
@@ -33,24 +31,23 @@ impl SessionSnapshot {
 }
 
 impl Session {
-    /// Returns the names behind the Session's numbers.
+    /// Returns the bot names and symbols to which the ids in the Session refer.
     pub fn names(&self) -> SessionNames {
         let absent = self.shared.absent.iter().map(|(name, _)| name);
         let bots = self.names.iter().chain(absent).cloned().collect();
         SessionNames { bots, symbols: self.symbols.clone() }
     }
 
-    /// Allocates the counts of a traded symbol, like a fold that reaches its trades.
+    /// Allocates the trade counts of a symbol, as a fold does when it reaches a trade on the symbol.
     pub fn make_room_for(&mut self, symbol: SymbolId) {
         self.intents.make_room_for(symbol);
     }
 
-    /// Restores a snapshot made under other settings and returns the renumbering.
+    /// Restores a snapshot made under other settings and returns the renumbering of bots and symbols.
     ///
     /// The state equals a fold of the same entries under the current settings. Bots are matched by name. A new bot
-    /// starts fresh, and the verdict of a removed bot is remembered. Counts of a run's session are only valid once a
-    /// run has begun. Fails with [`RestoreError::NeedsAll`] if only a fold of all trades gives the state. The Session
-    /// must then not be used.
+    /// starts fresh, and the verdict of a removed bot is kept. Session counts are only valid once a run has begun.
+    /// Fails with [`RestoreError::NeedsAll`] if a fold of all trades is required. The Session must then not be used.
     pub fn restore_changed(
         &mut self,
         own: &SessionSettings,
@@ -65,18 +62,18 @@ impl Session {
         }
         if let Some(key) = changed_count_setting(&before.settings.risk, &own.risk) {
             return Err(needs_all(format!(
-                "risk.{key} has changed, and its count depends on earlier trades"
+                "risk.{key} has changed, and the counts of this rule depend on earlier trades"
             )));
         }
         if before.headers.iter().any(|header| verdict_plan(header).is_none()) {
-            return Err(needs_all("an earlier run does not record its verdict settings".to_owned()));
+            return Err(needs_all("the header of an earlier run lacks the verdict settings".to_owned()));
         }
-        let names = self.names_after(before.headers);
+        let names = self.collect_names(before.headers);
         let there = snapshot.names();
         let numbers = there.to(&names);
-        let numbers = numbers.ok_or_else(|| needs_all("it contains bots of no run".to_owned()))?;
-        let payouts = self.counted_payouts(&old, &snapshot, &numbers, (before.settings, own))?;
-        self.check_delays(&old, &snapshot, &there, &numbers)?;
+        let numbers = numbers.ok_or_else(|| needs_all("the snapshot has a bot without a run".to_owned()))?;
+        let payouts = self.compare_counted_payouts(&old, &snapshot, &numbers, (before.settings, own))?;
+        self.check_entry_delays(&old, &snapshot, &there, &numbers)?;
 
         let SessionSnapshot { bots, shared, state, intents, .. } = snapshot;
         let own_symbols = self.symbols.len();
@@ -95,7 +92,10 @@ impl Session {
                     *self.bots[index].verdict = bots[place].verdict.clone().with_numbers(&numbers);
                 }
                 None if there.bots.contains(&self.names[index]) => {
-                    return Err(needs_all(format!("bot \"{}\" {TRADED_EARLIER}", self.names[index])));
+                    return Err(needs_all(format!(
+                        "bot \"{}\" was missing in the last run, so its counts depend on all its trades",
+                        self.names[index]
+                    )));
                 }
                 None => {}
             }
@@ -110,20 +110,20 @@ impl Session {
         });
         let absent: Vec<_> = absent.collect();
         if self.names.len() + absent.len() != names.bots.len() {
-            return Err(needs_all("it lacks bots of earlier runs".to_owned()));
+            return Err(needs_all("the snapshot lacks a bot of an earlier run".to_owned()));
         }
         self.shared = SharedVerdicts { absent, budget: shared.budget };
         let to = (&numbers, names.symbols.len());
-        self.state = state.carried_over(&self.limits, to, &places, payouts.is_same);
+        self.state = state.carried_over(&self.limits, to, &places, payouts.is_unchanged);
         self.intents = intents.with_numbers(&numbers, own_symbols);
         self.symbols = names.symbols;
         (self.ledger, self.second_trades) = (snapshot.ledger, snapshot.second_trades);
         self.outside = snapshot.outside.map(|known| Box::new(known.with_numbers(&numbers)));
-        self.next_release = self.next_due();
+        self.next_release = self.next_due_time();
         Ok(numbers)
     }
 
-    fn names_after(&self, headers: &[Header]) -> SessionNames {
+    fn collect_names(&self, headers: &[Header]) -> SessionNames {
         let mut names = SessionNames { bots: self.names.clone(), symbols: self.symbols.clone() };
         for header in headers {
             let bots = header.settings.pointer("/session/bots").and_then(Value::as_array);
@@ -140,7 +140,7 @@ impl Session {
         names
     }
 
-    fn counted_payouts(
+    fn compare_counted_payouts(
         &self,
         old: &Self,
         snapshot: &SessionSnapshot,
@@ -152,23 +152,21 @@ impl Session {
         let payouts = CountedPayouts::compare(&old.limits, &self.limits, &symbols);
         let has_ladders = self.bots.iter().any(|bot| bot.stake.is_ladder());
         let is_under_way = snapshot.intents.bots().next().is_some();
-        let problem = if payouts.is_same {
+        let problem = if payouts.is_unchanged {
             let is_rounded_otherwise = before.risk.stake_step != own.risk.stake_step;
-            (payouts.was_ever && has_ladders && is_rounded_otherwise)
-                .then_some("risk.stake_step has changed, and ladder levels depend on it and on all trades")
+            (payouts.was_ever_needed && has_ladders && is_rounded_otherwise)
+                .then_some("risk.stake_step has changed, and ladder levels depend on the step and all trades")
         } else if has_ladders {
-            Some(
-                "payout probing has changed (symbols or maximum age), and ladder levels depend on it and on all trades",
-            )
+            Some("symbols or maximum age of payout probes changed, and ladder levels depend on all probes")
         } else {
-            (payouts.is_now && is_under_way)
-                .then_some("payout probing has changed (symbols or maximum age) while trades are pending")
+            (payouts.is_needed_now && is_under_way)
+                .then_some("symbols or maximum age of payout probes changed while trades are pending")
         };
         problem.map_or(Ok(payouts), |problem| Err(needs_all(problem.to_owned())))
     }
 
-    /// Fails if entry delays changed under pending trades, because nominal close times depend on them.
-    fn check_delays(
+    /// Fails if the entry delay of a bot with pending trades changed, because nominal close times depend on the delay.
+    fn check_entry_delays(
         &self,
         old: &Self,
         snapshot: &SessionSnapshot,
@@ -186,7 +184,7 @@ impl Session {
         }))
     }
 
-    /// Fails if stake rounding or caps changed, because a ladder's state depends on all its trades.
+    /// Fails if the rounding or the cap of a ladder's stakes changed, because the level then depends on all its trades.
     fn check_ladder_bounds(
         kept: &Stake,
         (bot_before, bot): (&BotSettings, &BotSettings),
@@ -207,9 +205,9 @@ impl Session {
             && (before.stake_step != risk.stake_step
                 || (!risk.stake_step.is_zero() && bot_before.stake != bot.stake));
         let problem = if is_capped_otherwise {
-            "changed stake limits, and its ladder level depends on them and on all its trades"
+            "changed stake limits, and the ladder level depends on the limits and all trades"
         } else if is_rounded_otherwise {
-            "changed stake rounding, and its ladder level depends on it and on all its trades"
+            "changed stake rounding, and the ladder level depends on the rounding and all trades"
         } else {
             return Ok(());
         };
@@ -232,8 +230,8 @@ impl Session {
                 return Err(RestoreError::OtherSettings { what: "stakes" });
             }
             None
-        } else if is_ladder && payouts.was_ever {
-            Some("a changed stake, and all its trades are needed to find its payout probes")
+        } else if is_ladder && payouts.was_ever_needed {
+            Some("a changed stake, and all trades are needed to find the payout probes")
         } else {
             let is_as_patient = after.stake.if_refused() == before.stake.if_refused();
             let follows = bot.stake.migrate_from(stake) && has_entries && (is_as_patient || !is_ladder);
@@ -241,7 +239,7 @@ impl Session {
         };
         let is_missed_otherwise = is_ladder && is_reset && before.interval != after.interval;
         let problem = problem.or(is_missed_otherwise.then_some(
-            "a changed interval, which if_refused = \"reset\" uses: its ladder level depends on all its trades",
+            "a changed interval, and with if_refused = \"reset\" the ladder level depends on all trades",
         ));
         if let Some(problem) = problem {
             return Err(needs_all(format!("bot \"{}\" has {problem}", after.name)));
