@@ -234,7 +234,8 @@ impl Resampler {
         let open_time = short.time().floor_to(self.to.length());
         let before = open_time..short.time();
         let is_cut_off = self.last_end.is_none() && !self.rule.is_market_closed(&before);
-        self.partial = Some(PartialCandle { open_time, numbers: short.numbers(), short_candles: 1, is_cut_off });
+        let numbers = short.numbers();
+        self.partial = Some(PartialCandle { open_time, numbers, short_candles: 1, is_cut_off });
     }
 
     fn build(&mut self, partial: &PartialCandle) -> Option<Candle> {

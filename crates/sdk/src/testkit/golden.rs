@@ -10,10 +10,9 @@ const UPDATE_VARIABLE: &str = "UPDATE_GOLDEN";
 
 /// Asserts that the signals on these candles match a golden file.
 ///
-/// The path is relative to the package. The first line of the file has the strategy's name, version and parameters. The
-/// second line describes the candles. Each further line is a signal with its candle's open time in milliseconds. Set
-/// `UPDATE_GOLDEN=1` to write the file. After an intended change, raise the strategy's version. Panics at the first
-/// different line.
+/// The path is relative to the package. The file's first line has the strategy's name, version and parameters, and the second
+/// line describes the candles. Each further line is a signal with its candle's open time in milliseconds. Set
+/// `UPDATE_GOLDEN=1` to write the file. After an intended change, raise the strategy's version. Panics with the first difference.
 #[track_caller]
 pub fn assert_golden<S: StrategyFactory>(
     params: &S::Params,

@@ -6,7 +6,6 @@
 //! ```
 //! # use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
 //! # parameters! {
-//! #     /// None.
 //! #     pub struct Params {}
 //! # }
 //! # struct Momentum;

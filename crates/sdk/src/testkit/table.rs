@@ -142,7 +142,7 @@ fn parse_table(table: &str) -> Result<Vec<Row>, String> {
         let about = |problem: &str| format!("candle {}, \"{line}\": {problem}", index + 1);
         let mut words = line.split_whitespace().peekable();
         let count = words.next_if(|word| word.ends_with('x'));
-        let count = count.map_or(Ok(1), |word| parse_repetitions(word).ok_or_else(|| about(REPETITIONS_HINT)))?;
+        let count = count.map_or(Ok(1), |word| parse_repetitions(word).ok_or_else(|| about(REPEATS_HINT)))?;
         let mut numbers = Vec::new();
         for column in &columns {
             let number = words.next().and_then(|word| word.parse::<f64>().ok());
@@ -167,7 +167,7 @@ fn parse_table(table: &str) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-const REPETITIONS_HINT: &str = "before the x, write the number of candles, 1 to 10000";
+const REPEATS_HINT: &str = "before the x, write the number of candles, 1 to 10000";
 
 fn parse_repetitions(word: &str) -> Option<usize> {
     word.strip_suffix('x')?.parse().ok().filter(|count| (1..=MAX_REPETITIONS).contains(count))
