@@ -112,7 +112,7 @@ impl LongerRule {
     /// Default minimum share of the market hours in percent.
     pub const DEFAULT_PERCENT: f64 = 50.0;
 
-    /// Returns [`Share`](Self::Share) with the symbol's trading hours, or [`Whole`](Self::Whole) if `percent` is `None`.
+    /// Returns [`Share`](Self::Share) with the symbol's trading hours, [`Whole`](Self::Whole) if `percent` is `None`.
     pub fn for_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
         percent.map_or(Self::Whole, |percent| Self::Share { week: TradingWeek::for_symbol(symbol), percent })
     }
@@ -121,7 +121,7 @@ impl LongerRule {
         let length = range.end - range.start;
         match self {
             Self::Whole => (length, true),
-            Self::Share { week, .. } => match week.open_time(range) {
+            Self::Share { week, .. } => match week.open_duration(range) {
                 // Candles outside of the trading week: fall back to the length of the long candle.
                 Millis::ZERO => (length, true),
                 open => (open, open * MIN_OPEN_SHARE_DIVISOR >= length),
@@ -132,7 +132,7 @@ impl LongerRule {
     fn is_market_closed(self, range: &Range<Millis>) -> bool {
         match self {
             Self::Whole => range.is_empty(),
-            Self::Share { week, .. } => week.open_time(range) == Millis::ZERO,
+            Self::Share { week, .. } => week.open_duration(range) == Millis::ZERO,
         }
     }
 }
@@ -297,7 +297,7 @@ pub struct LongerCandles {
 
 impl LongerCandles {
     /// Creates a builder of candles with the `wanted` intervals from candles with the interval `own`.
-    /// Applies [`LongerRule::Whole`]. Fails with [`ResampleError`] unless each interval is a multiple of `own` and longer than `own`.
+    /// Applies [`LongerRule::Whole`]. Fails with [`ResampleError`] unless each interval is a longer multiple of `own`.
     pub fn new(own: Interval, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(own, wanted, LongerRule::Whole)
     }
@@ -357,8 +357,8 @@ impl LongerCandles {
 
     /// Returns the number of latest `candles` that a strategy must be fed to complete its warm-up.
     ///
-    /// The result is at least `warmup`. It is larger if gaps in `candles` reduce the number of longer candles. `None` if
-    /// there are too few `candles`. If `r` candles form a longer candle, `w` consecutive candles contain at least
+    /// The result is at least `warmup`. It is larger if gaps in `candles` reduce the number of longer candles. `None`
+    /// if there are too few `candles`. If `r` candles form a longer candle, `w` consecutive candles contain at least
     /// `(w + 1) / r - 1` longer candles (integer division).
     pub fn history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
         let starts = self.resamplers.iter().map(|resampler| resampler.history(warmup, candles));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// A trading strategy: receives the candles of one bot and returns signals (requests for trades).
 ///
-/// Implement [`warmup`](Self::warmup) and [`on_candle`](Self::on_candle). All other methods have a default implementation.
+/// Implement [`warmup`](Self::warmup) and [`on_candle`](Self::on_candle). All other methods have defaults.
 ///
 /// Call order in backtests and live runs:
 /// 1. [`StrategyFactory::build`], once per bot.
@@ -46,17 +46,17 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 
     /// Returns additional candle intervals, each a longer multiple of the bot's interval.
     ///
-    /// For example, a bot on 1m candles can use 5m candles for the trend. Called once, after the strategy is built. A longer
-    /// candle is skipped if it starts before the bot's first candle, or if too many of the bot's candles are missing
-    /// ([`BotContext::longer_share_percent`]). [`warmup`](Self::warmup) counts the bot's own candles.
+    /// For example, a bot on 1m candles can use 5m candles for the trend. Called once, after the strategy is built. A
+    /// longer candle is skipped if it starts before the bot's first candle, or if too many of the bot's candles are
+    /// missing ([`BotContext::longer_share_percent`]). [`warmup`](Self::warmup) counts the bot's own candles.
     fn longer_intervals(&self) -> &[Interval] {
         &[]
     }
 
     /// Processes a closed candle of a [longer interval](Self::longer_intervals).
     ///
-    /// Called after [`on_candle`](Self::on_candle) for the last candle within the longer candle, shorter intervals first.
-    /// The longer candle therefore affects signals from the bot's next candle on.
+    /// Called after [`on_candle`](Self::on_candle) for the last candle within the longer candle, shorter intervals
+    /// first. The longer candle therefore affects signals from the bot's next candle on.
     fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
         let _ = (interval, candle);
     }
@@ -87,16 +87,16 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 
     /// Returns all expiries that signals may have. `None` means the bot's own expiry.
     ///
-    /// The default is the bot's expiry only. A search checks the expiries against the candles before it starts, and a run
-    /// lists them in its header. `strategy check` rejects a signal with another expiry. Called once, after the build.
+    /// The default is the bot's expiry only. A search first checks the expiries against its candles, and each run lists
+    /// them in its header. `strategy check` rejects a signal with another expiry. Called once, after the build.
     fn expiries(&self) -> Vec<Option<Expiry>> {
         vec![None]
     }
 
     /// Returns whether the strategy currently pauses trading by its bot.
     ///
-    /// During a pause, the rule `GateClosed` also rejects external signals. Override this method if the strategy sometimes
-    /// makes its own signals [virtual](crate::Signal::as_virtual). Called for each external signal.
+    /// During a pause, the rule `GateClosed` also rejects external signals. Override this method if the strategy
+    /// sometimes makes its own signals [virtual](crate::Signal::as_virtual). Called for each external signal.
     fn is_gate_closed(&self) -> bool {
         false
     }
@@ -266,14 +266,14 @@ pub trait StrategyFactory: Strategy + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the parameters contradict each other, or a file named by a parameter is unusable. A `String` or
+    /// [`BuildError`] if parameters contradict each other, or a file named by a parameter is unusable. A `String` or
     /// `&str` converts to this error: `Err("fast must be below slow".into())`.
     fn build(params: Self::Params, bot: &BotContext) -> Result<Self, BuildError>;
 
     /// Returns the signals as comparisons of number series, `None` if the signals depend on anything else.
     ///
-    /// With a declaration, a search shares series between parameter sets and is several times faster. Called right after the
-    /// build. A [`DeclaredStrategy`](crate::DeclaredStrategy) returns `Some(Declaration::from_strategy(self))`.
+    /// A search can then share series between parameter sets, and is several times faster. Called right after the build.
+    /// A [`DeclaredStrategy`](crate::DeclaredStrategy) returns `Some(Declaration::from_strategy(self))`.
     fn declaration(&self) -> Option<Declaration> {
         None
     }

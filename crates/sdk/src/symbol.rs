@@ -25,7 +25,7 @@ pub struct SymbolError {
 
 impl Symbol {
     /// Validates a name and creates the symbol.
-    /// Fails with [`SymbolError`] if the name is empty, too long, padded with white space, or contains invisible characters.
+    /// Fails with [`SymbolError`] if the name is empty, too long or padded, or contains invisible characters.
     pub fn new(text: &str) -> Result<Self, SymbolError> {
         let sound = !text.is_empty() && text.trim() == text && !text.chars().any(is_hidden);
         let error = || SymbolError { text: text.chars().take(64).collect() };
@@ -96,10 +96,10 @@ impl TradingWeek {
     ///
     /// // Friday 2026-01-09, in winter: open until 22:00 UTC.
     /// let friday = Millis::new(1_767_916_800_000);
-    /// assert_eq!(TradingWeek::Currencies.open_time(&(friday..friday + Millis::DAY)), Millis::HOUR * 22);
-    /// assert_eq!(TradingWeek::Always.open_time(&(friday..friday + Millis::DAY)), Millis::DAY);
+    /// assert_eq!(TradingWeek::Currencies.open_duration(&(friday..friday + Millis::DAY)), Millis::HOUR * 22);
+    /// assert_eq!(TradingWeek::Always.open_duration(&(friday..friday + Millis::DAY)), Millis::DAY);
     /// ```
-    pub fn open_time(self, range: &Range<Millis>) -> Millis {
+    pub fn open_duration(self, range: &Range<Millis>) -> Millis {
         let length = range.end - range.start;
         if self == Self::Always || range.is_empty() {
             return length;
@@ -205,7 +205,7 @@ mod tests {
         let friday = Millis::DAY * 20_644;
         let hours = |from: i64, until: i64| {
             let range = friday + Millis::HOUR * from..friday + Millis::HOUR * until;
-            TradingWeek::Currencies.open_time(&range).get() / Millis::HOUR.get()
+            TradingWeek::Currencies.open_duration(&range).get() / Millis::HOUR.get()
         };
         // Closed from 21:00 on Friday to 21:00 on Sunday.
         assert_eq!([hours(0, 24), hours(20, 24), hours(24, 48), hours(48, 72)], [21, 1, 0, 3]);

@@ -142,8 +142,8 @@ pub fn group_thousands(number: &str) -> String {
 
 /// Returns the text as a safe CSV cell.
 ///
-/// Hidden characters are escaped. A text that a spreadsheet would evaluate, because it begins with `=`, `+`, `-` or `@`,
-/// gets the prefix `'` unless it is a number. A text that already has this prefix gets a second `'`, so that
+/// Hidden characters are escaped. A text that a spreadsheet would evaluate, because it begins with `=`, `+`, `-` or
+/// `@`, gets the prefix `'` unless it is a number. A text that already has this prefix gets a second `'`, so that
 /// [`from_csv_cell`] restores the original.
 pub fn to_csv_cell(text: &str) -> Cow<'_, str> {
     let shown = visible(text);

@@ -15,8 +15,8 @@ const UNSEEN_WALK: UnseenWalk = UnseenWalk { seed: 0x00CA_4D1E, candles: 5_000 }
 ///
 /// First checks that the strategy can be registered. Then runs every [`Check`] on synthetic one-minute candles, except
 /// `Files`, `Processes`, `Outside` and `Speed`. `Memory` requires that the test has installed the
-/// [`CountingAllocator`](super::CountingAllocator). A strategy that exits the process ends the test, and an endless loop
-/// blocks the test. Panics with a list of the failed checks. For your own candles, use [`conformance`].
+/// [`CountingAllocator`](super::CountingAllocator). A strategy that exits the process ends the test, and an endless
+/// loop blocks the test. Panics with a list of the failed checks. For your own candles, use [`conformance`].
 #[track_caller]
 pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
     if let Err(problem) = check::<S>(params) {
@@ -25,8 +25,8 @@ pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
 }
 
 /// Asserts that the running test was built in `folder`.
-/// Call this as `assert_built_in(env!("CARGO_MANIFEST_DIR"))`. If two packages share a name and a target folder, cargo may
-/// run the tests of the wrong package. In that case, the function panics with both paths and a fix.
+/// Call this as `assert_built_in(env!("CARGO_MANIFEST_DIR"))`. If two packages share a name and a target folder, cargo
+/// may run the tests of the wrong package. In that case, the function panics with both paths and a fix.
 #[track_caller]
 pub fn assert_built_in(folder: &str) {
     if let Some(problem) = crate::folder_error(folder) {

@@ -10,9 +10,9 @@ const UPDATE_VARIABLE: &str = "UPDATE_GOLDEN";
 
 /// Asserts that the signals on these candles match a golden file.
 ///
-/// The path is relative to the package. The file's first line has the strategy's name, version and parameters, and the second
-/// line describes the candles. Each further line is a signal with its candle's open time in milliseconds. Set
-/// `UPDATE_GOLDEN=1` to write the file. After an intended change, raise the strategy's version. Panics with the first difference.
+/// The path is relative to the package. The file's first line has the strategy's name, version and parameters, and the
+/// second line describes the candles. Each further line is a signal with its candle's open time in milliseconds. Set
+/// `UPDATE_GOLDEN=1` to write the file. After an intended change, raise the strategy's version.
 #[track_caller]
 pub fn assert_golden<S: StrategyFactory>(
     params: &S::Params,
@@ -72,9 +72,9 @@ fn compare(file: &Path, run: &str, is_update: bool) -> Result<(), String> {
 /// Returns a strategy's signals as text, with one string per candle.
 ///
 /// A string has the direction, the expiry if the signal sets one, and the reason: `BUY oversold rsi=28.5` or
-/// `SELL 05:00 fell`. The string is empty if the candle has no signal. Semicolons separate several signals within a candle.
-/// Signals during the warm-up are included. The strategy receives settlements as in a backtest without risk rules. Panics if
-/// the strategy cannot be built or panics, or if a signal has too many numbers.
+/// `SELL 05:00 fell`. The string is empty if the candle has no signal. Semicolons separate several signals within a
+/// candle. Signals during the warm-up are included. The strategy receives settlements as in a backtest without risk
+/// rules. Panics if the strategy cannot be built or panics, or if a signal has too many numbers.
 #[track_caller]
 pub fn signals<S: StrategyFactory>(params: &S::Params, bot: &BotContext, candles: &[Candle]) -> Vec<String> {
     let subject = Subject::new::<S>(params, bot);

@@ -23,7 +23,7 @@ struct Row {
 ///
 /// A signal is `BUY` or `SELL`, optionally with the beginning of its reason: `BUY`, `BUY rose` and `BUY rose change=0.02`
 /// accept `Signal::buy("rose").with("change", 0.02)`. An empty column means no signal. Signals during warm-up are ignored. A
-/// table shorter than the warm-up must expect a signal. The strategy receives no prices between candles and no settlements.
+/// table shorter than the warm-up must expect a signal. Settlements and prices between candles are omitted.
 ///
 /// ```
 /// # use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};

@@ -40,7 +40,6 @@ fn with_stated_type(expiry: Expiry) -> Expiry {
 }
 
 /// Checks that a strategy's [`Declaration`](crate::Declaration) matches its signals.
-/// A search relies on the declaration.
 pub fn check_declaration(subject: &Subject, candles: &[Candle]) -> CheckReport {
     super::run_check(Check::Declaration, compare(subject, candles))
 }

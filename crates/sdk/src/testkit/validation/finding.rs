@@ -10,8 +10,8 @@ pub enum Check {
     LookAhead,
     /// The strategy does not predict better than is possible without knowledge of the future.
     /// Tested on an unseen random walk, at the bot's own expiry and 1 to 60 candles ahead. The strategy must also
-    /// not recognize candles by their times, prices or shapes. The win rate is compared with chance, with shifted signals
-    /// and with surrogate candles. The error probability is below one in a million.
+    /// not recognize candles by their times, prices or shapes. The win rate is compared with chance, with shifted
+    /// signals and with surrogate candles. The error probability is below one in a million.
     Foresight,
     /// The same candles give the same decisions.
     /// The check includes the first strategy instance in a process, and getter calls between candles.
@@ -37,8 +37,8 @@ pub enum Check {
     /// Decisions do not depend on the system time and date.
     Clock,
     /// Decisions are the same in other processes.
-    /// The processes differ in environment, folder, time zone, arguments, bot name and memory layout. Some run the strategy
-    /// in parallel with bots that have other symbols and parameters.
+    /// The processes differ in environment, folder, time zone, arguments, bot name and memory layout. Some run the
+    /// strategy in parallel with bots that have other symbols and parameters.
     Processes,
     /// The strategy reads only the files named by its parameters, and writes none.
     Outside,

@@ -1,7 +1,7 @@
 //! Detection of strategies that know future prices.
 //!
 //! Each of three tests rejects an honest strategy with a probability below one in a million. Correct signals (hits) are
-//! counted at the bot's own expiry and at fixed distances. The error probability is divided by the number of these horizons.
+//! counted at the bot's own expiry and at fixed distances. The error probability is split among these horizons.
 
 use super::super::candles::{Rng, random_walk, rescale};
 use super::look_ahead::describe_overread;
@@ -182,7 +182,7 @@ impl Hits {
         hits
     }
 
-    /// Counts only signals after the previous counted signal has ended. On a random walk, these signals are independent.
+    /// Counts only signals after the end of the previous counted signal. Such signals are independent on a random walk.
     pub(super) fn count_independent(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
         let (mut hits, mut free) = (Self::default(), 0);
         for (answer, ahead) in with_horizons(answers, horizon) {

@@ -11,8 +11,8 @@ const CUT_COUNT: usize = 7;
 const FUTURE_CANDLES: usize = 80;
 
 /// Checks that other future candles do not change earlier decisions.
-/// Feeds the market's candles up to a cut, and then different candles. Also places decoys in memory after each candle, to
-/// detect a strategy that reads memory beyond the candle passed to it.
+/// Feeds the market's candles up to a cut, and then different candles. Also places decoys in memory after each candle,
+/// to detect a strategy that reads memory beyond the candle passed to it.
 pub(super) fn check_look_ahead(bench: &Bench<'_>) -> CheckResult {
     let length = bench.candles.len();
     for cut in (1..=CUT_COUNT).map(|k| k * length / (CUT_COUNT + 1) + k) {

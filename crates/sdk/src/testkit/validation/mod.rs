@@ -1,7 +1,7 @@
 //! Checks of all requirements for a strategy.
 //!
-//! A strategy is fed the same candles repeatedly: truncated, with another future, from a later start, or in parallel with
-//! another instance. The decisions must not depend on anything that the strategy cannot know in a live run.
+//! A strategy is fed the same candles repeatedly: truncated, with another future, from a later start, or in parallel
+//! with another instance. The decisions must not depend on anything that the strategy cannot know in a live run.
 
 mod declared;
 mod extremes;
@@ -92,10 +92,10 @@ pub const fn candles_needed(warmup: usize) -> usize {
 
 /// Runs all checks that need only candles, on each market.
 ///
-/// `progress` is called at the start of each check. `first` is the run of the first strategy instance in this process, on
-/// the first market. [`Check`] describes the individual checks. Panics are caught and reported as findings. Memory is
-/// measured only in a program that has installed the [`CountingAllocator`](super::CountingAllocator).
-/// Fails with [`ValidationError`] if a market is too short for the warm-up.
+/// `progress` is called at the start of each check. `first` is the run of the first strategy instance in this process,
+/// on the first market. [`Check`] describes the individual checks. Panics are caught and reported as findings. Memory
+/// is measured only in a program that has installed the [`CountingAllocator`](super::CountingAllocator). Fails with
+/// [`ValidationError`] if a market is too short for the warm-up.
 pub fn validate(
     subject: &Subject,
     markets: &[Market],

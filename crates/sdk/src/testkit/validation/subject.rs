@@ -42,12 +42,12 @@ pub(in crate::testkit) struct Answer {
 pub(in crate::testkit) struct RunMode {
     /// Index of the first candle with prices, if the strategy requests prices. Earlier candles have no prices.
     pub(super) prices_from: usize,
-    pub(super) results: Results,
+    pub(super) results: TradeResults,
     pub(super) inspection: Inspection,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Results {
+pub(super) enum TradeResults {
     Shown,
     Withheld,
 }
@@ -83,8 +83,8 @@ impl RunError {
 
 impl RunMode {
     pub(in crate::testkit) const FULL: Self =
-        Self { prices_from: 0, results: Results::Shown, inspection: Inspection::None };
-    pub(super) const WITHOUT_RESULTS: Self = Self { results: Results::Withheld, ..Self::FULL };
+        Self { prices_from: 0, results: TradeResults::Shown, inspection: Inspection::None };
+    pub(super) const WITHOUT_RESULTS: Self = Self { results: TradeResults::Withheld, ..Self::FULL };
 }
 
 impl Subject {
@@ -209,7 +209,7 @@ impl<'a> Feed<'a> {
         if let Some(signal) = signal {
             self.record_answer(Answer { candle: index, moment: PRICES_PER_CANDLE, signal }, candle.time());
         }
-        if self.mode.results == Results::Shown {
+        if self.mode.results == TradeResults::Shown {
             self.trades.settle(candles, index, &mut *self.strategy);
         }
         self.mode.inspection.call_getters(&*self.strategy);
@@ -230,7 +230,7 @@ impl<'a> Feed<'a> {
     }
 
     fn record_answer(&mut self, answer: Answer, opened: Millis) {
-        if self.mode.results == Results::Shown {
+        if self.mode.results == TradeResults::Shown {
             let time = if answer.moment == PRICES_PER_CANDLE {
                 opened + self.subject.bot.interval.length()
             } else {

@@ -1,7 +1,7 @@
 //! Variants of given candles: surrogates, other futures, and decoys.
 //!
-//! A genuine rule wins about as often on a surrogate as on the original. A lookup table of the original, whether keyed by
-//! prices, shapes or signs of moves, does not recognize the surrogate, and the table's win rate collapses.
+//! A genuine rule wins about as often on a surrogate as on the original. A lookup table of the original, whether keyed
+//! by prices, shapes or signs of moves, does not recognize the surrogate, and the table's win rate collapses.
 
 use super::super::candles::{Rng, rescale, with_numbers};
 use super::foresight::Hits;
