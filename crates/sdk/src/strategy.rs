@@ -272,7 +272,7 @@ pub trait StrategyFactory: Strategy + Sized + 'static {
 
     /// Returns the signals as comparisons of number series, `None` if the signals depend on anything else.
     ///
-    /// A search can then share series between parameter sets, and is several times faster. Called right after the build.
+    /// A search can then share series between parameter sets and is several times faster. Called right after the build.
     /// A [`DeclaredStrategy`](crate::DeclaredStrategy) returns `Some(Declaration::from_strategy(self))`.
     fn declaration(&self) -> Option<Declaration> {
         None
