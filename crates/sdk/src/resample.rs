@@ -80,7 +80,7 @@ struct PartialCandle {
     open_time: Millis,
     numbers: Ohlcv,
     short_candles: i64,
-    /// Whether the series starts inside this long candle. Its true open price is then unknown.
+    /// Whether the series starts inside this long candle, which leaves the candle's open price unknown.
     is_cut_off: bool,
 }
 
@@ -168,8 +168,8 @@ impl Resampler {
         self.to
     }
 
-    /// Ends the long candle in progress if a short candle at `time` no longer belongs to it.
-    /// Returns the long candle if enough of it is covered. Call this before [`push`](Self::push).
+    /// Ends the long candle in progress if a short candle at `time` belongs to a later long candle.
+    /// Returns the long candle if the [`LongerRule`] is met. Call this before [`push`](Self::push).
     #[inline]
     pub fn end_before(&mut self, time: Millis) -> Option<Candle> {
         let partial = self.partial.take_if(|partial| partial.open_time + self.to.length() <= time)?;

@@ -33,7 +33,7 @@ pub enum SeriesError {
     /// The series has no candles.
     #[error("there are no candles")]
     Empty,
-    /// A candle does not come after the previous one.
+    /// A candle does not come after the previous candle.
     #[error("candle {index} at {time} does not come after {previous}")]
     Unsorted {
         /// Index of the candle, 0-based.

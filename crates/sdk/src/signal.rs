@@ -16,8 +16,7 @@ pub struct Signal {
     pub reason: Reason,
     /// Whether the signal is recorded but never traded.
     ///
-    /// Virtual signals show what a strategy would have done while it was paused. They are recorded as rejected by the
-    /// rule `GateClosed`.
+    /// Virtual signals show what a paused strategy would have done. The rule `GateClosed` rejects each virtual signal.
     pub is_virtual: bool,
 }
 
@@ -34,13 +33,13 @@ impl Signal {
         Self { direction, expiry: None, reason, is_virtual: false }
     }
 
-    /// Creates a bet on a higher price: it wins if the close price is above the open price.
+    /// Creates a bet on a higher price. The bet wins if the close price is above the open price.
     #[inline]
     pub fn buy(reason: impl FixedText) -> Self {
         Self::new(Direction::Buy, reason.text())
     }
 
-    /// Creates a bet on a lower price: it wins if the close price is below the open price.
+    /// Creates a bet on a lower price. The bet wins if the close price is below the open price.
     #[inline]
     pub fn sell(reason: impl FixedText) -> Self {
         Self::new(Direction::Sell, reason.text())

@@ -91,7 +91,7 @@ pub(super) fn shift_times(candles: &[Candle], by: Millis) -> Vec<Candle> {
     candles.iter().map(|candle| rescale(candle, candle.time() + by, 1.0)).collect()
 }
 
-/// Returns a copy of a candle with a new time and new numbers, or the candle itself if they are invalid.
+/// Returns a candle with a new time and new numbers. Returns the old candle if the new numbers are invalid.
 pub(super) fn with_numbers(candle: &Candle, time: Millis, numbers: Ohlcv) -> Candle {
     Candle::new(time, Interval::SECOND, numbers).unwrap_or(*candle)
 }
@@ -99,9 +99,9 @@ pub(super) fn with_numbers(candle: &Candle, time: Millis, numbers: Ohlcv) -> Can
 fn walk(seed: u64, count: usize, change: impl Fn(usize, f64, f64) -> f64) -> Vec<Candle> {
     let (mut chance, mut close) = (Rng::new(seed), 100.0_f64);
     let mut next = |minute| {
-        let open = close * (1.0 + 1e-4 * chance.step());
-        close = open * (1.0 + change(minute, open, chance.step()));
-        candle(minute, open, close, 1e-3 * chance.step().abs())
+        let open = close * (1.0 + 1e-4 * chance.signed_unit());
+        close = open * (1.0 + change(minute, open, chance.signed_unit()));
+        candle(minute, open, close, 1e-3 * chance.signed_unit().abs())
     };
     (0..count).map(&mut next).collect()
 }
@@ -129,17 +129,17 @@ impl Rng {
         mixed ^ (mixed >> 31)
     }
 
-    pub(super) fn step(&mut self) -> f64 {
+    pub(super) fn signed_unit(&mut self) -> f64 {
         self.next() as f64 / u64::MAX as f64 * 2.0 - 1.0
     }
 
-    pub(super) fn below(&mut self, count: usize) -> usize {
+    pub(super) fn index_below(&mut self, count: usize) -> usize {
         (self.next() % count as u64) as usize
     }
 
     pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
-            items.swap(last, self.below(last + 1));
+            items.swap(last, self.index_below(last + 1));
         }
     }
 }

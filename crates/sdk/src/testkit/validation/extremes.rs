@@ -51,7 +51,7 @@ pub(super) fn check_extremes(subject: &Subject, warmup: usize) -> CheckResult {
             return failed(format!("{name}: {words}"));
         }
     }
-    match run_after_flat_prices(subject, warmup)? {
+    match find_flat_price_effect(subject, warmup)? {
         Some(answer) => failed(format!(
             "after flat prices and {warmup} moving candles, the decision at candle {} differs from the decision of a new instance",
             answer.candle
@@ -67,7 +67,7 @@ fn with_long_gaps(walk: &[Candle]) -> Vec<Candle> {
     walk.iter().enumerate().map(late).collect()
 }
 
-fn run_after_flat_prices(subject: &Subject, warmup: usize) -> Result<Option<Answer>, RunError> {
+fn find_flat_price_effect(subject: &Subject, warmup: usize) -> Result<Option<Answer>, RunError> {
     let moving = warmup + super::MIN_CHECKED_CANDLES;
     let mut candles = at_interval(&random_walk(7, 3 * moving), subject.bot.interval);
     let price = candles[moving].open();

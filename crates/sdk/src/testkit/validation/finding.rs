@@ -40,7 +40,7 @@ pub enum Check {
     /// The processes differ in environment, folder, time zone, arguments, bot name and memory layout. Some run the
     /// strategy in parallel with bots that have other symbols and parameters.
     Processes,
-    /// The strategy reads only the files named by its parameters, and writes none.
+    /// The strategy reads only the files named by its parameters, and writes no files.
     Outside,
     /// The strategy's computing time per candle is within the limit.
     Speed,

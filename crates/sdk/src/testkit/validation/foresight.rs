@@ -27,10 +27,10 @@ pub struct UnseenWalk {
 
 pub(super) fn check_unseen_walk(bench: &Bench<'_>) -> CheckResult {
     let (candles, walk) = (bench.candles, &bench.market.name);
-    let horizons = Horizon::all(&bench.subject.bot);
+    let horizons = Horizon::for_bot(&bench.subject.bot);
     for horizon in &horizons {
         let hits = Hits::count_independent(&bench.answers, candles, horizon);
-        if binomial_tail(hits.right, hits.decided, CHANCE_HIT_RATE) < MAX_ERROR_RATE / horizons.len() as f64 {
+        if binomial_tail(hits.wins, hits.decided, CHANCE_HIT_RATE) < MAX_ERROR_RATE / horizons.len() as f64 {
             return failed(format!(
                 "{walk}: {hits} {horizon}, but at most half can be right without foresight: the strategy knows later candles"
             ));
@@ -48,7 +48,7 @@ pub(super) fn check_unseen_walk(bench: &Bench<'_>) -> CheckResult {
 /// The strategy knows the timestamps if it predicts the market while it is fed a random walk with the same timestamps.
 /// The strategy knows the prices if it predicts the market, but not similar candles.
 pub(super) fn check_recognition(bench: &Bench<'_>, seed: u64) -> CheckResult {
-    let horizons = Horizon::all(&bench.subject.bot);
+    let horizons = Horizon::for_bot(&bench.subject.bot);
     let other = walk_with_times_from(bench.candles, seed);
     let elsewhere = bench.subject.run(&other, RunMode::FULL)?;
     for horizon in &horizons {
@@ -63,7 +63,7 @@ pub(super) fn check_recognition(bench: &Bench<'_>, seed: u64) -> CheckResult {
     let mut best: Option<(Hits, &Horizon)> = None;
     for horizon in &horizons {
         let here = Hits::count_independent(&bench.answers, bench.candles, horizon);
-        if best.as_ref().is_none_or(|(best, _)| here.share() > best.share()) {
+        if best.as_ref().is_none_or(|(best, _)| here.hit_rate() > best.hit_rate()) {
             best = Some((here, horizon));
         }
     }
@@ -136,12 +136,12 @@ pub(super) enum Horizon {
 /// Number of correct signals among the signals after which the price changed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hits {
-    pub(super) right: usize,
+    pub(super) wins: usize,
     pub(super) decided: usize,
 }
 
 impl Horizon {
-    pub(super) fn all(bot: &BotContext) -> Vec<Self> {
+    pub(super) fn for_bot(bot: &BotContext) -> Vec<Self> {
         let own = Self::Own { interval: bot.interval.length(), expiry: bot.expiry.close_type.duration() };
         [own].into_iter().chain(FIXED_HORIZONS.map(Self::Candles)).collect()
     }
@@ -169,7 +169,7 @@ impl fmt::Display for Horizon {
 
 impl fmt::Display for Hits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} right ({:.1} %)", self.right, self.decided, 100.0 * self.share())
+        write!(f, "{} of {} right ({:.1} %)", self.wins, self.decided, 100.0 * self.hit_rate())
     }
 }
 
@@ -198,11 +198,11 @@ impl Hits {
         let (Some(now), Some(later)) = (candles.get(place), candles.get(place + ahead)) else { return };
         let outcome = bet_outcome(answer.signal.direction, now.close(), later.close());
         self.decided += usize::from(outcome != Outcome::Draw);
-        self.right += usize::from(outcome == Outcome::Won);
+        self.wins += usize::from(outcome == Outcome::Won);
     }
 
-    pub(super) fn share(&self) -> f64 {
-        self.right as f64 / self.decided.max(1) as f64
+    pub(super) fn hit_rate(&self) -> f64 {
+        self.wins as f64 / self.decided.max(1) as f64
     }
 
     pub(super) fn exceeds(&self, other: &Self, standard_errors: f64) -> bool {
@@ -211,9 +211,9 @@ impl Hits {
         }
         let (n, m) = (self.decided as f64, other.decided as f64);
         // Adds a hit and a miss, so that a share of 0 or 1 has a nonzero error.
-        let pooled = (self.right + other.right + 1) as f64 / (n + m + 2.0);
+        let pooled = (self.wins + other.wins + 1) as f64 / (n + m + 2.0);
         let error = (pooled * (1.0 - pooled) * (1.0 / n + 1.0 / m)).sqrt();
-        self.share() - other.share() > standard_errors * error
+        self.hit_rate() - other.hit_rate() > standard_errors * error
     }
 }
 
@@ -232,12 +232,12 @@ pub(super) fn hit_rate_excess(answers: &[Answer], candles: &[Candle], horizon: &
     let mut chance = Rng::new(length as u64);
     let shares: Vec<f64> = (0..SHIFT_COUNT)
         .map(|_| {
-            let shift = length / 10 + chance.below((length * 8 / 10).max(1));
+            let shift = length / 10 + chance.index_below((length * 8 / 10).max(1));
             let mut hits = Hits::default();
             for (answer, ahead) in with_horizons(answers, horizon) {
                 hits.count(answer, candles, (answer.candle + shift) % length, ahead);
             }
-            hits.share()
+            hits.hit_rate()
         })
         .collect();
     let mean = shares.iter().sum::<f64>() / SHIFT_COUNT as f64;
@@ -245,15 +245,15 @@ pub(super) fn hit_rate_excess(answers: &[Answer], candles: &[Candle], horizon: &
     let hits = Hits::count_all(answers, candles, horizon);
     let independent = mean * (1.0 - mean) / hits.decided.max(1) as f64;
     let error = spread.max(independent).sqrt();
-    if error > 0.0 { (hits.share() - mean) / error } else { 0.0 }
+    if error > 0.0 { (hits.hit_rate() - mean) / error } else { 0.0 }
 }
 
-fn binomial_tail(right: usize, decided: usize, chance: f64) -> f64 {
+fn binomial_tail(wins: usize, decided: usize, chance: f64) -> f64 {
     let (odds, n) = (chance / (1.0 - chance), decided as f64);
-    let falling = (0..right).map(|k| ((n - k as f64) / (right - k) as f64).ln()).sum::<f64>();
-    let mut term = (falling + right as f64 * chance.ln() + (n - right as f64) * (1.0 - chance).ln()).exp();
+    let falling = (0..wins).map(|k| ((n - k as f64) / (wins - k) as f64).ln()).sum::<f64>();
+    let mut term = (falling + wins as f64 * chance.ln() + (n - wins as f64) * (1.0 - chance).ln()).exp();
     let mut tail = 0.0;
-    for hits in right..=decided {
+    for hits in wins..=decided {
         tail += term;
         term *= odds * (decided - hits) as f64 / (hits + 1) as f64;
     }
@@ -266,18 +266,18 @@ mod tests {
 
     #[test]
     fn tails_are_those_of_the_binomial() {
-        // By hand: 3 or more of 5 fair coins, 16 of 32; all of 10; 9 or more of 10, 11 of 1,024.
+        // Calculated by hand for fair coins: 3 or more of 5 (16 of 32 cases); all of 10; 9 or more of 10 (11 of 1,024).
         assert!((binomial_tail(3, 5, 0.5) - 0.5).abs() < 1e-12);
         assert!((binomial_tail(10, 10, 0.5) - 1.0 / 1_024.0).abs() < 1e-15);
         assert!((binomial_tail(9, 10, 0.5) - 11.0 / 1_024.0).abs() < 1e-14);
         assert!((binomial_tail(0, 7, 0.3) - 1.0).abs() < 1e-12);
-        // 30 % of 1,000 answers known, the rest by chance: 650 right.
+        // A strategy that knows 30 % of 1,000 answers and guesses the others has 650 correct answers.
         assert!(binomial_tail(650, 1_000, 0.505) < 1e-18);
     }
 
     #[test]
     fn shares_differ_by_more_than_their_error() {
-        let hits = |right, decided| Hits { right, decided };
+        let hits = |wins, decided| Hits { wins, decided };
         assert!(hits(95, 100).exceeds(&hits(50, 100), 6.0));
         assert!(!hits(60, 100).exceeds(&hits(50, 100), 6.0));
         assert!(!hits(10, 10).exceeds(&hits(0, 0), 6.0));

@@ -42,7 +42,7 @@ pub struct Market {
 /// Result of validating a strategy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Validation {
-    /// Check results in order of execution. A check that fails on one market is skipped on the others.
+    /// Check results in order of execution. After a failure on one market, a check skips the remaining markets.
     pub checked: Vec<CheckReport>,
     /// Number of signals on all markets.
     pub signals: usize,
@@ -261,7 +261,7 @@ fn check_result(finding: Finding, words: impl Into<String>) -> CheckResult {
 }
 
 const SPARE_SYNTHETIC_CANDLES: usize = 1_500;
-/// Maximum warm-up in candles. A longer one takes too long, because each check feeds the candles dozens of times.
+/// Maximum warm-up in candles. A longer warm-up takes too long, because each check feeds the candles dozens of times.
 const MAX_SYNTHETIC_WARMUP: usize = 50_000;
 
 /// Generates three markets for a strategy with this warm-up: a random walk, trends and mean-reverting prices.

@@ -60,7 +60,7 @@ impl Surrogate {
             }),
             Self::Noisy => {
                 let noise = NOISE_DEVIATION * deviation(candles) * 3.0_f64.sqrt();
-                rebuild(candles, |shape| Shape { body: shape.body + noise * chance.step(), ..shape })
+                rebuild(candles, |shape| Shape { body: shape.body + noise * chance.signed_unit(), ..shape })
             }
         }
     }
@@ -74,9 +74,9 @@ impl Surrogate {
             Self::Reshaped => (0.62, 0.35),
             Self::Mirrored | Self::Noisy => (0.65, 0.25),
         };
-        here.share() >= least
+        here.hit_rate() >= least
             && here.exceeds(there, MIN_EXCESS)
-            && there.share() - 0.5 < remaining * (here.share() - 0.5)
+            && there.hit_rate() - 0.5 < remaining * (here.hit_rate() - 0.5)
     }
 }
 
@@ -103,7 +103,7 @@ impl Shape {
 
     fn stretched(self, most: f64, chance: &mut Rng) -> Self {
         let Self { gap, body, high, low, volume } = self;
-        let stretched = [gap, body, high, low, volume].map(|value| value * (1.0 + most * chance.step()));
+        let stretched = [gap, body, high, low, volume].map(|part| part * (1.0 + most * chance.signed_unit()));
         let [gap, body, high, low, volume] = stretched;
         Self { gap, body, high, low, volume }
     }
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn only_a_win_rate_that_collapses_is_a_memory() {
-        let hits = |right| Hits { right, decided: 1_000 };
+        let hits = |wins| Hits { wins, decided: 1_000 };
         for (surrogate, here, there, expected) in [
             (Surrogate::Jittered, 990, 500, true),
             (Surrogate::Jittered, 560, 550, false),

@@ -64,7 +64,7 @@ fn shift_answers(answers: Vec<Answer>, start: usize) -> Vec<Answer> {
 /// Otherwise, sums of exactly equal prices could depend on the order of rounding.
 fn dither_prices(candles: &[Candle]) -> Vec<Candle> {
     let mut chance = Rng::new(3);
-    candles.iter().map(|candle| rescale(candle, candle.time(), 1.0 + 1e-7 * chance.step())).collect()
+    candles.iter().map(|candle| rescale(candle, candle.time(), 1.0 + 1e-7 * chance.signed_unit())).collect()
 }
 
 const RESTART_COUNT: usize = 8;
