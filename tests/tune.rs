@@ -98,7 +98,7 @@ fn names_missing_and_broken_candles_and_suggests_a_command() {
         ("tune", 2, &["tune rule.toml"]),
         ("tune wrong.toml", 3, &["wrong.toml, line 1", "`rsi`"]),
         ("tune my.toml --data bad/BTCUSDT_1m.csv", 3, &["data check", "--fix"]),
-        ("tune my.toml --data ETHUSDT_1h.csv", 3, &["give at least"]),
+        ("tune my.toml --data ETHUSDT_1h.csv", 3, &["provide at least"]),
         ("tune long.toml --data EURUSD_1h.csv", 3, &["`ema(50)@12h`"]),
         ("strategy check rules --param file=long.toml --data EURUSD_1h.csv", 3, &["`ema(50)@12h`"]),
     ] {

@@ -166,7 +166,7 @@ fn open_time_follows_new_york_for_fifty_years() {
         let hours = (0..24).map(|hour| day.and_hms_opt(hour, 0, 0).unwrap().and_utc());
         let open = hours.filter(|hour| is_open(*hour)).count() as i64;
         let start = Millis::new(day.and_hms_opt(0, 0, 0).unwrap().and_utc().timestamp_millis());
-        let found = TradingWeek::Currencies.open_time(&(start..start + Millis::DAY));
+        let found = TradingWeek::Currencies.open_duration(&(start..start + Millis::DAY));
         assert_eq!(found, Millis::HOUR * open, "{day}");
     }
 }

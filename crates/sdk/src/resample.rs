@@ -1,10 +1,11 @@
-//! Incremental resampling of short candles, shared by stored data, backtests and live runs.
+//! Incremental building of long candles from short ones, for stored data, backtests and live runs.
 
 use crate::{BotContext, Candle, Interval, Millis, Ohlcv, Signal, Strategy, Symbol, TradingWeek};
 use std::ops::Range;
 
-/// Merges short candles into long ones: first open, highest high, lowest low, last close, total volume.
+/// Incremental builder of long candles from short candles.
 ///
+/// A long candle has the first open, highest high, lowest low, last close and total volume of its short candles.
 /// By default, no short candle may be missing. [`with_rule`](Self::with_rule) sets another [rule](LongerRule).
 ///
 /// ```
@@ -27,7 +28,7 @@ pub struct Resampler {
     from: Interval,
     to: Interval,
     rule: LongerRule,
-    slot: Option<Slot>,
+    partial: Option<PartialCandle>,
     last_end: Option<Millis>,
     counts: ResampleCounts,
     staleness: Staleness,
@@ -35,61 +36,61 @@ pub struct Resampler {
     is_behind: bool,
 }
 
-/// Rule for building long candles.
+/// Rule that decides whether a long candle is built if short candles are missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum LongerRule {
-    /// Builds only long candles without missing short candles.
+    /// Builds a long candle only if no short candle is missing.
     #[default]
     Whole,
-    /// Builds long candles whose short candles cover a minimum share of their market hours.
+    /// Builds a long candle if its short candles cover a minimum share of the market hours.
     ///
-    /// A long candle is never built if the market is open for less than a quarter of it, such as a Sunday.
+    /// A long candle is never built if the market is open for less than a quarter of the candle, as on a Sunday.
     Share {
         /// Trading hours of the market.
         week: TradingWeek,
-        /// Minimum share in percent, in `(0, 100]`.
+        /// Minimum share of the market hours in percent, in `(0, 100]`.
         percent: f64,
     },
 }
 
-/// Counters of long candles.
+/// Counters of the long candles that a [`Resampler`] built or skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResampleCounts {
     /// Number of long candles that were built, with or without gaps.
     pub built: u64,
     /// Number of long candles that were built with gaps.
     pub in_parts: u64,
-    /// Number of long candles that were not built because too many short candles are missing.
+    /// Number of long candles that were not built because too many short candles were missing.
     pub not_built: u64,
 }
 
-/// Frequency and age of stale long candles. A long candle is stale if the next one could not be built.
+/// Frequency and age of stale long candles. A long candle is stale if its successor could not be built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Staleness {
-    /// Number of short candles since the first long one.
+    /// Number of short candles pushed since the first long candle was built.
     pub candles: u64,
-    /// Number of short candles at which the last long candle was stale.
+    /// Number of short candles pushed while the latest long candle was stale.
     pub stale: u64,
-    /// Maximum time since the close of a stale long candle.
+    /// Maximum age of a stale long candle, measured from its close.
     pub oldest: Millis,
 }
 
 #[derive(Clone, Debug)]
-struct Slot {
+struct PartialCandle {
     open_time: Millis,
     numbers: Ohlcv,
     short_candles: i64,
-    /// Whether the series starts inside this candle, so that its open is unknown.
+    /// Whether the series starts inside this long candle, which leaves the candle's open price unknown.
     is_cut_off: bool,
 }
 
-/// Divisor of the length of a long candle. The result is the minimum time that its market must be open.
+/// Length of a long candle divided by the minimum market hours that the candle must contain.
 const MIN_OPEN_SHARE_DIVISOR: i64 = 4;
 
-/// Errors in the intervals of a resampler.
+/// Errors in the intervals passed to [`Resampler`] or [`LongerCandles`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResampleError {
-    /// The interval is not a multiple of the short one.
+    /// The requested interval is not a multiple of the short candles' interval.
     #[error("{to} is not a multiple of {from}")]
     NotMultiple {
         /// Interval of the short candles.
@@ -97,10 +98,10 @@ pub enum ResampleError {
         /// Requested interval.
         to: Interval,
     },
-    /// The requested interval is not longer than the existing one.
+    /// The requested interval is not longer than the short candles' interval.
     #[error("{to} is not longer than {from}")]
     NotLonger {
-        /// Interval of the existing candles.
+        /// Interval of the short candles.
         from: Interval,
         /// Requested interval.
         to: Interval,
@@ -108,19 +109,19 @@ pub enum ResampleError {
 }
 
 impl LongerRule {
-    /// Default share in percent.
+    /// Default minimum share of the market hours in percent.
     pub const DEFAULT_PERCENT: f64 = 50.0;
 
-    /// Returns the rule for a symbol and a share in percent. [`Whole`](Self::Whole) if `percent` is `None`.
+    /// Returns [`Share`](Self::Share) with the symbol's trading hours, [`Whole`](Self::Whole) if `percent` is `None`.
     pub fn for_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
         percent.map_or(Self::Whole, |percent| Self::Share { week: TradingWeek::for_symbol(symbol), percent })
     }
 
-    fn expectation(self, slot: &Range<Millis>) -> (Millis, bool) {
-        let length = slot.end - slot.start;
+    fn expected_coverage(self, range: &Range<Millis>) -> (Millis, bool) {
+        let length = range.end - range.start;
         match self {
             Self::Whole => (length, true),
-            Self::Share { week, .. } => match week.open_time(slot) {
+            Self::Share { week, .. } => match week.open_duration(range) {
                 // Candles outside of the trading week: fall back to the length of the long candle.
                 Millis::ZERO => (length, true),
                 open => (open, open * MIN_OPEN_SHARE_DIVISOR >= length),
@@ -128,16 +129,16 @@ impl LongerRule {
         }
     }
 
-    fn is_closed(self, range: &Range<Millis>) -> bool {
+    fn is_market_closed(self, range: &Range<Millis>) -> bool {
         match self {
             Self::Whole => range.is_empty(),
-            Self::Share { week, .. } => week.open_time(range) == Millis::ZERO,
+            Self::Share { week, .. } => week.open_duration(range) == Millis::ZERO,
         }
     }
 }
 
 impl Resampler {
-    /// Creates a resampler of candles with the interval `from` to candles with the interval `to`.
+    /// Creates a resampler that builds candles with the interval `to` from candles with the interval `from`.
     /// Fails with [`ResampleError`] if `to` is not a multiple of `from`.
     pub fn new(from: Interval, to: Interval) -> Result<Self, ResampleError> {
         if !to.length().is_aligned_to(from.length()) {
@@ -147,7 +148,7 @@ impl Resampler {
             from,
             to,
             rule: LongerRule::Whole,
-            slot: None,
+            partial: None,
             last_end: None,
             counts: ResampleCounts::default(),
             staleness: Staleness::default(),
@@ -167,26 +168,26 @@ impl Resampler {
         self.to
     }
 
-    /// Closes the long candle in progress if a short candle at `time` is beyond its end.
-    /// Returns it if it is complete enough. Call this before [pushing](Self::push) the short candle.
+    /// Ends the long candle in progress if a short candle at `time` belongs to a later long candle.
+    /// Returns the long candle if the [`LongerRule`] is met. Call this before [`push`](Self::push).
     #[inline]
     pub fn end_before(&mut self, time: Millis) -> Option<Candle> {
-        let slot = self.slot.take_if(|slot| slot.open_time + self.to.length() <= time)?;
-        self.build(&slot)
+        let partial = self.partial.take_if(|partial| partial.open_time + self.to.length() <= time)?;
+        self.build(&partial)
     }
 
-    /// Processes the next short candle and returns the long candle that ends with it, if any.
+    /// Adds the next short candle and returns the long candle that the short candle completes, if any.
     #[inline]
     pub fn push(&mut self, short: &Candle) -> Option<Candle> {
         self.end_before(short.time());
         let end = short.close_time(self.from);
-        match &mut self.slot {
-            Some(slot) => slot.add(short),
-            None => self.begin(short),
+        match &mut self.partial {
+            Some(partial) => partial.add(short),
+            None => self.begin_partial(short),
         }
         self.last_end = Some(end);
-        let slot = self.slot.take_if(|slot| slot.open_time + self.to.length() <= end);
-        let built = slot.and_then(|slot| self.build(&slot));
+        let ended = self.partial.take_if(|partial| partial.open_time + self.to.length() <= end);
+        let built = ended.and_then(|partial| self.build(&partial));
         self.update_staleness(end);
         built
     }
@@ -194,9 +195,9 @@ impl Resampler {
     /// Returns the long candle in progress if the market is closed until its end.
     /// Call this after the last short candle.
     pub fn finish(&mut self) -> Option<Candle> {
-        let (slot, end) = (self.slot.take()?, self.last_end?);
-        let is_over = self.rule.is_closed(&(end..slot.open_time + self.to.length()));
-        if is_over { self.build(&slot) } else { None }
+        let (partial, end) = (self.partial.take()?, self.last_end?);
+        let is_over = self.rule.is_market_closed(&(end..partial.open_time + self.to.length()));
+        if is_over { self.build(&partial) } else { None }
     }
 
     pub(crate) fn history(&self, wanted: usize, candles: &[Candle]) -> Option<usize> {
@@ -207,7 +208,7 @@ impl Resampler {
         let (mut begins, mut begin) = (Vec::new(), 0);
         for (place, candle) in candles.iter().enumerate() {
             begins.extend(resampler.end_before(candle.time()).map(|_| begin));
-            if resampler.slot.is_none() {
+            if resampler.partial.is_none() {
                 begin = place;
             }
             begins.extend(resampler.push(candle).map(|_| begin));
@@ -219,29 +220,30 @@ impl Resampler {
         Some(candles.len() - if is_at_its_start { begin } else { begin.saturating_sub(1) })
     }
 
-    /// Returns the counters of long candles, excluding one that is cut off by the start of the series.
+    /// Returns the counters of long candles. A long candle cut off by the start of the series is not counted.
     pub const fn counts(&self) -> ResampleCounts {
         self.counts
     }
 
-    /// Returns how often the last long candle was stale, and for how long.
+    /// Returns how often and how long the latest long candle was stale.
     pub const fn staleness(&self) -> Staleness {
         self.staleness
     }
 
-    fn begin(&mut self, short: &Candle) {
+    fn begin_partial(&mut self, short: &Candle) {
         let open_time = short.time().floor_to(self.to.length());
         let before = open_time..short.time();
-        let is_cut_off = self.last_end.is_none() && !self.rule.is_closed(&before);
-        self.slot = Some(Slot { open_time, numbers: short.numbers(), short_candles: 1, is_cut_off });
+        let is_cut_off = self.last_end.is_none() && !self.rule.is_market_closed(&before);
+        let numbers = short.numbers();
+        self.partial = Some(PartialCandle { open_time, numbers, short_candles: 1, is_cut_off });
     }
 
-    fn build(&mut self, slot: &Slot) -> Option<Candle> {
-        let end = slot.open_time + self.to.length();
-        let present = self.from.length() * slot.short_candles;
-        let (expected, exists) = self.rule.expectation(&(slot.open_time..end));
+    fn build(&mut self, partial: &PartialCandle) -> Option<Candle> {
+        let end = partial.open_time + self.to.length();
+        let present = self.from.length() * partial.short_candles;
+        let (expected, exists) = self.rule.expected_coverage(&(partial.open_time..end));
         let is_whole = present == self.to.length();
-        if !is_whole && (slot.is_cut_off || !exists) {
+        if !is_whole && (partial.is_cut_off || !exists) {
             return None;
         }
         let has_share = match self.rule {
@@ -260,7 +262,7 @@ impl Resampler {
         self.counts.in_parts += u64::from(present < expected);
         self.last_built = Some(end);
         // Valid if the short candles are valid, unless their volumes overflow.
-        Candle::new(slot.open_time, self.to, slot.numbers).ok()
+        Candle::new(partial.open_time, self.to, partial.numbers).ok()
     }
 
     fn update_staleness(&mut self, end: Millis) {
@@ -273,7 +275,7 @@ impl Resampler {
     }
 }
 
-impl Slot {
+impl PartialCandle {
     #[inline]
     fn add(&mut self, short: &Candle) {
         self.numbers.high = self.numbers.high.max(short.high());
@@ -286,26 +288,26 @@ impl Slot {
 
 /// Builder of a strategy's [longer candles](Strategy::longer_intervals).
 ///
-/// Every driver of a strategy (live, backtest, test) feeds candles through this type, and therefore in the same order.
+/// Live runs, backtests and tests all feed candles through this type, so the order of candles is always the same.
 #[derive(Clone, Debug, Default)]
 pub struct LongerCandles {
-    /// Resamplers, shorter intervals first.
+    /// Sorted by interval, shortest first.
     resamplers: Vec<Resampler>,
 }
 
 impl LongerCandles {
-    /// Builds longer candles from candles with the interval `own`, by [`LongerRule::Whole`].
-    /// Fails with [`ResampleError`] unless each interval is a multiple of `own` and longer than `own`.
+    /// Creates a builder of candles with the `wanted` intervals from candles with the interval `own`.
+    /// Applies [`LongerRule::Whole`]. Fails with [`ResampleError`] unless each interval is a longer multiple of `own`.
     pub fn new(own: Interval, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(own, wanted, LongerRule::Whole)
     }
 
-    /// Builds longer candles by the rule of a bot.
+    /// Creates a builder with the interval, symbol and minimum share of a bot.
     pub fn for_bot(bot: &BotContext, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(bot.interval, wanted, LongerRule::for_symbol(bot.symbol, bot.longer_share_percent))
     }
 
-    /// Like [`new`](Self::new), with another rule.
+    /// Like [`new`](Self::new), but applies the given rule.
     pub fn with_rule(own: Interval, wanted: &[Interval], rule: LongerRule) -> Result<Self, ResampleError> {
         let mut wanted = wanted.to_vec();
         wanted.sort_unstable();
@@ -317,14 +319,14 @@ impl LongerCandles {
         Ok(Self { resamplers: wanted.into_iter().map(resampler).collect::<Result<_, _>>()? })
     }
 
-    /// Returns whether the strategy requested no longer intervals.
+    /// Returns `true` if the strategy uses only the bot's own interval.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.resamplers.is_empty()
     }
 
-    /// Feeds the bot's next candle and returns the strategy's signal.
-    /// Also feeds the longer candles that ended before it or end with it.
+    /// Feeds the bot's next candle to the strategy and returns the strategy's signal.
+    /// Also feeds the longer candles that ended before this candle or end with this candle.
     #[inline]
     pub fn feed_candle(&mut self, candle: &Candle, strategy: &mut dyn Strategy) -> Option<Signal> {
         self.feed_ended(candle, strategy);
@@ -333,7 +335,7 @@ impl LongerCandles {
         signal
     }
 
-    /// Feeds the longer candles that ended before the bot's next candle. Shorter intervals come first.
+    /// Feeds the strategy the longer candles that ended before the bot's next candle, shorter intervals first.
     #[inline]
     pub fn feed_ended(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
@@ -343,8 +345,8 @@ impl LongerCandles {
         }
     }
 
-    /// Feeds the longer candles that the bot's next candle completes.
-    /// Call it after the strategy has seen the candle. Shorter intervals come first.
+    /// Feeds the strategy the longer candles that the bot's candle completes, shorter intervals first.
+    /// Call this after [`Strategy::on_candle`].
     pub fn feed_completed(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
             if let Some(longer) = resampler.push(candle) {
@@ -353,11 +355,11 @@ impl LongerCandles {
         }
     }
 
-    /// Returns how many of the latest candles to feed instead of `warmup` candles without gaps.
+    /// Returns the number of latest `candles` that a strategy must be fed to complete its warm-up.
     ///
-    /// The result is at least `warmup`, and larger if gaps reduce the number of longer candles. `None` if there are too few
-    /// `candles`. If `r` candles make a longer one, `w` consecutive candles make at least `(w + 1) / r - 1` longer ones (integer
-    /// division), wherever they start.
+    /// The result is at least `warmup`. It is larger if gaps in `candles` reduce the number of longer candles. `None`
+    /// if there are too few `candles`. If `r` candles form a longer candle, `w` consecutive candles contain at least
+    /// `(w + 1) / r - 1` longer candles (integer division).
     pub fn history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
         let starts = self.resamplers.iter().map(|resampler| resampler.history(warmup, candles));
         starts
@@ -365,13 +367,13 @@ impl LongerCandles {
             .try_fold(0, |most, own| own.map(|own| most.max(own)))
     }
 
-    /// Returns the number of longer candles not built because too many own candles are missing.
+    /// Returns the number of longer candles that were not built because too many of the bot's candles are missing.
     pub fn not_built(&self) -> u64 {
         self.resamplers.iter().map(|resampler| resampler.counts().not_built).sum()
     }
 
-    /// Returns the interval whose last candle was stale most often, with its staleness.
-    /// `None` if none was ever stale.
+    /// Returns the interval whose longer candles were stale most often, with their staleness.
+    /// `None` if no longer candle was ever stale.
     pub fn staleness(&self) -> Option<(Interval, Staleness)> {
         let all = self.resamplers.iter().map(|resampler| (resampler.interval(), resampler.staleness()));
         all.filter(|(_, staleness)| staleness.stale > 0).max_by_key(|(_, staleness)| staleness.stale)

@@ -15,7 +15,7 @@ pub struct Series {
     pub interval: Interval,
 }
 
-/// A series with its candles, in strictly ascending order. Cloning shares the storage.
+/// Candles of one series in strictly ascending order of time. Cloning shares the storage.
 #[derive(Clone)]
 pub struct CandleSeries {
     series: Series,
@@ -30,10 +30,10 @@ struct Window {
 /// Validation errors of a series.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SeriesError {
-    /// There are no candles.
+    /// The series has no candles.
     #[error("there are no candles")]
     Empty,
-    /// A candle does not come after the previous one.
+    /// A candle does not come after the previous candle.
     #[error("candle {index} at {time} does not come after {previous}")]
     Unsorted {
         /// Index of the candle, 0-based.
@@ -56,8 +56,8 @@ pub enum SeriesError {
 }
 
 impl CandleSeries {
-    /// Creates a series and checks order and alignment once.
-    /// Accepts any storage that can lend a slice. [`SeriesError`] names the first invalid candle.
+    /// Creates a series after checking the order and alignment of its candles.
+    /// Accepts any storage that provides a slice. [`SeriesError`] names the first invalid candle.
     pub fn new(
         series: Series,
         candles: impl AsRef<[Candle]> + Send + Sync + 'static,
@@ -81,8 +81,8 @@ impl CandleSeries {
 
     /// Creates a series from stored candles that were validated before.
     ///
-    /// The caller guarantees that they formed a series and have not changed since. Fails only with [`SeriesError::Empty`].
-    /// For candles that have not been validated, use [`CandleSeries::new`].
+    /// The caller guarantees that the candles passed the checks of [`CandleSeries::new`] and have not changed since.
+    /// Fails only with [`SeriesError::Empty`].
     pub fn from_checked(
         series: Series,
         candles: impl AsRef<[Candle]> + Send + Sync + 'static,
@@ -93,8 +93,8 @@ impl CandleSeries {
         Ok(Self { series, candles: Arc::new(candles) })
     }
 
-    /// Returns the candles that open and close within `range`, sharing the storage.
-    /// Fails with [`SeriesError::Empty`] if there are none.
+    /// Returns a series with the candles that open and close within `range`. Both series share the storage.
+    /// Fails with [`SeriesError::Empty`] if `range` contains no candles.
     pub fn within(&self, range: Range<Millis>) -> Result<Self, SeriesError> {
         let all = self.candles();
         let first = all.partition_point(|candle| candle.time() < range.start);
@@ -124,7 +124,7 @@ impl CandleSeries {
         self.series.interval
     }
 
-    /// Returns the candles, never empty.
+    /// Returns the candles. The slice is never empty.
     pub fn candles(&self) -> &[Candle] {
         (*self.candles).as_ref()
     }
@@ -134,7 +134,7 @@ impl CandleSeries {
         self.candles().first().map_or(Millis::ZERO, Candle::time)
     }
 
-    /// Returns the close time of the last candle (`T_end` in the price path rules).
+    /// Returns the close time of the last candle, called `T_end` in the price path rules.
     pub fn end(&self) -> Millis {
         self.candles().last().map_or(Millis::ZERO, |last| last.close_time(self.series.interval))
     }
@@ -158,12 +158,12 @@ impl fmt::Debug for CandleSeries {
     }
 }
 
-/// Number of candles checked one by one first. Most searches end there, and division is slower.
+/// Number of candles that a search checks one by one first. Most searches end there, without a slow division.
 const LINEAR_SEARCH_CANDLES: usize = 8;
 
 /// Returns the number of candles that close before `until`.
-/// The candles are sorted, and each is `length` long. Without gaps this takes constant time, otherwise a binary search.
-/// Candles that are too far ahead to qualify are not accessed, because they are not in the cache yet.
+/// The candles must be sorted, and each must be `length` long. Gaps increase the time from constant to logarithmic.
+/// Candles too far ahead to be counted are not read, because they are not in the CPU cache yet.
 #[inline]
 pub fn count_closing_before(candles: &[Candle], length: Millis, until: Millis) -> usize {
     let opens_before = until - length;
@@ -173,7 +173,7 @@ pub fn count_closing_before(candles: &[Candle], length: Millis, until: Millis) -
         return near;
     }
     let Some(first) = candles.first() else { return 0 };
-    // The first candle closes before `until`. Gaps reduce the number.
+    // The first candle closes before `until`. Gaps reduce the number of candles.
     let left = (opens_before - first.time()).get();
     let unbroken = usize::try_from((left - 1) / length.get().max(1) + 1).unwrap_or(usize::MAX);
     let most = unbroken.min(candles.len());

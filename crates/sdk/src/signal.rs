@@ -1,23 +1,22 @@
-//! Signals, a strategy's requests for trades, and their settlements.
+//! Signals (a strategy's requests for trades) and the settlements of the trades.
 
 use crate::{Expiry, Millis, Money, Reason};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A strategy's request for a trade: direction, reason and optional expiry. It does not set the stake.
+/// A strategy's request for a trade: direction, reason and optional expiry. The bot decides the stake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signal {
     /// Direction of the bet.
     pub direction: Direction,
-    /// Override of the bot's expiry for this trade, `None` to keep it.
+    /// Expiry of this trade, `None` for the bot's default expiry.
     pub expiry: Option<Expiry>,
-    /// Human-readable reason.
+    /// Human-readable reason for the trade.
     pub reason: Reason,
     /// Whether the signal is recorded but never traded.
     ///
-    /// Virtual signals show what a strategy would have done while it was paused. They are recorded as rejected by the
-    /// rule `GateClosed`.
+    /// Virtual signals show what a paused strategy would have done. The rule `GateClosed` rejects each virtual signal.
     pub is_virtual: bool,
 }
 
@@ -34,19 +33,19 @@ impl Signal {
         Self { direction, expiry: None, reason, is_virtual: false }
     }
 
-    /// Creates a bet on a higher price: it wins if the close price is above the open price.
+    /// Creates a bet on a higher price. The bet wins if the close price is above the open price.
     #[inline]
     pub fn buy(reason: impl FixedText) -> Self {
         Self::new(Direction::Buy, reason.text())
     }
 
-    /// Creates a bet on a lower price: it wins if the close price is below the open price.
+    /// Creates a bet on a lower price. The bet wins if the close price is below the open price.
     #[inline]
     pub fn sell(reason: impl FixedText) -> Self {
         Self::new(Direction::Sell, reason.text())
     }
 
-    /// Adds a named number to the reason, up to four. A fifth is dropped, and `strategy check` fails.
+    /// Adds a named number to the reason. A fifth number is dropped, and `strategy check` reports an error.
     #[must_use]
     #[inline]
     pub fn with(mut self, name: impl FixedText, value: f64) -> Self {
@@ -54,7 +53,7 @@ impl Signal {
         self
     }
 
-    /// Marks the signal as never traded, see [`is_virtual`](Self::is_virtual).
+    /// Marks the signal as [virtual](Self::is_virtual): recorded, but never traded.
     #[must_use]
     pub const fn as_virtual(mut self) -> Self {
         self.is_virtual = true;
@@ -69,10 +68,10 @@ impl Signal {
     }
 }
 
-/// Static text: the text of a [`Signal`] or the name of a number, usually a string literal.
+/// Static text for the reason of a [`Signal`] or the name of a number, usually a string literal.
 ///
-/// Signals add only numbers to it, so a strategy allocates nothing per candle. Texts known only at run time need a
-/// [`ReasonTemplate`](crate::ReasonTemplate), created once with the strategy.
+/// Static text avoids allocations per candle. For a text known only at run time, create a
+/// [`ReasonTemplate`](crate::ReasonTemplate) once, when the strategy is built.
 #[diagnostic::on_unimplemented(
     message = "the text of a signal must be static, and `{Self}` is built at run time",
     label = "use a literal: `Signal::buy(\"rose\")`",
@@ -109,7 +108,7 @@ pub struct DirectionError {
 }
 
 impl Direction {
-    /// Returns the venue's spelling (`observed: values`).
+    /// Returns the name that the venue uses, such as `BUY` (`observed: values`).
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Buy => "BUY",
@@ -159,10 +158,10 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// All outcomes in the order of their numbers.
+    /// All outcomes in the order of declaration.
     pub const ALL: [Self; 4] = [Self::Won, Self::Lost, Self::Draw, Self::Cancelled];
 
-    /// Returns the venue's spelling (`observed: values`).
+    /// Returns the name that the venue uses, such as `WON` (`observed: values`).
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Won => "WON",
@@ -179,7 +178,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Settlement of one of the bot's own trades.
+/// Result of one of the bot's trades, passed to [`Strategy::on_settled`](crate::Strategy::on_settled).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settlement {
     /// Direction of the bet.

@@ -1,4 +1,4 @@
-//! Traits of a strategy and its factory.
+//! Traits for strategies and their factories.
 
 use crate::candle_loop::Batch;
 use crate::{
@@ -7,32 +7,32 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A strategy that trades one series for one bot.
+/// A trading strategy: receives the candles of one bot and returns signals (requests for trades).
 ///
-/// Implement [`warmup`](Self::warmup) and [`on_candle`](Self::on_candle). All other methods have a default.
+/// Implement [`warmup`](Self::warmup) and [`on_candle`](Self::on_candle). All other methods have defaults.
 ///
-/// Call order, in backtests and live:
+/// Call order in backtests and live runs:
 /// 1. [`StrategyFactory::build`], once per bot.
 /// 2. [`longer_intervals`](Self::longer_intervals), [`wants_settlements`](Self::wants_settlements) and
 ///    [`expiries`](Self::expiries), once.
 /// 3. [`on_candle`](Self::on_candle) for every closed candle, in order, then
-///    [`on_longer_candle`](Self::on_longer_candle) for each longer candle that ends with it.
+///    [`on_longer_candle`](Self::on_longer_candle) for each longer candle that ends at the same time.
 /// 4. [`on_price`](Self::on_price) and [`on_settled`](Self::on_settled) between candles, if requested.
 ///
 /// A strategy must be deterministic: the same calls give the same signals. It must not read a clock, a file or a random
-/// source in these methods. External data is read in [`StrategyFactory::build`], from files named by the parameters. If a
+/// source in these methods. Read external data in [`StrategyFactory::build`], from files named by the parameters. If a
 /// strategy only compares numbers with levels, implement [`DeclaredStrategy`](crate::DeclaredStrategy) instead.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a strategy",
     label = "implement `Strategy` for it",
     note = "`Strategy` needs `warmup` and `on_candle`; a strategy that only compares numbers with levels implements `DeclaredStrategy` instead"
 )]
-// The compiler prints this line if the bound is not met, so the hint is on it.
+// The compiler prints the next line if `Send` is not met, so the line includes a hint.
 pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields, no `Rc` */ {
-    /// Returns the warm-up length in candles, including the current one.
+    /// Returns the number of warm-up candles, including the current candle.
     ///
     /// With a warm-up of 20, a backtest trades from the signal of the 20th candle on. A live run fetches 20 candles before the
-    /// start and trades from the signal of the next candle on. Signals during the warm-up are never traded.
+    /// start, and trades from the signal of the next candle on. Signals during the warm-up are never traded.
     ///
     /// A mean of the last 20 closes needs 20 candles. A comparison of the current candle with the previous 20 needs 21.
     /// For an indicator, return its `stable_after()` if it has one, otherwise its `warmup()`.
@@ -40,23 +40,23 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 
     /// Processes a closed candle of the bot's series and returns a signal to request a trade.
     ///
-    /// Called once per candle, also during the warm-up. Missing candles are skipped, so compare
+    /// Called once per candle, including during the warm-up. Missing candles are skipped, so compare
     /// [`Candle::time`] if gaps matter. The trade opens after the close of the candle, at a later price.
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal>;
 
-    /// Returns additional intervals: longer multiples of the bot's own.
+    /// Returns additional candle intervals, each a longer multiple of the bot's interval.
     ///
-    /// For example, 5m for the trend and 1m for entries. Called once, after the strategy is built. Each longer candle is
-    /// built from the bot's own candles. It is omitted if it starts before the first own candle, or if too many are missing
-    /// ([`BotContext::longer_share_percent`]). [`warmup`](Self::warmup) counts the bot's own candles.
+    /// For example, a bot on 1m candles can use 5m candles for the trend. Called once, after the strategy is built. A
+    /// longer candle is skipped if it starts before the bot's first candle, or if too many of the bot's candles are
+    /// missing ([`BotContext::longer_share_percent`]). [`warmup`](Self::warmup) counts the bot's own candles.
     fn longer_intervals(&self) -> &[Interval] {
         &[]
     }
 
     /// Processes a closed candle of a [longer interval](Self::longer_intervals).
     ///
-    /// Called after [`on_candle`](Self::on_candle) for its last own candle, shorter intervals first. A longer candle
-    /// therefore takes effect from the bot's next candle on.
+    /// Called after [`on_candle`](Self::on_candle) for the last candle within the longer candle, shorter intervals
+    /// first. The longer candle therefore affects signals from the bot's next candle on.
     fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
         let _ = (interval, candle);
     }
@@ -77,7 +77,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
         let _ = settlement;
     }
 
-    /// Returns whether [`on_settled`](Self::on_settled) is to be called.
+    /// Returns whether the strategy receives settlements through [`on_settled`](Self::on_settled).
     ///
     /// Return `false` if the strategy depends only on candles. A backtest is then faster, because it can feed later candles
     /// while trades are open. Called once, after the strategy is built.
@@ -85,33 +85,33 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
         true
     }
 
-    /// Returns all possible expiries of the signals, `None` for the bot's own.
+    /// Returns all expiries that signals may have. `None` means the bot's own expiry.
     ///
-    /// The default is the bot's expiry only. A search checks them against the candles before it starts, and the header of
-    /// a run lists them. `strategy check` rejects a signal with another expiry. Called once, after the strategy is built.
+    /// The default is the bot's expiry only. A search first checks the expiries against its candles, and each run lists
+    /// them in its header. `strategy check` rejects a signal with another expiry. Called once, after the build.
     fn expiries(&self) -> Vec<Option<Expiry>> {
         vec![None]
     }
 
-    /// Returns whether the strategy pauses trading of its bot.
+    /// Returns whether the strategy currently pauses trading by its bot.
     ///
-    /// While `true`, external signals are also rejected, by the rule `GateClosed`. Override this if the strategy sometimes
-    /// makes its own signals [virtual](crate::Signal::as_virtual). Called for each external signal.
+    /// During a pause, the rule `GateClosed` also rejects external signals. Override this method if the strategy
+    /// sometimes makes its own signals [virtual](crate::Signal::as_virtual). Called for each external signal.
     fn is_gate_closed(&self) -> bool {
         false
     }
 
-    /// Returns a description of the signal gate, `None` if there is none.
+    /// Returns the state of the gate (the rule that pauses trading), `None` if the strategy has no gate.
     ///
     /// For display only (`status`, `explain`), never for decisions.
     fn gate(&self) -> Option<GateView> {
         None
     }
 
-    /// Returns the conditions of the strategy with their state at the last candle.
+    /// Returns the strategy's conditions for signals, with their state at the last candle.
     ///
     /// For display only (`candlewick why`, `candlewick explain`). Return the same conditions in the same order each time.
-    /// If this needs extra computation, provide a separate variant of the strategy with
+    /// If this requires extra computation, provide a separate variant of the strategy with
     /// [`StrategyEntry::explained_by`](crate::StrategyEntry::explained_by).
     fn conditions(&self) -> Vec<Condition<'_>> {
         Vec::new()
@@ -150,7 +150,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
         Vec::new()
     }
 
-    /// Processes a batch of candles and returns their number. Only for `BatchedStrategy`.
+    /// Processes a batch of candles and returns the number of candles. Only for `BatchedStrategy`.
     #[doc(hidden)]
     #[inline]
     fn try_answer_batch(&mut self, _: Batch<'_>, _: &mut CandleAnswers) -> Option<usize> {
@@ -169,11 +169,11 @@ pub struct BotContext {
     pub interval: Interval,
     /// Default expiry of the bot's trades; a signal may override it.
     pub expiry: Expiry,
-    /// Minimum percentage of a longer candle's market hours covered by candles. `None` requires 100 %.
+    /// Minimum share of a longer candle's market hours that candles must cover, in percent. `None` requires 100 %.
     pub longer_share_percent: Option<f64>,
 }
 
-/// Build errors of a strategy.
+/// Errors that prevent a strategy from being built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The parameters are invalid.
@@ -181,7 +181,7 @@ pub enum BuildError {
     Parameters {
         /// Name of the strategy, empty until [`StrategyEntry::build`](crate::StrategyEntry::build) sets it.
         strategy: String,
-        /// Description of the problem, with the key.
+        /// Description of the problem, including the parameter key.
         problem: String,
     },
     /// A file required by the strategy is unusable.
@@ -194,7 +194,7 @@ pub enum BuildError {
         /// Description of the problem and its fix.
         problem: String,
     },
-    /// Invalid settings of an indicator. Allows `Sma::new(params.period)?` in [`StrategyFactory::build`].
+    /// The settings of an indicator are invalid. Allows `Sma::new(params.period)?` in [`StrategyFactory::build`].
     #[error("the strategy's parameters: {0}")]
     Indicator(#[from] crate::indicator::IndicatorError),
 }
@@ -221,7 +221,7 @@ fn parameters_label(strategy: &str) -> String {
     }
 }
 
-/// Converts a message about parameters. Allows `Err(format!(..).into())` in `StrategyFactory::build`.
+/// Converts an error message about parameters. Allows `Err(format!(..).into())` in [`StrategyFactory::build`].
 impl From<String> for BuildError {
     fn from(problem: String) -> Self {
         Self::parameters("", problem)
@@ -234,46 +234,46 @@ impl From<&str> for BuildError {
     }
 }
 
-/// Allows `Expiry::minutes(params.minutes)?` in [`StrategyFactory::build`].
+/// Converts an expiry error. Allows `Expiry::minutes(params.minutes)?` in [`StrategyFactory::build`].
 impl From<CloseTypeError> for BuildError {
     fn from(error: CloseTypeError) -> Self {
         error.to_string().into()
     }
 }
 
-/// Description and constructor of a strategy.
+/// Name, version, parameters and constructor of a strategy.
 ///
-/// Implement it for the type that implements [`Strategy`], and register that type with [`crate::Registry::with`].
-/// The constants are shown by `strategy show` and recorded with every run.
+/// Implement this trait for the type that implements [`Strategy`], and register the type with
+/// [`crate::Registry::with`]. `strategy show` prints the constants, and every run records them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be registered as a strategy",
     label = "implement `StrategyFactory` for it",
     note = "`Strategy` processes candles; `StrategyFactory` has the name, version and parameters, and builds the strategy"
 )]
 pub trait StrategyFactory: Strategy + Sized + 'static {
-    /// Name in configurations: lower-case letters, digits and hyphens.
+    /// Strategy name in configurations, made of lower-case letters, digits and hyphens.
     const NAME: &'static str;
-    /// Version of the rules. Raise it with every change of behaviour, to keep results apart.
+    /// Strategy version. Raise the version with every change of behaviour, so that results remain distinguishable.
     const VERSION: &'static str;
-    /// One-sentence description.
+    /// One-sentence description of the strategy.
     const ABOUT: &'static str;
-    /// Whether [`Strategy::on_price`] is to be called.
+    /// Whether the strategy receives prices through [`Strategy::on_price`].
     const WANTS_PRICES: bool = false;
     /// Parameters, declared with [`crate::parameters!`] or by hand.
     type Params: Parameters;
 
-    /// Builds the strategy of one bot. The parameters have been checked against their ranges.
+    /// Builds the strategy for one bot. The parameters have already been checked against their ranges.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the parameters contradict each other, or a file that they name is unusable. A `String` or `&str`
-    /// converts to it: `Err("fast must be below slow".into())`.
+    /// [`BuildError`] if parameters contradict each other, or a file named by a parameter is unusable. A `String` or
+    /// `&str` converts to this error: `Err("fast must be below slow".into())`.
     fn build(params: Self::Params, bot: &BotContext) -> Result<Self, BuildError>;
 
-    /// Returns the signals as comparisons of series, `None` if they cannot be expressed in this way.
+    /// Returns the signals as comparisons of number series, `None` if the signals depend on anything else.
     ///
-    /// A search can then share the series between parameter sets, and is several times faster. Called right after the strategy
-    /// is built. A [`DeclaredStrategy`](crate::DeclaredStrategy) returns `Some(Declaration::from_strategy(self))`.
+    /// A search can then share series between parameter sets and is several times faster. Called right after the build.
+    /// A [`DeclaredStrategy`](crate::DeclaredStrategy) returns `Some(Declaration::from_strategy(self))`.
     fn declaration(&self) -> Option<Declaration> {
         None
     }

@@ -1,4 +1,4 @@
-//! Suggestions for unknown names, and plain-language error messages.
+//! Suggestions for unknown names, and plain-language messages for deserialization errors.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -10,13 +10,13 @@ fn normalize(name: &str) -> String {
 }
 
 /// Returns the number of edits between two names, ignoring case and separators.
-/// Insertions, deletions, substitutions and swaps of neighbours count one each.
+/// Each insertion, deletion, substitution or swap of neighbouring letters is one edit.
 pub fn edit_distance(one: &str, other: &str) -> usize {
     strsim::damerau_levenshtein(&normalize(one), &normalize(other))
 }
 
-/// Returns the known name closest to a misspelt or abbreviated one.
-/// The result differs in at most a third of the letters, or is the only known name that starts with `name`.
+/// Returns the known name closest to a misspelt or abbreviated name.
+/// The known name differs in at most a third of the letters, or is the only known name that starts with `name`.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let known: Vec<&str> = known.into_iter().collect();
     let wanted = normalize(name);
@@ -31,7 +31,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     longer.next().filter(|_| longer.next().is_none())
 }
 
-/// Returns the known key for a foreign or misspelt name.
+/// Returns the known key for a misspelt name or an alias (a name that other programs use).
 pub fn find_key<'a>(contexts: &[AliasContext], name: &str, known: &[&'a str]) -> Option<&'a str> {
     let foreign = contexts.iter().flat_map(|context| counterparts(*context, name));
     let mut own = foreign.filter_map(Counterpart::key);
@@ -39,7 +39,7 @@ pub fn find_key<'a>(contexts: &[AliasContext], name: &str, known: &[&'a str]) ->
     found.or_else(|| nearest(name, known.iter().copied()))
 }
 
-/// Suggests the closest known name, or lists all of them.
+/// Returns a hint with the closest known name, or with all known names.
 pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     match nearest(name, known.iter().copied()) {
@@ -49,25 +49,25 @@ pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Stri
     }
 }
 
-/// Context in which a foreign name is written.
+/// Place where an alias (a name that other programs use) is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AliasContext {
     /// Configuration key.
     Setting,
-    /// Key of a strategy combination, misplaced outside its parameters.
+    /// Key of a strategy combination, misplaced outside the combination's parameters.
     Combination,
-    /// Per-bot override of a setting of all bots.
+    /// Per-bot override of a global setting.
     BotSetting,
-    /// Kind of stake.
+    /// Name of a stake kind, such as `fixed`.
     StakeKind,
     /// Top-level key of a rule file.
     RuleKey,
     /// Key of a rule parameter.
     RuleParameter,
-    /// Name in a rule condition.
+    /// Name of a value or function in a rule condition.
     RuleName,
-    /// Module before a dot in a rule condition.
+    /// Module name before a dot in a rule condition.
     RuleModule,
     /// Word used as an operator in a rule condition.
     RuleWord,
@@ -79,7 +79,7 @@ pub enum AliasContext {
     Keyword,
 }
 
-/// Counterpart of a foreign name.
+/// Equivalent of an alias (a name that other programs use).
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Counterpart {
@@ -90,12 +90,12 @@ pub enum Counterpart {
         /// Key with an example value.
         example: String,
     },
-    /// Synonym, or a key of several sections, optionally with an example value.
+    /// Equivalent name, or a key of several sections, optionally with an example value.
     Name {
         /// Name or key.
         name: String,
     },
-    /// Workaround, or the reason why there is no counterpart.
+    /// Workaround, or the reason why no equivalent exists.
     Advice {
         /// Advice text without a final period.
         advice: String,
@@ -112,7 +112,7 @@ impl Counterpart {
         }
     }
 
-    /// Returns the name of the setting, `None` for advice.
+    /// Returns the key or name without the example value, `None` for advice.
     pub fn key(&self) -> Option<&str> {
         let is_key = |letter: char| letter.is_ascii_lowercase() || letter == '_';
         match self {
@@ -126,7 +126,7 @@ impl Counterpart {
 
 #[derive(Deserialize)]
 struct Alias {
-    /// Lower-case names with `_` between words, separated by spaces.
+    /// Lower-case names, separated by spaces. Words within a name are separated by `_`.
     names: String,
     #[serde(flatten)]
     counterpart: Counterpart,
@@ -136,26 +136,26 @@ static ALIASES: LazyLock<BTreeMap<AliasContext, Vec<Alias>>> = LazyLock::new(|| 
     toml::from_str(include_str!("aliases.toml")).expect("the embedded alias table is valid")
 });
 
-fn rows(context: AliasContext) -> impl Iterator<Item = &'static Alias> {
+fn aliases(context: AliasContext) -> impl Iterator<Item = &'static Alias> {
     ALIASES.get(&context).into_iter().flatten()
 }
 
-/// Returns the counterparts of a foreign name, most common first. Ignores case; `-` equals `_`.
+/// Returns the equivalents of an alias, most common first. Ignores case and treats `-` as `_`.
 pub fn counterparts(context: AliasContext, name: &str) -> impl Iterator<Item = &'static Counterpart> + use<> {
     let plain = name.trim_start_matches('-').to_lowercase().replace('-', "_");
     let is_meant = move |alias: &&Alias| alias.names.split(' ').any(|known| known == plain);
-    rows(context).filter(is_meant).map(|alias| &alias.counterpart)
+    aliases(context).filter(is_meant).map(|alias| &alias.counterpart)
 }
 
-/// Returns the setting with this key; `None` if the table has no example value for it.
+/// Returns the setting with this key, `None` if the alias table has no example value for the key.
 pub fn find_setting(key: &str) -> Option<&'static Counterpart> {
-    let mut settings = rows(AliasContext::Setting).map(|alias| &alias.counterpart);
+    let mut settings = aliases(AliasContext::Setting).map(|alias| &alias.counterpart);
     settings.find(|setting| setting.key() == Some(key) && setting.text().contains(" = "))
 }
 
-/// Rewrites a deserializer's message without Rust types.
-/// `` invalid type: boolean `true`, expected u32 `` becomes `use a whole number, not true`. A message of an
-/// unknown form stays unchanged.
+/// Rewrites a deserialization error in plain words, without Rust types.
+/// For example, `` invalid type: boolean `true`, expected u32 `` becomes `use a whole number, not true`.
+/// A message in an unknown format stays unchanged.
 pub fn plain_message(message: &str) -> String {
     if message == "not a JSON number" {
         return "use a number: nan and inf are not allowed".to_owned();
@@ -175,13 +175,13 @@ pub fn plain_message(message: &str) -> String {
     let Some((given, wanted)) = split_message(message) else { return message.to_owned() };
     let mut words = format!("use {}", describe_expected(wanted));
     if let Some(given) = describe_given(given) {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(words, ", not {given}");
     }
     words
 }
 
-/// Returns the rejected value in a message; `None` if the message does not contain it.
+/// Returns the rejected value in a deserialization error, `None` if the message does not contain the value.
 pub fn rejected_value(message: &str) -> Option<&str> {
     let (given, _) = split_message(message)?;
     let is_repeated = given.contains('`') || given.starts_with("string ");
@@ -191,7 +191,7 @@ pub fn rejected_value(message: &str) -> Option<&str> {
 fn split_message(message: &str) -> Option<(&str, &str)> {
     let said = ["invalid type: ", "invalid value: ", "invalid length "];
     let rest = said.iter().find_map(|beginning| message.strip_prefix(beginning))?;
-    // A text may contain this separator itself.
+    // The rejected text may itself contain this separator.
     rest.rsplit_once(", expected ")
 }
 
@@ -211,7 +211,7 @@ fn describe_given(given: &str) -> Option<&str> {
 
 fn describe_expected(wanted: &str) -> &str {
     match wanted {
-        // Omits the range of the type, because the range of the setting is narrower.
+        // Omits the range of the integer type, because the range of the setting is narrower.
         "u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i16" | "i32" | "i64" => "a whole number",
         "f32" | "f64" | "a JSON number" => "a number",
         "a string" | "string or map" => "a text in quotes",

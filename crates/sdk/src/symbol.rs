@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 /// Name of a trading pair, exactly as the venue writes it.
 ///
-/// 1 to 31 bytes, without invisible characters ([`is_hidden`]) or white space at the ends. Irregular names exist
-/// (`observed: values`), so nothing else is assumed.
+/// A symbol has 1 to 31 bytes, without invisible characters ([`is_hidden`]) or white space at the ends. Venues use
+/// irregular names (`observed: values`), so the format is not restricted further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Symbol(Text<31>);
@@ -25,14 +25,14 @@ pub struct SymbolError {
 
 impl Symbol {
     /// Validates a name and creates the symbol.
-    /// Fails with [`SymbolError`] if the name is empty, too long, padded, or contains invisible characters.
+    /// Fails with [`SymbolError`] if the name is empty, too long or padded, or contains invisible characters.
     pub fn new(text: &str) -> Result<Self, SymbolError> {
         let sound = !text.is_empty() && text.trim() == text && !text.chars().any(is_hidden);
         let error = || SymbolError { text: text.chars().take(64).collect() };
         if sound { Text::new(text).map(Self).ok_or_else(error) } else { Err(error()) }
     }
 
-    /// Returns the name.
+    /// Returns the name of the trading pair.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
@@ -64,15 +64,15 @@ impl From<Symbol> for String {
     }
 }
 
-/// Suffixes of over-the-counter pairs, which are priced all week.
+/// Symbol suffixes of over-the-counter (OTC) pairs, which are traded all week.
 pub const OTC_SUFFIXES: [&str; 3] = [".OTC", "-OTC", "_OTC"];
-/// Currencies whose pairs are closed at the weekend. Journal replays require this list to be constant.
+/// Currencies whose pairs are closed at the weekend. Journal replays depend on this list, so never change it.
 pub const CURRENCIES: [&str; 10] = ["USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD", "NZD", "SEK", "NOK"];
 
-/// Trading hours of a market.
+/// Weekly trading hours of a market.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TradingWeek {
-    /// All week.
+    /// Open all week.
     #[default]
     Always,
     /// Currency hours: Sunday 17:00 to Friday 17:00 in New York, ignoring holidays.
@@ -81,7 +81,7 @@ pub enum TradingWeek {
 
 impl TradingWeek {
     /// Returns the trading week of a symbol.
-    /// Pairs of [`CURRENCIES`] are closed at the weekend, unless they are priced over the counter.
+    /// Pairs of [`CURRENCIES`] are closed at the weekend, except over-the-counter (OTC) pairs.
     pub fn for_symbol(symbol: Symbol) -> Self {
         let name = symbol.as_str();
         let pair = name.split_at_checked(3).filter(|(base, _)| CURRENCIES.contains(base));
@@ -96,10 +96,10 @@ impl TradingWeek {
     ///
     /// // Friday 2026-01-09, in winter: open until 22:00 UTC.
     /// let friday = Millis::new(1_767_916_800_000);
-    /// assert_eq!(TradingWeek::Currencies.open_time(&(friday..friday + Millis::DAY)), Millis::HOUR * 22);
-    /// assert_eq!(TradingWeek::Always.open_time(&(friday..friday + Millis::DAY)), Millis::DAY);
+    /// assert_eq!(TradingWeek::Currencies.open_duration(&(friday..friday + Millis::DAY)), Millis::HOUR * 22);
+    /// assert_eq!(TradingWeek::Always.open_duration(&(friday..friday + Millis::DAY)), Millis::DAY);
     /// ```
-    pub fn open_time(self, range: &Range<Millis>) -> Millis {
+    pub fn open_duration(self, range: &Range<Millis>) -> Millis {
         let length = range.end - range.start;
         if self == Self::Always || range.is_empty() {
             return length;
@@ -116,7 +116,7 @@ impl TradingWeek {
     }
 }
 
-/// 1970-01-02, in days since 1970-01-01.
+/// First Friday of the Unix epoch (1970-01-02), in days since 1970-01-01.
 const FIRST_FRIDAY_EPOCH_DAY: i64 = 1;
 
 fn five_pm_in_new_york(day: i64) -> Millis {
@@ -124,8 +124,8 @@ fn five_pm_in_new_york(day: i64) -> Millis {
     Millis::DAY * day + Millis::HOUR * hour
 }
 
-/// Returns whether New York has daylight saving time in the afternoon of a day.
-/// `day` counts from 1970-01-01. Uses the rules since 1987.
+/// Returns whether New York has daylight saving time on the afternoon of `day`, in days since 1970-01-01.
+/// Uses the rules since 1987.
 fn is_summer_in_new_york(day: i64) -> bool {
     let (year, month, date) = date_from_days(day);
     // Date of the last Sunday, including today; below 1 if it was in the previous month.
@@ -140,7 +140,7 @@ fn is_summer_in_new_york(day: i64) -> bool {
     }
 }
 
-/// Returns year, month and date of a day since 1970-01-01.
+/// Converts days since 1970-01-01 to year, month and day of the month.
 /// Source: "`civil_from_days`", Howard Hinnant, chrono-compatible low-level date algorithms.
 const fn date_from_days(day: i64) -> (i64, i64, i64) {
     let shifted = day + 719_468;
@@ -205,7 +205,7 @@ mod tests {
         let friday = Millis::DAY * 20_644;
         let hours = |from: i64, until: i64| {
             let range = friday + Millis::HOUR * from..friday + Millis::HOUR * until;
-            TradingWeek::Currencies.open_time(&range).get() / Millis::HOUR.get()
+            TradingWeek::Currencies.open_duration(&range).get() / Millis::HOUR.get()
         };
         // Closed from 21:00 on Friday to 21:00 on Sunday.
         assert_eq!([hours(0, 24), hours(20, 24), hours(24, 48), hours(48, 72)], [21, 1, 0, 3]);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// At most `N` bytes of UTF-8, stored inline.
+/// UTF-8 string of at most `N` bytes, stored inline.
 #[derive(Clone, Copy, Eq, PartialOrd, Ord)]
 pub struct Text<const N: usize> {
     bytes: [u8; N],
@@ -13,7 +13,7 @@ pub struct Text<const N: usize> {
 }
 
 impl<const N: usize> Text<N> {
-    /// Copies `text`, `None` if it is longer than `N` or 255 bytes.
+    /// Copies `text`. Returns `None` if `text` is longer than `N` bytes or 255 bytes.
     pub fn new(text: &str) -> Option<Self> {
         let length = u8::try_from(text.len()).ok()?;
         let mut bytes = [0; N];
@@ -21,13 +21,13 @@ impl<const N: usize> Text<N> {
         Some(Self { bytes, length })
     }
 
-    /// Copies as much of `text` as fits, up to a character boundary.
+    /// Copies `text`, truncated at a character boundary if it is too long.
     pub fn truncated(text: &str) -> Self {
         let end = text.floor_char_boundary(N.min(255));
         Self::new(&text[..end]).unwrap_or(Self { bytes: [0; N], length: 0 })
     }
 
-    /// Returns the text.
+    /// Returns the text as a string slice.
     #[inline]
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or_default()
@@ -79,7 +79,7 @@ impl<'de, const N: usize> Deserialize<'de> for Text<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
         Self::new(&text).ok_or_else(|| {
-            serde::de::Error::custom(format!("the text has {} bytes, at most {N} are allowed", text.len()))
+            serde::de::Error::custom(format!("the text has {} bytes, but the maximum is {N}", text.len()))
         })
     }
 }
@@ -87,9 +87,9 @@ impl<'de, const N: usize> Deserialize<'de> for Text<N> {
 /// Blank characters that `char::escape_debug` does not escape.
 const BLANK_LETTERS: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}'];
 
-/// Returns whether a character is invisible or affects its surroundings:
-/// controls (cursor escapes, line ends), direction marks, characters without width or ink, combining marks,
-/// and unassigned code points.
+/// Returns whether a character is invisible or changes how neighbouring characters are displayed.
+/// Hidden characters are controls (cursor escapes, line ends), direction marks, zero-width and blank characters,
+/// combining marks, and unassigned code points.
 pub fn is_hidden(letter: char) -> bool {
     match letter {
         ' '..='~' => false,
@@ -97,7 +97,7 @@ pub fn is_hidden(letter: char) -> bool {
     }
 }
 
-/// Escapes each hidden character, such as `\u{1b}` or `\n`. Text without any is not copied.
+/// Escapes [hidden](is_hidden) characters, such as `\u{1b}` and `\n`. Text without hidden characters is not copied.
 ///
 /// ```
 /// # use candlewick_sdk::visible;
@@ -142,8 +142,8 @@ pub fn group_thousands(number: &str) -> String {
 
 /// Returns the text as a safe CSV cell.
 ///
-/// Invisible characters are escaped. Text that a spreadsheet would evaluate (`=`, `+`, `-`, `@`) is prefixed with
-/// `'`. Positive and negative numbers are not. Text that already has such a prefix gets another one, so that
+/// Hidden characters are escaped. A text that a spreadsheet would evaluate, because it begins with `=`, `+`, `-` or
+/// `@`, gets the prefix `'` unless it is a number. A text that already has this prefix gets a second `'`, so that
 /// [`from_csv_cell`] restores the original.
 pub fn to_csv_cell(text: &str) -> Cow<'_, str> {
     let shown = visible(text);
@@ -151,7 +151,7 @@ pub fn to_csv_cell(text: &str) -> Cow<'_, str> {
     if is_formula { Cow::Owned(format!("'{shown}")) } else { shown }
 }
 
-/// Restores the text of a cell from [`to_csv_cell`]. Hidden characters stay escaped.
+/// Restores the text of a cell written by [`to_csv_cell`]. Hidden characters stay escaped.
 ///
 /// ```
 /// # use candlewick_sdk::{from_csv_cell, to_csv_cell};

@@ -1,4 +1,4 @@
-//! A counting allocator, to check whether a strategy's memory grows.
+//! Counting allocator that detects growth of a strategy's memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -26,12 +26,12 @@ pub struct Allocations {
 pub struct CountingAllocator;
 
 impl Allocations {
-    /// Returns the counters of this thread, zero if the allocator is not installed.
+    /// Returns the counters of the current thread. They are zero if [`CountingAllocator`] is not installed.
     pub fn current_thread() -> Self {
         THREAD_COUNTS.try_with(Cell::get).unwrap_or_default()
     }
 
-    /// Returns whether the program has installed the allocator.
+    /// Returns whether the program has installed [`CountingAllocator`].
     pub fn is_counting() -> bool {
         let before = Self::current_thread();
         // `black_box` prevents the compiler from removing the allocation.
@@ -40,7 +40,7 @@ impl Allocations {
     }
 }
 
-fn count(bytes: i64, calls: u64) {
+fn add_counts(bytes: i64, calls: u64) {
     // An ending thread may free memory after its counters are gone.
     let _ = THREAD_COUNTS.try_with(|counts| {
         let so_far = counts.get();
@@ -53,30 +53,30 @@ fn count(bytes: i64, calls: u64) {
 
 #[allow(
     unsafe_code,
-    reason = "an allocator is unsafe by its trait; this one counts and hands on what it is asked"
+    reason = "`GlobalAlloc` is an unsafe trait; this allocator counts calls and forwards them"
 )]
 // SAFETY: every call is forwarded unchanged to the system allocator; the counters do not allocate.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64, 1);
+        add_counts(layout.size() as i64, 1);
         // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64, 1);
+        add_counts(layout.size() as i64, 1);
         // SAFETY: the caller upholds the contract of `alloc_zeroed`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size as i64 - layout.size() as i64, 1);
+        add_counts(size as i64 - layout.size() as i64, 1);
         // SAFETY: the caller upholds the contract of `realloc`.
         unsafe { System.realloc(block, layout, size) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        count(-(layout.size() as i64), 0);
+        add_counts(-(layout.size() as i64), 0);
         // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(block, layout) }
     }

@@ -2,10 +2,10 @@
 
 use crate::{BotContext, Candle, ExpirationType, Expiry, Interval, Millis, Ohlcv, Symbol};
 
-/// Open time of the first candle: 2025-01-01 00:00 UTC.
+/// Open time of the first generated candle: 2025-01-01 00:00 UTC.
 pub(super) const START: Millis = Millis::new(1_735_689_600_000);
 
-/// Returns a bot on one-minute candles of `symbol` with an expiry of one minute.
+/// Returns the context of a test bot with one-minute candles of `symbol` and a one-minute expiry.
 /// Panics if `symbol` is invalid.
 pub fn bot(symbol: &str) -> BotContext {
     BotContext {
@@ -20,8 +20,8 @@ pub fn bot(symbol: &str) -> BotContext {
     }
 }
 
-/// Builds gapless one-minute candles with these closes.
-/// Each candle opens at the previous close, the first one at its own close. The first opens at 2025-01-01 00:00 UTC.
+/// Builds one-minute candles with the given close prices, without gaps, from 2025-01-01 00:00 UTC on.
+/// Each candle opens at the previous close, and the first candle opens at its own close.
 /// Panics if a close is not a finite number above zero.
 pub fn from_closes(closes: &[f64]) -> Vec<Candle> {
     let opens = closes.iter().take(1).chain(closes);
@@ -74,7 +74,7 @@ pub fn wild(count: usize) -> Vec<Candle> {
     (0..count).map(|index| candle(index, price(index), price(index / 3 + 1), 0.0)).collect()
 }
 
-/// Moves test candles to another interval, with the same count and relative distances.
+/// Converts one-minute test candles to another interval. Prices stay the same, and gaps are scaled.
 pub fn at_interval(candles: &[Candle], interval: Interval) -> Vec<Candle> {
     let start = START.floor_to(interval.length());
     let place = |candle: &Candle| (candle.time() - START).get() / Millis::MINUTE.get();
@@ -87,11 +87,11 @@ pub(super) fn rescale(candle: &Candle, time: Millis, factor: f64) -> Candle {
     with_numbers(candle, time, Ohlcv { open, high, low, close, volume })
 }
 
-pub(super) fn shifted(candles: &[Candle], by: Millis) -> Vec<Candle> {
+pub(super) fn shift_times(candles: &[Candle], by: Millis) -> Vec<Candle> {
     candles.iter().map(|candle| rescale(candle, candle.time() + by, 1.0)).collect()
 }
 
-/// Replaces the numbers of a candle, unless the new ones are invalid.
+/// Returns a candle with a new time and new numbers. Returns the old candle if the new numbers are invalid.
 pub(super) fn with_numbers(candle: &Candle, time: Millis, numbers: Ohlcv) -> Candle {
     Candle::new(time, Interval::SECOND, numbers).unwrap_or(*candle)
 }
@@ -99,9 +99,9 @@ pub(super) fn with_numbers(candle: &Candle, time: Millis, numbers: Ohlcv) -> Can
 fn walk(seed: u64, count: usize, change: impl Fn(usize, f64, f64) -> f64) -> Vec<Candle> {
     let (mut chance, mut close) = (Rng::new(seed), 100.0_f64);
     let mut next = |minute| {
-        let open = close * (1.0 + 1e-4 * chance.step());
-        close = open * (1.0 + change(minute, open, chance.step()));
-        candle(minute, open, close, 1e-3 * chance.step().abs())
+        let open = close * (1.0 + 1e-4 * chance.signed_unit());
+        close = open * (1.0 + change(minute, open, chance.signed_unit()));
+        candle(minute, open, close, 1e-3 * chance.signed_unit().abs())
     };
     (0..count).map(&mut next).collect()
 }
@@ -113,7 +113,7 @@ fn candle(minute: usize, open: f64, close: f64, wick: f64) -> Candle {
     Candle::new(time, Interval::MINUTE, numbers).expect("finite prices above zero make a candle")
 }
 
-/// `SplitMix64` (Steele, Lea and Flood 2014).
+/// `SplitMix64` random number generator (Steele, Lea and Flood 2014).
 #[derive(Clone, Debug)]
 pub(super) struct Rng(u64);
 
@@ -129,17 +129,17 @@ impl Rng {
         mixed ^ (mixed >> 31)
     }
 
-    pub(super) fn step(&mut self) -> f64 {
+    pub(super) fn signed_unit(&mut self) -> f64 {
         self.next() as f64 / u64::MAX as f64 * 2.0 - 1.0
     }
 
-    pub(super) fn below(&mut self, count: usize) -> usize {
+    pub(super) fn index_below(&mut self, count: usize) -> usize {
         (self.next() % count as u64) as usize
     }
 
     pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
-            items.swap(last, self.below(last + 1));
+            items.swap(last, self.index_below(last + 1));
         }
     }
 }

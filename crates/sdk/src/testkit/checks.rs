@@ -1,4 +1,4 @@
-//! All checks of a strategy in one call.
+//! Functions that run all checks of a strategy in one call.
 
 use super::bot;
 use super::validation::{
@@ -11,12 +11,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Fixed seed, so that test results are reproducible.
 const UNSEEN_WALK: UnseenWalk = UnseenWalk { seed: 0x00CA_4D1E, candles: 5_000 };
 
-/// Runs the checks of `strategy check` that need only one process.
+/// Asserts that a strategy passes the checks of `strategy check` that need only one process.
 ///
-/// Checks that the strategy can be registered. Then runs every [`Check`] on synthetic one-minute candles, except `Files`,
-/// `Processes`, `Outside` and `Speed`. Memory is checked if the test has installed the
-/// [`CountingAllocator`](super::CountingAllocator). A strategy that exits ends the test, and one that never returns blocks
-/// it. Panics with a list of the failed checks. For your own candles use [`conformance`].
+/// First checks that the strategy can be registered. Then runs every [`Check`] on synthetic one-minute candles, except
+/// `Files`, `Processes`, `Outside` and `Speed`. `Memory` requires that the test has installed the
+/// [`CountingAllocator`](super::CountingAllocator). A strategy that exits the process ends the test, and an endless
+/// loop blocks the test. Panics with a list of the failed checks. For your own candles, use [`conformance`].
 #[track_caller]
 pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
     if let Err(problem) = check::<S>(params) {
@@ -24,9 +24,9 @@ pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
     }
 }
 
-/// Checks that cargo runs the tests of this folder.
-/// Call it as `assert_built_in(env!("CARGO_MANIFEST_DIR"))`. If two packages share a name and a target folder,
-/// cargo may run the tests of the wrong one. If the folders differ, panics with both paths and a fix.
+/// Asserts that the running test was built in `folder`.
+/// Call this as `assert_built_in(env!("CARGO_MANIFEST_DIR"))`. If two packages share a name and a target folder, cargo
+/// may run the tests of the wrong package. In that case, the function panics with both paths and a fix.
 #[track_caller]
 pub fn assert_built_in(folder: &str) {
     if let Some(problem) = crate::folder_error(folder) {
@@ -50,7 +50,7 @@ fn check<S: StrategyFactory>(params: &S::Params) -> Result<(), String> {
     if lines.is_empty() { Ok(()) } else { Err(format!("{} fails{}", S::NAME, lines.concat())) }
 }
 
-/// Returns the system time, which strategies must not read. [`Check::Clock`] feeds newer candles.
+/// Returns the system time. [`Check::Clock`] feeds newer candles to detect strategies that read the system time.
 #[allow(
     clippy::disallowed_methods,
     reason = "only a comparison with the clock reveals a strategy that reads it"
@@ -60,10 +60,10 @@ fn now() -> Millis {
     Millis::new(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Violation of the rules for strategies. Candle numbers are 0-based.
+/// Violation of the rules for strategies. Messages count candles from 0.
 #[derive(Debug, thiserror::Error)]
 pub enum Nonconformity {
-    /// The strategy was not built, or there are too few candles for its warm-up.
+    /// The strategy cannot be built, or there are too few candles for its warm-up.
     #[error(transparent)]
     Validation(#[from] ValidationError),
     /// A check failed.
@@ -77,8 +77,8 @@ pub enum Nonconformity {
 }
 
 /// Runs all checks of [`validate`] and returns the number of signals.
-/// `candles` must have the bot's interval and be at least twice the warm-up + 100 in number. For individual
-/// findings call [`validate`]. [`Nonconformity`] names the first failed check and its position.
+/// `candles` must have the bot's interval. Their number must be at least twice the warm-up plus 100. Fails with
+/// [`Nonconformity`], which describes the first failed check. For the result of every check, call [`validate`].
 pub fn conformance<S: StrategyFactory>(
     params: &S::Params,
     bot: &BotContext,
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn rejects_too_few_candles_for_the_warmup() {
         let few = conformance::<Follows>(&HONEST, &bot("BTCUSDT"), &random_walk(1, 50));
-        let expected = "the candles: 50 candles are too few for the warm-up, give at least 102";
+        let expected = "the candles: 50 candles are too few for the warm-up; provide at least 102";
         assert_eq!(few.unwrap_err().to_string(), expected);
     }
 }

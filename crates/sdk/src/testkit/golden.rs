@@ -1,4 +1,4 @@
-//! Signals of a strategy as text, and golden files.
+//! Text rendering of a strategy's signals, and golden files.
 
 use super::validation::{RunMode, Subject, check_number_count};
 use crate::{BotContext, Candle, StrategyFactory};
@@ -8,11 +8,11 @@ use std::{env, fs};
 
 const UPDATE_VARIABLE: &str = "UPDATE_GOLDEN";
 
-/// Compares all signals on these candles with a golden file.
+/// Asserts that the signals on these candles match a golden file.
 ///
-/// The path is relative to the package. The file has a line with name, version and parameters of the strategy, a line
-/// about the candles, and a line per signal with the open time of its candle in milliseconds. Set `UPDATE_GOLDEN=1` to
-/// write the file. After an intended change, raise the version of the strategy. Panics with the first line that differs.
+/// The path is relative to the package. The file's first line has the strategy's name, version and parameters, and the
+/// second line describes the candles. Each further line is a signal with its candle's open time in milliseconds. Set
+/// `UPDATE_GOLDEN=1` to write the file. After an intended change, raise the strategy's version.
 #[track_caller]
 pub fn assert_golden<S: StrategyFactory>(
     params: &S::Params,
@@ -58,7 +58,7 @@ fn compare(file: &Path, run: &str, is_update: bool) -> Result<(), String> {
             (kept, now) => {
                 let shown = |line: Option<&str>| line.unwrap_or("(end of file)").to_owned();
                 return Err(format!(
-                    "the signals differ from {name} from line {number} on; if this is intended, raise VERSION and run with \
+                    "the signals differ from {name} at line {number}; if the change is intended, raise VERSION and run with \
                      {UPDATE_VARIABLE}=1\n  expected: {}\n  actual:   {}",
                     shown(kept),
                     shown(now)
@@ -69,11 +69,12 @@ fn compare(file: &Path, run: &str, is_update: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a strategy's signal at each of these candles as text.
+/// Returns a strategy's signals as text, with one string per candle.
 ///
-/// A text has direction, overridden expiry and reason: `BUY oversold rsi=28.5` or `SELL 05:00 fell`. It is empty without a
-/// signal. Semicolons separate several signals within a candle. Signals during warm-up are included. The strategy receives
-/// the settlements of a backtest without risk rules. Panics if it cannot be built, panics, or uses too many numbers.
+/// A string has the direction, the expiry if the signal sets one, and the reason: `BUY oversold rsi=28.5` or
+/// `SELL 05:00 fell`. The string is empty if the candle has no signal. Semicolons separate several signals within a
+/// candle. Signals during the warm-up are included. The strategy receives settlements as in a backtest without risk
+/// rules. Panics if the strategy cannot be built or panics, or if a signal has too many numbers.
 #[track_caller]
 pub fn signals<S: StrategyFactory>(params: &S::Params, bot: &BotContext, candles: &[Candle]) -> Vec<String> {
     let subject = Subject::new::<S>(params, bot);
@@ -124,7 +125,7 @@ mod tests {
         for (run, expected) in [
             (
                 "a\nc\n",
-                "from line 2 on; if this is intended, raise VERSION and run with UPDATE_GOLDEN=1\n  expected: b\n  actual:   c",
+                "at line 2; if the change is intended, raise VERSION and run with UPDATE_GOLDEN=1\n  expected: b\n  actual:   c",
             ),
             ("a\n", "expected: b\n  actual:   (end of file)"),
             ("a\nb\nc\n", "expected: (end of file)\n  actual:   c"),
@@ -150,6 +151,6 @@ mod tests {
         let message = panic_message(|| _ = answers(9.0, &[10.0]));
         assert!(message.contains("far = 9 is outside 0 to 5"), "{message}");
         let message = panic_message(|| _ = answers(5.0, &[10.0, 15.0]));
-        assert!(message.contains("follows: it panics at candle 1: too far"), "{message}");
+        assert!(message.contains("follows: the strategy panics at candle 1: too far"), "{message}");
     }
 }

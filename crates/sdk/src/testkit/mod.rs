@@ -1,4 +1,4 @@
-//! The conformance kit: all rules for strategies, checked with one call in a test.
+//! Test kit that checks all rules for strategies with one call in a test.
 //!
 //! Enable the feature for tests only, with `candlewick-sdk = { ..., features = ["testkit"] }` under
 //! `[dev-dependencies]`, and write:
@@ -6,7 +6,6 @@
 //! ```
 //! # use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
 //! # parameters! {
-//! #     /// None.
 //! #     pub struct Params {}
 //! # }
 //! # struct Momentum;
@@ -29,9 +28,9 @@
 //! assert_passes_checks::<Momentum>(&Params::default());
 //! ```
 //!
-//! [`Check`] lists the checks. The command `strategy check` runs all of them. [`conformance`] runs them on your own candles.
-//! [`from_closes`] builds candles by hand, and [`signals`] returns the signals as text. [`assert_signals`] compares signals
-//! with a table, [`assert_golden`] with a file.
+//! [`Check`] lists the checks. The command `strategy check` runs all checks, and [`conformance`] runs checks on your
+//! own candles. [`from_closes`] builds candles from close prices, and [`signals`] returns the signals as text.
+//! [`assert_signals`] compares signals with a table, and [`assert_golden`] compares signals with a file.
 
 mod allocator;
 mod candles;

@@ -6,7 +6,7 @@ use crate::{Candle, CandleError, Interval, LongerCandles, Millis, Ohlcv, Strateg
 use std::fmt::Write as _;
 
 const NUMBER_COLUMNS: [&str; 5] = ["open", "high", "low", "close", "volume"];
-const MAX_REPEATS: usize = 10_000;
+const MAX_REPETITIONS: usize = 10_000;
 
 struct Row {
     line: String,
@@ -14,16 +14,16 @@ struct Row {
     signal: String,
 }
 
-/// Compares a strategy's signals with a table of candles and signals.
+/// Asserts that a strategy's signals match a table of candles and expected signals.
 ///
-/// The first line names the columns: `close`, any of `open`, `high`, `low` and `volume`, and `signal` as the last. Each
+/// The first line names the columns: `close`, any of `open`, `high`, `low` and `volume`, and `signal` at the end. Each
 /// further line is a one-minute candle of BTCUSDT, without gaps, from 2025-01-01 00:00 UTC on. By default a candle opens at
 /// the previous close, high and low are the extremes of open and close, and the volume is 0. `30x 100` means thirty
 /// candles at 100.
 ///
 /// A signal is `BUY` or `SELL`, optionally with the beginning of its reason: `BUY`, `BUY rose` and `BUY rose change=0.02`
 /// accept `Signal::buy("rose").with("change", 0.02)`. An empty column means no signal. Signals during warm-up are ignored. A
-/// table that is shorter than the warm-up must expect a signal. There are no prices between candles and no settlements.
+/// table shorter than the warm-up must expect a signal. Settlements and prices between candles are omitted.
 ///
 /// ```
 /// # use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
@@ -58,7 +58,7 @@ struct Row {
 /// Also if the table is invalid or the strategy cannot be built.
 #[track_caller]
 pub fn assert_signals<S: StrategyFactory>(params: &S::Params, table: &str) {
-    let differences = read(table).and_then(|rows| differences::<S>(params, &rows));
+    let differences = parse_table(table).and_then(|rows| find_differences::<S>(params, &rows));
     assert!(
         differences.as_ref().is_ok_and(String::is_empty),
         "{}",
@@ -66,7 +66,7 @@ pub fn assert_signals<S: StrategyFactory>(params: &S::Params, table: &str) {
     );
 }
 
-fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<String, String> {
+fn find_differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<String, String> {
     let subject = Subject::new::<S>(params, &bot("BTCUSDT")).map_err(|error| error.to_string())?;
     let mut strategy = subject.build().map_err(|error| error.to_string())?;
     let longer = LongerCandles::for_bot(&subject.bot, strategy.longer_intervals());
@@ -74,10 +74,10 @@ fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<S
     let warmup = strategy.warmup();
     if rows.len() < warmup && rows.iter().all(|row| row.signal.is_empty()) {
         return Err(format!(
-            "signals of the first {} candles, the warm-up, are ignored, and the table has {}: any strategy would pass; start it with a line \
-             such as `{warmup}x 100`",
-            warmup - 1,
-            rows.len()
+            "the table has {} candles, but signals of the first {} candles (the warm-up) are ignored, so any strategy would pass; \
+             start the table with a line such as `{warmup}x 100`",
+            rows.len(),
+            warmup - 1
         ));
     }
     let mut text = String::new();
@@ -94,14 +94,14 @@ fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<S
             let cold = if counts { String::new() } else { format!(" (warm-up: {warmup} candles)") };
             let _ =
                 writeln!(text, "candle {}, \"{line}\": expected {expected}, got {given}{cold}", index + 1);
-            text.push_str(&reasons(&*strategy));
+            text.push_str(&describe_state(&*strategy));
         }
         longer.feed_completed(candle, &mut *strategy);
     }
     Ok(text)
 }
 
-fn reasons(strategy: &dyn Strategy) -> String {
+fn describe_state(strategy: &dyn Strategy) -> String {
     let mut text = String::new();
     let numbers = |pairs: &mut dyn Iterator<Item = (&str, f64)>| {
         pairs.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
@@ -123,14 +123,14 @@ fn reasons(strategy: &dyn Strategy) -> String {
     text
 }
 
-fn read(table: &str) -> Result<Vec<Row>, String> {
+fn parse_table(table: &str) -> Result<Vec<Row>, String> {
     let mut lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut columns: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
     let has_signals = columns.pop_if(|last| *last == "signal").is_some();
     let unknown = columns.iter().find(|column| !NUMBER_COLUMNS.contains(column));
     if let Some(unknown) = unknown {
         return Err(format!(
-            "column {unknown} is not allowed here: use any of {}, and signal last",
+            "column {unknown} is not allowed here: use any of {}; the last column may be signal",
             NUMBER_COLUMNS.join(", ")
         ));
     }
@@ -146,7 +146,7 @@ fn read(table: &str) -> Result<Vec<Row>, String> {
         let mut numbers = Vec::new();
         for column in &columns {
             let number = words.next().and_then(|word| word.parse::<f64>().ok());
-            numbers.push(number.ok_or_else(|| about(&format!("no number for column {column}")))?);
+            numbers.push(number.ok_or_else(|| about(&format!("column {column} needs a number")))?);
         }
         let signal = words.collect::<Vec<_>>().join(" ");
         let is_signal = matches!(signal.split(' ').next(), Some("" | "BUY" | "SELL"));
@@ -156,7 +156,7 @@ fn read(table: &str) -> Result<Vec<Row>, String> {
         let value =
             |name: &str| columns.iter().position(|column| *column == name).map(|place| numbers[place]);
         for _ in 0..count {
-            let candle = candle(value, rows.last().map(|row| &row.candle));
+            let candle = build_candle(value, rows.last().map(|row| &row.candle));
             let candle = candle.map_err(|error| about(&error.to_string()))?;
             rows.push(Row { line: line.to_owned(), candle, signal: signal.clone() });
         }
@@ -170,10 +170,10 @@ fn read(table: &str) -> Result<Vec<Row>, String> {
 const REPEATS_HINT: &str = "before the x, write the number of candles, 1 to 10000";
 
 fn parse_repetitions(word: &str) -> Option<usize> {
-    word.strip_suffix('x')?.parse().ok().filter(|count| (1..=MAX_REPEATS).contains(count))
+    word.strip_suffix('x')?.parse().ok().filter(|count| (1..=MAX_REPETITIONS).contains(count))
 }
 
-fn candle(value: impl Fn(&str) -> Option<f64>, last: Option<&Candle>) -> Result<Candle, CandleError> {
+fn build_candle(value: impl Fn(&str) -> Option<f64>, last: Option<&Candle>) -> Result<Candle, CandleError> {
     let close = value("close").unwrap_or_default();
     let open = value("open").or(last.map(Candle::close)).unwrap_or(close);
     let high = value("high").unwrap_or(open.max(close));
@@ -220,14 +220,14 @@ mod tests {
     }
 
     fn outcome(warmup: usize, table: &str) -> String {
-        read(table)
-            .and_then(|rows| differences::<Strong>(&Params { warmup }, &rows))
+        parse_table(table)
+            .and_then(|rows| find_differences::<Strong>(&Params { warmup }, &rows))
             .unwrap_or_else(|error| error)
     }
 
     #[test]
     fn reads_candles() {
-        let rows = read("low close volume signal\n 9.5 10 3\n\n 9 12 4 SELL").unwrap();
+        let rows = parse_table("low close volume signal\n 9.5 10 3\n\n 9 12 4 SELL").unwrap();
         let of = |row: &Row| {
             let candle = &row.candle;
             [candle.open(), candle.high(), candle.low(), candle.close(), candle.volume()]
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn repeats_lines() {
-        let rows = read("close signal\n3x 10\n12 BUY\n2x 11").unwrap();
+        let rows = parse_table("close signal\n3x 10\n12 BUY\n2x 11").unwrap();
         let of = |row: &Row| (row.candle.open(), row.candle.close(), row.signal.clone());
         let flat = (10.0, 10.0, String::new());
         let [buy, fell, rests] = [(10.0, 12.0, "BUY"), (12.0, 11.0, ""), (11.0, 11.0, "")]
@@ -251,8 +251,8 @@ mod tests {
 
     #[test]
     fn matches_direction_and_start_of_reason() {
-        let silent = "signals of the first 29 candles, the warm-up, are ignored, and the table has 29: any strategy would pass; start it \
-                      with a line such as `30x 100`";
+        let silent = "the table has 29 candles, but signals of the first 29 candles (the warm-up) are ignored, so any strategy would \
+                      pass; start the table with a line such as `30x 100`";
         let others = "candle 1, \"10 BUY\": expected BUY, got no signal\n\
                       candle 2, \"12\": expected no signal, got BUY at its high range=2\n\
                       candle 3, \"14 SELL\": expected SELL, got BUY at its high range=2\n\
@@ -318,9 +318,9 @@ mod tests {
 
     #[test]
     fn reports_values_and_conditions_of_differing_candle() {
-        let rows = read("close signal\n10\n12.5 BUY\n14").unwrap();
+        let rows = parse_table("close signal\n10\n12.5 BUY\n14").unwrap();
         assert_eq!(
-            differences::<Explains>(&Params { warmup: 0 }, &rows).unwrap(),
+            find_differences::<Explains>(&Params { warmup: 0 }, &rows).unwrap(),
             "candle 2, \"12.5 BUY\": expected BUY, got no signal\n  values: change=2.5\n  buy does not hold: change > 5\n"
         );
     }
@@ -338,7 +338,7 @@ mod tests {
                 "signal close\n1",
                 "column signal is not allowed here: use any of open, high, low, close, volume",
             ),
-            ("close\n1\ny", "candle 2, \"y\": no number for column close"),
+            ("close\n1\ny", "candle 2, \"y\": column close needs a number"),
             ("close signal\n1 HOLD", "candle 1, \"1 HOLD\": use BUY, SELL or nothing after the numbers"),
             ("close\n1 BUY", "candle 1, \"1 BUY\": use BUY, SELL or nothing"),
             ("close\n-1", "candle 1, \"-1\": "),

@@ -1,4 +1,4 @@
-//! Check that a strategy's declaration matches its signals.
+//! Checks that a strategy's declaration matches its signals.
 
 use super::subject::{RunError, RunMode, Subject, catch_panic};
 use super::{Bench, Check, CheckReport, CheckResult, Finding, failed, passed};
@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 type DeclaredSignal = Option<(Direction, Option<Expiry>)>;
 
-pub(super) fn declaration(bench: &Bench<'_>) -> CheckResult {
+pub(super) fn check_declared_signals(bench: &Bench<'_>) -> CheckResult {
     match find_undeclared_expiry(bench)? {
         Some(words) => failed(words),
         None => compare(bench.subject, bench.candles),
@@ -24,8 +24,8 @@ fn find_undeclared_expiry(bench: &Bench<'_>) -> Result<Option<String>, RunError>
     Ok(undeclared.map(|answer| {
         let Expiry { close_type, expiration_type } = resolve(answer.signal.expiry);
         format!(
-            "at candle {} the signal has the expiry {close_type} {expiration_type}, which expiries() does not return: return \
-             all possible expiries there",
+            "at candle {} the signal has the expiry {close_type} {expiration_type}, but expiries() does not return this expiry: \
+             expiries() must return all possible expiries",
             answer.candle
         )
     }))
@@ -39,8 +39,7 @@ fn with_stated_type(expiry: Expiry) -> Expiry {
     }
 }
 
-/// Compares the [`Declaration`](crate::Declaration) of a strategy with its signals.
-/// A search relies on their agreement.
+/// Checks that a strategy's [`Declaration`](crate::Declaration) matches its signals.
 pub fn check_declaration(subject: &Subject, candles: &[Candle]) -> CheckReport {
     super::run_check(Check::Declaration, compare(subject, candles))
 }
@@ -54,7 +53,7 @@ fn compare(subject: &Subject, candles: &[Candle]) -> CheckResult {
     let (mut series, entries) = declaration.into_parts();
     let mut values = vec![Vec::with_capacity(candles.len()); series.len()];
     catch_panic(&Cell::new(0), || {
-        // All candles are available, as in a search.
+        // Passes all candles at once, as a search does.
         for (series, values) in series.iter_mut().zip(&mut values) {
             series.fill(candles, values);
         }
@@ -71,20 +70,20 @@ fn compare(subject: &Subject, candles: &[Candle]) -> CheckResult {
         let answered = answer.map(|answer| (answer.signal.direction, answer.signal.expiry));
         if declared != answered {
             return failed(format!(
-                "at candle {index} (opens {}) {} declares {}, but on_candle returns {}: declare exactly the signals of \
-                 on_candle, from candles up to the current one only, or return None from declaration()",
+                "at candle {index} (opens {}) the declaration of {} gives {}, but on_candle returns {}: declare exactly the \
+                 signals of on_candle and use no later candles, or return None from declaration()",
                 candle.time(),
                 subject.entry.name,
-                to_text(declared),
-                to_text(answered)
+                describe_signal(declared),
+                describe_signal(answered)
             ));
         }
     }
-    passed("the declaration matches on_candle, candle by candle")
+    passed("the declaration matches on_candle at every candle")
 }
 
-fn to_text(asked: DeclaredSignal) -> String {
-    match asked {
+fn describe_signal(signal: DeclaredSignal) -> String {
+    match signal {
         None => "no signal".to_owned(),
         Some((direction, None)) => direction.to_string(),
         Some((direction, Some(expiry))) => format!("{direction} {}", expiry.close_type),

@@ -1,8 +1,8 @@
 //! Checks of signal contents, of signals on extreme candles, and of memory growth.
 
 use super::super::allocator::Allocations;
-use super::super::candles::{at_interval, flat, gappy, random_walk, rescale, shifted, wild, with_numbers};
-use super::look_ahead::reads_beyond;
+use super::super::candles::{at_interval, flat, gappy, random_walk, rescale, shift_times, wild, with_numbers};
+use super::look_ahead::describe_overread;
 use super::subject::{
     Answer, Feed, RunError, RunMode, Subject, catch_panic, differences, first_difference, with_spare_capacity,
 };
@@ -15,14 +15,14 @@ const TINY_PRICE_FACTOR: f64 = 1e-10;
 const HUGE_PRICE_FACTOR: f64 = 1e10;
 const EXTREME_PRICES: &str = "extreme prices";
 
-pub(super) fn numbers(bench: &Bench<'_>) -> CheckResult {
+pub(super) fn check_numbers(bench: &Bench<'_>) -> CheckResult {
     match find_invalid_signal(&bench.answers) {
         Some(words) => failed(words),
-        None => passed("all numbers of reasons are finite"),
+        None => passed("all numbers in signals are finite"),
     }
 }
 
-pub(super) fn extremes(subject: &Subject, warmup: usize) -> CheckResult {
+pub(super) fn check_extremes(subject: &Subject, warmup: usize) -> CheckResult {
     let count = warmup + super::MIN_CHECKED_CANDLES;
     let walk = random_walk(5, count);
     let scaled = |factor: f64| walk.iter().map(|candle| rescale(candle, candle.time(), factor)).collect();
@@ -45,18 +45,18 @@ pub(super) fn extremes(subject: &Subject, warmup: usize) -> CheckResult {
         let ahead = || -> Result<Option<String>, RunError> {
             let (apart, run) =
                 (subject.run_with_decoys(&candles, RunMode::FULL)?, subject.run(&candles, RunMode::FULL)?);
-            Ok(first_difference(&apart, &run).map(reads_beyond))
+            Ok(first_difference(&apart, &run).map(describe_overread))
         };
         if let Some(words) = invalid_signal.map_or_else(ahead, |words| Ok(Some(words)))? {
             return failed(format!("{name}: {words}"));
         }
     }
-    match run_after_flat_prices(subject, warmup)? {
+    match find_flat_price_effect(subject, warmup)? {
         Some(answer) => failed(format!(
-            "after flat prices and {warmup} moving candles, the decision at candle {} differs from that of a new instance",
+            "after flat prices and {warmup} moving candles, the decision at candle {} differs from the decision of a new instance",
             answer.candle
         )),
-        None => passed("no failure with flat, tiny, huge, extreme and interrupted prices"),
+        None => passed("flat, tiny, huge, extreme and interrupted prices cause no failure"),
     }
 }
 
@@ -67,7 +67,7 @@ fn with_long_gaps(walk: &[Candle]) -> Vec<Candle> {
     walk.iter().enumerate().map(late).collect()
 }
 
-fn run_after_flat_prices(subject: &Subject, warmup: usize) -> Result<Option<Answer>, RunError> {
+fn find_flat_price_effect(subject: &Subject, warmup: usize) -> Result<Option<Answer>, RunError> {
     let moving = warmup + super::MIN_CHECKED_CANDLES;
     let mut candles = at_interval(&random_walk(7, 3 * moving), subject.bot.interval);
     let price = candles[moving].open();
@@ -87,14 +87,14 @@ fn run_after_flat_prices(subject: &Subject, warmup: usize) -> Result<Option<Answ
     all.retain(|answer| answer.candle >= 2 * moving);
     let differing = differences(&fresh, &all);
     // Starts one candle after the warm-up, because another check verifies the length of the warm-up.
-    Ok(differing.into_iter().find(|answer| answer.history(2 * moving) > warmup))
+    Ok(differing.into_iter().find(|answer| answer.fed_candles(2 * moving) > warmup))
 }
 
 pub(in crate::testkit) fn check_number_count(reason: &Reason) -> Option<String> {
     let most = Reason::MAX_NUMBERS;
     reason.is_truncated().then(|| {
         let text = reason.text();
-        format!("the signal \"{text}\" has more than {most} numbers, and further ones are dropped: remove a `.with(..)`")
+        format!("the signal \"{text}\" has more than {most} numbers, and the others are dropped: remove a `.with(..)`")
     })
 }
 
@@ -105,31 +105,31 @@ fn find_invalid_signal(answers: &[Answer]) -> Option<String> {
         }
         let mut numbers = signal.reason.numbers();
         let (name, value) = numbers.find(|(_, value)| !value.is_finite())?;
-        Some(format!("at candle {candle} the signal's {name} is {value}"))
+        Some(format!("at candle {candle} the signal's {name} is {value}, but numbers must be finite"))
     })
 }
 
-const SETTLING_CANDLES: usize = 3_000;
-const REPEATS: usize = 10;
-const SETTLED_REPEATS: usize = 4;
-/// Allowed memory growth in bytes per candle, too small to exhaust memory within years.
+const MIN_BLOCK_CANDLES: usize = 3_000;
+const BLOCK_COUNT: usize = 10;
+const SETTLED_BLOCK_COUNT: usize = 4;
+/// Maximum memory growth in bytes per candle. This growth cannot exhaust memory within years.
 const MAX_GROWTH_BYTES: f64 = 0.25;
 
-pub(super) fn memory(subject: &Subject, warmup: usize) -> CheckResult {
+pub(super) fn check_memory(subject: &Subject, warmup: usize) -> CheckResult {
     if !Allocations::is_counting() {
         let words =
-            "no counting allocator: install candlewick_sdk::testkit::CountingAllocator in the program";
+            "memory is not measured: install candlewick_sdk::testkit::CountingAllocator in the program";
         return Ok((Finding::NotRun, words.to_owned()));
     }
-    let block = at_interval(&random_walk(29, 2 * warmup + SETTLING_CANDLES), subject.bot.interval);
-    let alone = growth(subject, &block, REPEATS, RunMode::WITHOUT_RESULTS)?;
-    let candles = (block.len() * (REPEATS - 1)) as f64;
+    let block = at_interval(&random_walk(29, 2 * warmup + MIN_BLOCK_CANDLES), subject.bot.interval);
+    let alone = measure_growth(subject, &block, BLOCK_COUNT, RunMode::WITHOUT_RESULTS)?;
+    let candles = (block.len() * (BLOCK_COUNT - 1)) as f64;
     let (bytes, calls) = (alone.bytes as f64 / candles, alone.calls as f64 / candles);
     if bytes > MAX_GROWTH_BYTES {
         return failed(format!("memory grows by {bytes:.1} bytes per candle without limit"));
     }
-    let settled = growth(subject, &block, SETTLED_REPEATS, RunMode::FULL)?.bytes as f64
-        / (block.len() * (SETTLED_REPEATS - 1)) as f64;
+    let settled = measure_growth(subject, &block, SETTLED_BLOCK_COUNT, RunMode::FULL)?.bytes as f64
+        / (block.len() * (SETTLED_BLOCK_COUNT - 1)) as f64;
     if settled > MAX_GROWTH_BYTES {
         return failed(format!(
             "with settlements, memory grows by {settled:.1} bytes per candle without limit: drop old settlements"
@@ -137,15 +137,20 @@ pub(super) fn memory(subject: &Subject, warmup: usize) -> CheckResult {
     }
     if calls > MAX_GROWTH_BYTES {
         return noted(format!(
-            "memory does not grow, but there are {calls:.1} allocations per candle, which is slow"
+            "memory does not grow, but the strategy makes {calls:.1} allocations per candle, which is slow"
         ));
     }
     passed(format!("memory does not grow over {candles} candles"))
 }
 
-fn growth(subject: &Subject, block: &[Candle], times: usize, mode: RunMode) -> Result<Allocations, RunError> {
+fn measure_growth(
+    subject: &Subject,
+    block: &[Candle],
+    times: usize,
+    mode: RunMode,
+) -> Result<Allocations, RunError> {
     let length = subject.bot.interval.length() * block.len() as i64;
-    let all: Vec<Candle> = (0..times as i64).flat_map(|time| shifted(block, length * time)).collect();
+    let all: Vec<Candle> = (0..times as i64).flat_map(|time| shift_times(block, length * time)).collect();
     let all = with_spare_capacity(&all);
     // Answers are dropped, and each block ends with the same number of open trades.
     let mut feed = Feed::new(subject, mode)?;

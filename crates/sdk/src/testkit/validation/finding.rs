@@ -1,4 +1,4 @@
-//! Findings of the checks.
+//! Names and results of the checks.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -8,42 +8,41 @@ use std::fmt;
 pub enum Check {
     /// Later candles do not change earlier decisions.
     LookAhead,
-    /// The strategy predicts no better than possible without knowing the future.
-    /// Tested on an unseen random walk, at the bot's own expiry and 1 to 60 candles ahead. The strategy must
-    /// also not recognize candles by their times, prices or shapes. Tests compare with chance, shifted signals and
-    /// surrogate candles. The error probability is below one in a million.
+    /// The strategy does not predict better than is possible without knowledge of the future.
+    /// Tested on an unseen random walk, at the bot's own expiry and 1 to 60 candles ahead. The strategy must also
+    /// not recognize candles by their times, prices or shapes. The win rate is compared with chance, with shifted
+    /// signals and with surrogate candles. The error probability is below one in a million.
     Foresight,
     /// The same candles give the same decisions.
-    /// This includes the first instance of a process, and getter calls between candles.
+    /// The check includes the first strategy instance in a process, and getter calls between candles.
     Determinism,
-    /// Earlier and parallel instances have no effect.
+    /// Earlier and parallel strategy instances have no effect on decisions.
     /// The strategy also leaves the floating-point mode unchanged.
     Isolation,
-    /// After `warmup()` candles (including the current one), the start has no influence.
-    /// Checked up to the last candle.
+    /// After `warmup()` candles (including the current one), decisions do not depend on where the run started.
     Warmup,
     /// Decisions after a live restart are the same as without a restart.
     Restart,
-    /// The declaration matches the signals, and `expiries()` lists all their expiries.
+    /// The declaration matches the signals, and `expiries()` lists all expiries of the signals.
     Declaration,
-    /// The memory for candles and settlements does not grow without limit.
+    /// The strategy's memory does not grow without limit as the strategy receives candles and settlements.
     Memory,
-    /// Every number of a signal is finite.
+    /// Every number in a signal's reason is finite.
     Numbers,
     /// Extreme input causes no failure.
-    /// This includes flat, tiny, huge and interrupted prices, gaps of days and large volumes.
+    /// Extreme input includes flat, tiny, huge and interrupted prices, gaps of days and large volumes.
     Extremes,
     /// Files named by the strategy's parameters contain nothing from the future.
     Files,
     /// Decisions do not depend on the system time and date.
     Clock,
     /// Decisions are the same in other processes.
-    /// Varies environment, folder, time zone, arguments, bot name and memory layout. Also runs the strategy in
-    /// parallel with bots that have other symbols and parameters.
+    /// The processes differ in environment, folder, time zone, arguments, bot name and memory layout. Some run the
+    /// strategy in parallel with bots that have other symbols and parameters.
     Processes,
-    /// The strategy reads only the files named by its parameters, and writes none.
+    /// The strategy reads only the files named by its parameters, and writes no files.
     Outside,
-    /// The time per candle is within the limit.
+    /// The strategy's computing time per candle is within the limit.
     Speed,
 }
 
@@ -52,27 +51,27 @@ pub enum Check {
 pub enum Finding {
     /// The rule is met.
     Passed,
-    /// The rule is met, with something worth knowing.
+    /// The rule is met, but the report contains a remark.
     Noted,
     /// The rule is violated.
     Failed,
-    /// The check was not possible.
+    /// The check could not be run.
     NotRun,
 }
 
-/// A check with its result.
+/// Result of one check, with an explanation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckReport {
-    /// The check.
+    /// The check that was run.
     pub check: Check,
     /// Result of the check.
     pub finding: Finding,
-    /// Observation as a sentence without a final period.
+    /// Explanation of the result, without a final period.
     pub words: String,
 }
 
 impl Check {
-    /// Returns the name for output and JSON.
+    /// Returns the name of the check for output and JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::LookAhead => "look-ahead",
@@ -93,14 +92,14 @@ impl Check {
         }
     }
 
-    /// Creates the result of this check.
+    /// Creates a report of this check.
     pub fn report(self, finding: Finding, words: impl Into<String>) -> CheckReport {
         CheckReport { check: self, finding, words: words.into() }
     }
 }
 
 impl Finding {
-    /// Returns the name in JSON.
+    /// Returns the name of the result in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",

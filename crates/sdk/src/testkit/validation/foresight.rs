@@ -1,20 +1,19 @@
-//! Detection of strategies that predict better than possible without knowing the future.
+//! Detection of strategies that know future prices.
 //!
-//! Each of three tests rejects an honest strategy with a probability below one in a million. Hits are counted at the bot's
-//! own expiry and at fixed distances. The error probability is divided by the number of these horizons.
+//! Each of three tests rejects an honest strategy with a probability below one in a million. Correct signals (hits) are
+//! counted at the bot's own expiry and at fixed distances. The error probability is split among these horizons.
 
 use super::super::candles::{Rng, random_walk, rescale};
-use super::look_ahead::reads_beyond;
-use super::subject::{Answer, PRICES_IN_CANDLE, RunError, RunMode, Subject, bet_outcome, first_difference};
+use super::look_ahead::describe_overread;
+use super::subject::{Answer, PRICES_PER_CANDLE, RunError, RunMode, Subject, bet_outcome, first_difference};
 use super::surrogate::{MIN_EXCESS, Surrogate, with_volume};
 use super::{Bench, Check, CheckReport, CheckResult, Market, failed, passed};
 use crate::{BotContext, Candle, Millis, Outcome};
 use std::fmt;
 
-/// Maximum probability of rejecting an honest strategy, per test over all horizons.
+/// Maximum probability that one test, over all horizons, rejects an honest strategy.
 const MAX_ERROR_RATE: f64 = 1e-6;
-/// Upper bound of the hit rate on a random walk without foresight.
-/// One half, plus a margin for the bias of a walk with percentage steps.
+/// Maximum hit rate on a random walk without foresight: one half, plus a margin for the bias of percentage steps.
 const CHANCE_HIT_RATE: f64 = 0.505;
 
 /// A random walk that no strategy can have seen before.
@@ -22,39 +21,39 @@ const CHANCE_HIT_RATE: f64 = 0.505;
 pub struct UnseenWalk {
     /// Seed of the walk, different each time, so that no file or table can contain it.
     pub seed: u64,
-    /// Number of candles. Detecting a cheat that affects only some signals requires more of them.
+    /// Number of candles. More candles reveal strategies that cheat on only some of their signals.
     pub candles: usize,
 }
 
 pub(super) fn check_unseen_walk(bench: &Bench<'_>) -> CheckResult {
     let (candles, walk) = (bench.candles, &bench.market.name);
-    let horizons = Horizon::all(&bench.subject.bot);
+    let horizons = Horizon::for_bot(&bench.subject.bot);
     for horizon in &horizons {
-        let hits = Hits::independent(&bench.answers, candles, horizon);
-        if binomial_tail(hits.right, hits.decided, CHANCE_HIT_RATE) < MAX_ERROR_RATE / horizons.len() as f64 {
+        let hits = Hits::count_independent(&bench.answers, candles, horizon);
+        if binomial_tail(hits.wins, hits.decided, CHANCE_HIT_RATE) < MAX_ERROR_RATE / horizons.len() as f64 {
             return failed(format!(
-                "{walk}: {hits} {horizon}, but more than half cannot be predicted: the strategy knows later candles"
+                "{walk}: {hits} {horizon}, but at most half can be right without foresight: the strategy knows later candles"
             ));
         }
     }
     if let Some(candle) =
         first_difference(&bench.subject.run_with_decoys(candles, RunMode::FULL)?, &bench.answers)
     {
-        return failed(format!("{walk}: {}", reads_beyond(candle)));
+        return failed(format!("{walk}: {}", describe_overread(candle)));
     }
-    passed(format!("no better than chance on {} random candles", candles.len()))
+    passed(format!("the strategy is no better than chance on {} random candles", candles.len()))
 }
 
-/// Tests whether the strategy knows these candles from a file or table.
-/// It knows their times if it predicts them while it is fed a random walk with these times. It knows their
-/// prices if it predicts them, but not similar candles.
-pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> CheckResult {
-    let horizons = Horizon::all(&bench.subject.bot);
+/// Checks that the strategy does not recognize the market's candles from a file or table.
+/// The strategy knows the timestamps if it predicts the market while it is fed a random walk with the same timestamps.
+/// The strategy knows the prices if it predicts the market, but not similar candles.
+pub(super) fn check_recognition(bench: &Bench<'_>, seed: u64) -> CheckResult {
+    let horizons = Horizon::for_bot(&bench.subject.bot);
     let other = walk_with_times_from(bench.candles, seed);
     let elsewhere = bench.subject.run(&other, RunMode::FULL)?;
     for horizon in &horizons {
-        let hits = Hits::all(&elsewhere, bench.candles, horizon);
-        if hits.decided > 0 && excess(&elsewhere, bench.candles, horizon) > MIN_EXCESS {
+        let hits = Hits::count_all(&elsewhere, bench.candles, horizon);
+        if hits.decided > 0 && hit_rate_excess(&elsewhere, bench.candles, horizon) > MIN_EXCESS {
             return failed(format!(
                 "on a random walk with the timestamps of these candles, {hits} {horizon} according to the original \
                  candles: the strategy recognizes the candles by their timestamps, for example from a file or table"
@@ -63,8 +62,8 @@ pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> CheckResult {
     }
     let mut best: Option<(Hits, &Horizon)> = None;
     for horizon in &horizons {
-        let here = Hits::independent(&bench.answers, bench.candles, horizon);
-        if best.as_ref().is_none_or(|(best, _)| here.share() > best.share()) {
+        let here = Hits::count_independent(&bench.answers, bench.candles, horizon);
+        if best.as_ref().is_none_or(|(best, _)| here.hit_rate() > best.hit_rate()) {
             best = Some((here, horizon));
         }
     }
@@ -73,7 +72,7 @@ pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> CheckResult {
     }
     let words = best.map(|(hits, horizon)| match hits.decided {
         0 => "no signals on these candles".to_owned(),
-        _ => format!("at best {hits} {horizon}; candles are not recognized by times, prices or shapes"),
+        _ => format!("at best {hits} {horizon}; the strategy does not recognize times, prices or shapes"),
     });
     passed(words.unwrap_or_default())
 }
@@ -83,17 +82,17 @@ fn find_memorized(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Result<
         let candles = surrogate.apply(bench.candles, seed);
         let answers = bench.subject.run(&candles, RunMode::FULL)?;
         for horizon in horizons {
-            let here = Hits::independent(&bench.answers, bench.candles, horizon);
-            let there = Hits::independent(&answers, &candles, horizon);
+            let here = Hits::count_independent(&bench.answers, bench.candles, horizon);
+            let there = Hits::count_independent(&answers, &candles, horizon);
             let is_silent = there.decided * 4 < here.decided;
             if !is_silent && !surrogate.is_collapse(&here, &there) {
                 continue;
             }
             // Raised candles move in the same directions, so a different win rate is sufficient proof.
             let is_certain = surrogate == Surrogate::Raised && !is_silent;
-            if is_certain || excess(&bench.answers, bench.candles, horizon) > MIN_EXCESS {
+            if is_certain || hit_rate_excess(&bench.answers, bench.candles, horizon) > MIN_EXCESS {
                 return Ok(Some(format!(
-                    "{here} {horizon}, but {there} on {}: the strategy knows these candles by their prices or shapes, from a file or table",
+                    "{here} {horizon}, but {there} on {}: the strategy recognizes these candles by their prices or shapes, for example from a table",
                     surrogate.describe()
                 )));
             }
@@ -112,48 +111,47 @@ fn walk_with_times_from(candles: &[Candle], seed: u64) -> Vec<Candle> {
     candles.iter().zip(&walk).zip(volumes).map(candle).collect()
 }
 
-/// Checks whether a strategy knows a market by times or prices, as in [`Check::Foresight`].
-/// Also checks for reads beyond the current candle in memory. A search applies this check to its best parameter
-/// set.
+/// Checks that a strategy does not recognize a market by its times or prices, see [`Check::Foresight`].
+/// Also detects reads beyond the current candle in memory. A search applies this check to its best parameter set.
 pub fn check_foresight(subject: &Subject, market: &Market, seed: u64) -> CheckReport {
     let found = Bench::new(subject, market, 0).and_then(|bench| {
         let apart = subject.run_with_decoys(&market.candles, RunMode::FULL)?;
         match first_difference(&apart, &bench.answers) {
-            Some(candle) => failed(reads_beyond(candle)),
-            None => foresight(&bench, seed),
+            Some(candle) => failed(describe_overread(candle)),
+            None => check_recognition(&bench, seed),
         }
     });
     super::run_check(Check::Foresight, found)
 }
 
-const HORIZONS: [usize; 7] = [1, 2, 3, 5, 10, 30, 60];
+const FIXED_HORIZONS: [usize; 7] = [1, 2, 3, 5, 10, 30, 60];
 const SHIFT_COUNT: usize = 40;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Horizon {
-    Own { interval: Millis, usual: Millis },
+    Own { interval: Millis, expiry: Millis },
     Candles(usize),
 }
 
-/// Hits among the signals after which the price changed.
+/// Number of correct signals among the signals after which the price changed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hits {
-    pub(super) right: usize,
+    pub(super) wins: usize,
     pub(super) decided: usize,
 }
 
 impl Horizon {
-    pub(super) fn all(bot: &BotContext) -> Vec<Self> {
-        let own = Self::Own { interval: bot.interval.length(), usual: bot.expiry.close_type.duration() };
-        [own].into_iter().chain(HORIZONS.map(Self::Candles)).collect()
+    pub(super) fn for_bot(bot: &BotContext) -> Vec<Self> {
+        let own = Self::Own { interval: bot.interval.length(), expiry: bot.expiry.close_type.duration() };
+        [own].into_iter().chain(FIXED_HORIZONS.map(Self::Candles)).collect()
     }
 
-    fn candles_until(&self, answer: &Answer) -> usize {
+    fn candles_ahead(&self, answer: &Answer) -> usize {
         match *self {
             Self::Candles(count) => count,
-            Self::Own { interval, usual } => {
-                let expiry = answer.signal.expiry.map_or(usual, |expiry| expiry.close_type.duration());
-                usize::try_from(expiry.get() / interval.get()).unwrap_or(1).max(1)
+            Self::Own { interval, expiry } => {
+                let duration = answer.signal.expiry.map_or(expiry, |own| own.close_type.duration());
+                usize::try_from(duration.get() / interval.get()).unwrap_or(1).max(1)
             }
         }
     }
@@ -171,12 +169,12 @@ impl fmt::Display for Horizon {
 
 impl fmt::Display for Hits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} right ({:.1} %)", self.right, self.decided, 100.0 * self.share())
+        write!(f, "{} of {} right ({:.1} %)", self.wins, self.decided, 100.0 * self.hit_rate())
     }
 }
 
 impl Hits {
-    pub(super) fn all(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
+    pub(super) fn count_all(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
         let mut hits = Self::default();
         for (answer, ahead) in with_horizons(answers, horizon) {
             hits.count(answer, candles, answer.candle, ahead);
@@ -184,8 +182,8 @@ impl Hits {
         hits
     }
 
-    /// Counts only signals after the previous one was decided. On a random walk, they are independent.
-    pub(super) fn independent(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
+    /// Counts only signals after the end of the previous counted signal. Such signals are independent on a random walk.
+    pub(super) fn count_independent(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
         let (mut hits, mut free) = (Self::default(), 0);
         for (answer, ahead) in with_horizons(answers, horizon) {
             if answer.candle >= free {
@@ -200,22 +198,22 @@ impl Hits {
         let (Some(now), Some(later)) = (candles.get(place), candles.get(place + ahead)) else { return };
         let outcome = bet_outcome(answer.signal.direction, now.close(), later.close());
         self.decided += usize::from(outcome != Outcome::Draw);
-        self.right += usize::from(outcome == Outcome::Won);
+        self.wins += usize::from(outcome == Outcome::Won);
     }
 
-    pub(super) fn share(&self) -> f64 {
-        self.right as f64 / self.decided.max(1) as f64
+    pub(super) fn hit_rate(&self) -> f64 {
+        self.wins as f64 / self.decided.max(1) as f64
     }
 
-    pub(super) fn is_beyond(&self, other: &Self, errors: f64) -> bool {
+    pub(super) fn exceeds(&self, other: &Self, standard_errors: f64) -> bool {
         if self.decided == 0 || other.decided == 0 {
             return false;
         }
         let (n, m) = (self.decided as f64, other.decided as f64);
         // Adds a hit and a miss, so that a share of 0 or 1 has a nonzero error.
-        let pooled = (self.right + other.right + 1) as f64 / (n + m + 2.0);
+        let pooled = (self.wins + other.wins + 1) as f64 / (n + m + 2.0);
         let error = (pooled * (1.0 - pooled) * (1.0 / n + 1.0 / m)).sqrt();
-        self.share() - other.share() > errors * error
+        self.hit_rate() - other.hit_rate() > standard_errors * error
     }
 }
 
@@ -223,39 +221,39 @@ fn with_horizons<'a>(
     answers: &'a [Answer],
     horizon: &'a Horizon,
 ) -> impl Iterator<Item = (&'a Answer, usize)> + 'a {
-    let closed = answers.iter().filter(|answer| answer.moment == PRICES_IN_CANDLE);
-    closed.map(|answer| (answer, horizon.candles_until(answer)))
+    let closed = answers.iter().filter(|answer| answer.moment == PRICES_PER_CANDLE);
+    closed.map(|answer| (answer, horizon.candles_ahead(answer)))
 }
 
-/// Returns the excess of hits over circularly shifted signals, in standard errors.
-/// The comparison removes the effect of biases and streaks in signals and prices.
-pub(super) fn excess(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> f64 {
+/// Returns how far the hit rate exceeds the mean hit rate of circularly shifted signals, in standard errors.
+/// This comparison removes the effect of biases and streaks in signals and prices.
+pub(super) fn hit_rate_excess(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> f64 {
     let length = candles.len();
     let mut chance = Rng::new(length as u64);
     let shares: Vec<f64> = (0..SHIFT_COUNT)
         .map(|_| {
-            let shift = length / 10 + chance.below((length * 8 / 10).max(1));
+            let shift = length / 10 + chance.index_below((length * 8 / 10).max(1));
             let mut hits = Hits::default();
             for (answer, ahead) in with_horizons(answers, horizon) {
                 hits.count(answer, candles, (answer.candle + shift) % length, ahead);
             }
-            hits.share()
+            hits.hit_rate()
         })
         .collect();
     let mean = shares.iter().sum::<f64>() / SHIFT_COUNT as f64;
     let spread = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / (SHIFT_COUNT - 1) as f64;
-    let hits = Hits::all(answers, candles, horizon);
+    let hits = Hits::count_all(answers, candles, horizon);
     let independent = mean * (1.0 - mean) / hits.decided.max(1) as f64;
     let error = spread.max(independent).sqrt();
-    if error > 0.0 { (hits.share() - mean) / error } else { 0.0 }
+    if error > 0.0 { (hits.hit_rate() - mean) / error } else { 0.0 }
 }
 
-fn binomial_tail(right: usize, decided: usize, chance: f64) -> f64 {
+fn binomial_tail(wins: usize, decided: usize, chance: f64) -> f64 {
     let (odds, n) = (chance / (1.0 - chance), decided as f64);
-    let falling = (0..right).map(|k| ((n - k as f64) / (right - k) as f64).ln()).sum::<f64>();
-    let mut term = (falling + right as f64 * chance.ln() + (n - right as f64) * (1.0 - chance).ln()).exp();
+    let falling = (0..wins).map(|k| ((n - k as f64) / (wins - k) as f64).ln()).sum::<f64>();
+    let mut term = (falling + wins as f64 * chance.ln() + (n - wins as f64) * (1.0 - chance).ln()).exp();
     let mut tail = 0.0;
-    for hits in right..=decided {
+    for hits in wins..=decided {
         tail += term;
         term *= odds * (decided - hits) as f64 / (hits + 1) as f64;
     }
@@ -268,20 +266,20 @@ mod tests {
 
     #[test]
     fn tails_are_those_of_the_binomial() {
-        // By hand: 3 or more of 5 fair coins, 16 of 32; all of 10; 9 or more of 10, 11 of 1,024.
+        // Calculated by hand for fair coins: 3 or more of 5 (16 of 32 cases); all of 10; 9 or more of 10 (11 of 1,024).
         assert!((binomial_tail(3, 5, 0.5) - 0.5).abs() < 1e-12);
         assert!((binomial_tail(10, 10, 0.5) - 1.0 / 1_024.0).abs() < 1e-15);
         assert!((binomial_tail(9, 10, 0.5) - 11.0 / 1_024.0).abs() < 1e-14);
         assert!((binomial_tail(0, 7, 0.3) - 1.0).abs() < 1e-12);
-        // 30 % of 1,000 answers known, the rest by chance: 650 right.
+        // A strategy that knows 30 % of 1,000 answers and guesses the others has 650 correct answers.
         assert!(binomial_tail(650, 1_000, 0.505) < 1e-18);
     }
 
     #[test]
     fn shares_differ_by_more_than_their_error() {
-        let hits = |right, decided| Hits { right, decided };
-        assert!(hits(95, 100).is_beyond(&hits(50, 100), 6.0));
-        assert!(!hits(60, 100).is_beyond(&hits(50, 100), 6.0));
-        assert!(!hits(10, 10).is_beyond(&hits(0, 0), 6.0));
+        let hits = |wins, decided| Hits { wins, decided };
+        assert!(hits(95, 100).exceeds(&hits(50, 100), 6.0));
+        assert!(!hits(60, 100).exceeds(&hits(50, 100), 6.0));
+        assert!(!hits(10, 10).exceeds(&hits(0, 0), 6.0));
     }
 }

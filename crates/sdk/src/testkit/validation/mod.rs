@@ -1,8 +1,7 @@
 //! Checks of all requirements for a strategy.
 //!
-//! A strategy is fed the same candles repeatedly: truncated, with another future, from a later
-//! start, or in parallel with another instance. Its answers must not change with anything that it
-//! cannot know.
+//! A strategy is fed the same candles repeatedly: truncated, with another future, from a later start, or in parallel
+//! with another instance. The decisions must not depend on anything that the strategy cannot know in a live run.
 
 mod declared;
 mod extremes;
@@ -28,43 +27,42 @@ use subject::{Answer, RunError};
 pub use subject::{Position, Subject};
 
 const MIN_CHECKED_CANDLES: usize = 100;
-/// Maximum warm-up in candles.
-/// A longer warm-up delays the first trade too much, and venues do not serve that many candles.
-const MAX_WARMUP: usize = 100_000;
+/// Maximum warm-up. A longer warm-up delays the first trade too long, and venues do not provide that many candles.
+const MAX_WARMUP_CANDLES: usize = 100_000;
 
-/// Named candles for the checks.
+/// Series of candles with a name, used by the checks.
 #[derive(Clone, Debug)]
 pub struct Market {
-    /// Name such as `random walk`, or a file name.
+    /// Market name such as `random walk`, or a file name.
     pub name: String,
-    /// Candles of the bot's interval, in order.
+    /// Candles with the bot's interval, in order of time.
     pub candles: Vec<Candle>,
 }
 
-/// Result of a validation.
+/// Result of validating a strategy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Validation {
-    /// Check results in order of execution. A check that fails on one market is skipped on the others.
+    /// Check results in order of execution. After a failure on one market, a check skips the remaining markets.
     pub checked: Vec<CheckReport>,
     /// Number of signals on all markets.
     pub signals: usize,
-    /// Warm-up as returned by `warmup()`.
+    /// Warm-up in candles, as returned by `warmup()`.
     pub declared_warmup: usize,
-    /// Smallest number of candles after which decisions stopped changing.
+    /// Smallest warm-up in candles that was sufficient on all markets.
     pub needed_warmup: usize,
 }
 
 /// Errors that prevent a validation.
 #[derive(Debug, thiserror::Error)]
 pub enum ValidationError {
-    /// The strategy was not built.
+    /// The strategy cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The strategy panics when it is built, or when its warm-up is requested.
+    /// The strategy panics when it is built, or in `warmup()`.
     #[error("the strategy panics when it is built: {0}")]
     Panic(String),
     /// There are too few candles for the warm-up.
-    #[error("{market}: {given} candles are too few for the warm-up, give at least {needed}")]
+    #[error("{market}: {given} candles are too few for the warm-up; provide at least {needed}")]
     TooFewCandles {
         /// Name of the market.
         market: String,
@@ -81,23 +79,23 @@ impl Validation {
         self.checked.iter().all(|checked| checked.finding != Finding::Failed)
     }
 
-    fn is_changeable(&self) -> bool {
+    fn is_nondeterministic(&self) -> bool {
         let is_found = |checked: &CheckReport| matches!(checked.check, Check::Determinism | Check::Isolation);
         self.checked.iter().any(|checked| checked.finding == Finding::Failed && is_found(checked))
     }
 }
 
-/// Returns the minimum number of candles for a strategy with this warm-up.
+/// Returns the minimum number of candles required to check a strategy with this warm-up.
 pub const fn candles_needed(warmup: usize) -> usize {
     2 * warmup + MIN_CHECKED_CANDLES
 }
 
 /// Runs all checks that need only candles, on each market.
 ///
-/// `progress` is called at the start of each check. `first` is the run of the first instance in this process, on the
-/// first market. See [`Check`] for the individual checks. Panics are caught and reported as findings. Memory
-/// is measured only in a program that has installed the [`CountingAllocator`](super::CountingAllocator).
-/// Fails with [`ValidationError`] if a market is too short for the warm-up.
+/// `progress` is called at the start of each check. `first` is the run of the first strategy instance in this process,
+/// on the first market. [`Check`] describes the individual checks. Panics are caught and reported as findings. Memory
+/// is measured only in a program that has installed the [`CountingAllocator`](super::CountingAllocator). Fails with
+/// [`ValidationError`] if a market is too short for the warm-up.
 pub fn validate(
     subject: &Subject,
     markets: &[Market],
@@ -108,8 +106,8 @@ pub fn validate(
     let declared = first.warmup();
     let mut validation =
         Validation { checked: Vec::new(), signals: 0, declared_warmup: declared, needed_warmup: 0 };
-    if declared > MAX_WARMUP {
-        let words = format!("warmup() returns {declared}, the maximum is {MAX_WARMUP} candles");
+    if declared > MAX_WARMUP_CANDLES {
+        let words = format!("warmup() returns {declared} candles, but the maximum is {MAX_WARMUP_CANDLES}");
         validation.checked.push(Check::Warmup.report(Finding::Failed, words));
         return Ok(validation);
     }
@@ -118,9 +116,9 @@ pub fn validate(
         let (market, given) = (name.clone(), candles.len());
         return Err(ValidationError::TooFewCandles { market, needed, given });
     }
-    // Memory is checked first, before state shared by all instances has grown: later growth may be missed.
+    // Checks memory first: growth may be missed once the state shared by all instances has grown.
     progress(Check::Memory);
-    let memory = run_check(Check::Memory, extremes::memory(subject, declared));
+    let memory = run_check(Check::Memory, extremes::check_memory(subject, declared));
     let walk = unseen_walk(subject, unseen, declared);
     progress(Check::Numbers);
     let benches: Result<Vec<Bench<'_>>, (&Market, RunError)> = (markets.iter().chain([&walk]))
@@ -130,7 +128,7 @@ pub fn validate(
         Ok(benches) => benches,
         Err((market, stop)) => {
             let words = format!("{}: {stop}", market.name);
-            validation.checked.push(stop.check().report(Finding::Failed, words));
+            validation.checked.push(stop.failed_check().report(Finding::Failed, words));
             return Ok(validation);
         }
     };
@@ -138,14 +136,14 @@ pub fn validate(
     validation.signals = given.iter().map(|bench| bench.answers.len()).sum();
     let mut needed = 0;
     let checks: [(Check, &[Bench<'_>], &mut CheckFn<'_>); 8] = [
-        (Check::Numbers, &all, &mut extremes::numbers),
-        (Check::Determinism, given, &mut repeat::determinism),
-        (Check::Isolation, given, &mut repeat::isolation),
-        (Check::LookAhead, given, &mut look_ahead::look_ahead),
-        (Check::Foresight, given, &mut |bench| foresight::foresight(bench, unseen.seed)),
-        (Check::Declaration, &all, &mut declared::declaration),
-        (Check::Warmup, &all, &mut |bench| warm_up::warm_up(bench, &mut needed)),
-        (Check::Restart, given, &mut warm_up::restart),
+        (Check::Numbers, &all, &mut extremes::check_numbers),
+        (Check::Determinism, given, &mut repeat::check_determinism),
+        (Check::Isolation, given, &mut repeat::check_isolation),
+        (Check::LookAhead, given, &mut look_ahead::check_look_ahead),
+        (Check::Foresight, given, &mut |bench| foresight::check_recognition(bench, unseen.seed)),
+        (Check::Declaration, &all, &mut declared::check_declared_signals),
+        (Check::Warmup, &all, &mut |bench| warm_up::check_warm_up(bench, &mut needed)),
+        (Check::Restart, given, &mut warm_up::check_restart),
     ];
     for (check, benches, make) in checks {
         if check != Check::Numbers {
@@ -156,20 +154,19 @@ pub fn validate(
             checked = complete_check(checked, subject, first, &all[markets.len()]);
         }
         let compares_runs = matches!(check, Check::LookAhead | Check::Warmup | Check::Restart);
-        // Runs that are not deterministic differ in every comparison.
-        if validation.is_changeable() && checked.finding == Finding::Failed && compares_runs {
-            checked.words.push_str("; fix determinism and isolation first, which may cause this");
+        // If a strategy is not deterministic, these checks fail too.
+        if validation.is_nondeterministic() && checked.finding == Finding::Failed && compares_runs {
+            checked.words.push_str("; fix determinism and isolation first, because they may cause this");
         }
         validation.checked.push(checked);
     }
     validation.needed_warmup = needed;
     progress(Check::Extremes);
-    validation.checked.push(run_check(Check::Extremes, extremes::extremes(subject, declared)));
+    validation.checked.push(run_check(Check::Extremes, extremes::check_extremes(subject, declared)));
     validation.checked.push(memory);
     Ok(validation)
 }
 
-/// Generates a long walk, to catch rare and late events.
 fn unseen_walk(subject: &Subject, UnseenWalk { seed, candles }: UnseenWalk, warmup: usize) -> Market {
     let walk = random_walk(seed, candles.max(candles_needed(warmup)));
     let candles = at_interval(&walk, subject.bot.interval);
@@ -202,7 +199,7 @@ struct Bench<'a> {
     warmup: usize,
     longer: LongerCandles,
     answers: Vec<Answer>,
-    alone: Vec<Answer>,
+    answers_without_results: Vec<Answer>,
 }
 
 type CheckResult = Result<(Finding, String), RunError>;
@@ -213,11 +210,11 @@ impl<'a> Bench<'a> {
         let strategy = subject.build().map_err(RunError::Build)?;
         let longer = LongerCandles::for_bot(&subject.bot, strategy.longer_intervals()).unwrap_or_default();
         let answers = subject.run(candles, RunMode::FULL)?;
-        let alone = subject.run(candles, RunMode::WITHOUT_RESULTS)?;
-        Ok(Self { subject, market, candles, warmup, longer, answers, alone })
+        let answers_without_results = subject.run(candles, RunMode::WITHOUT_RESULTS)?;
+        Ok(Self { subject, market, candles, warmup, longer, answers, answers_without_results })
     }
 
-    fn history(&self, candles: &[Candle]) -> usize {
+    fn required_history(&self, candles: &[Candle]) -> usize {
         self.longer.history(self.warmup, candles).unwrap_or(candles.len())
     }
 }
@@ -247,27 +244,27 @@ fn run_check(check: Check, found: CheckResult) -> CheckReport {
 }
 
 fn passed(words: impl Into<String>) -> CheckResult {
-    found(Finding::Passed, words)
+    check_result(Finding::Passed, words)
 }
 
 fn noted(words: impl Into<String>) -> CheckResult {
-    found(Finding::Noted, words)
+    check_result(Finding::Noted, words)
 }
 
 fn failed(words: impl Into<String>) -> CheckResult {
-    found(Finding::Failed, words)
+    check_result(Finding::Failed, words)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "checks return this type")]
-fn found(finding: Finding, words: impl Into<String>) -> CheckResult {
+fn check_result(finding: Finding, words: impl Into<String>) -> CheckResult {
     Ok((finding, words.into()))
 }
 
 const SPARE_SYNTHETIC_CANDLES: usize = 1_500;
-/// Limit of the warm-up: every check feeds the candles dozens of times.
+/// Maximum warm-up in candles. A longer warm-up takes too long, because each check feeds the candles dozens of times.
 const MAX_SYNTHETIC_WARMUP: usize = 50_000;
 
-/// Generates a random walk, trends and mean-reverting prices for a warm-up.
+/// Generates three markets for a strategy with this warm-up: a random walk, trends and mean-reverting prices.
 /// The candles have the bot's interval.
 pub fn synthetic_markets(subject: &Subject, warmup: usize) -> Vec<Market> {
     let count = candles_needed(warmup.min(MAX_SYNTHETIC_WARMUP)) + SPARE_SYNTHETIC_CANDLES;

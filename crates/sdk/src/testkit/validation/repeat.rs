@@ -11,31 +11,31 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cell::Cell;
 
-const REPEATS: usize = 3;
+const REPEAT_COUNT: usize = 3;
 const OWN_STATE_HINT: &str =
     "keep state in the fields of the struct, which build() creates for each bot and run";
 
-pub(super) fn determinism(bench: &Bench<'_>) -> CheckResult {
+pub(super) fn check_determinism(bench: &Bench<'_>) -> CheckResult {
     let run = || bench.subject.run(bench.candles, RunMode::FULL);
-    for _ in 0..REPEATS {
+    for _ in 0..REPEAT_COUNT {
         if let Some(candle) = first_difference(&run()?, &bench.answers) {
             return failed(format!(
                 "at candle {candle} two runs over the same candles differ: decisions depend on more than candles and parameters, such as a \
-                 static, a clock, unseeded random numbers, a file or another thread; {OWN_STATE_HINT}, and seed random numbers by a parameter"
+                 static, a clock, unseeded random numbers, a file or another thread; {OWN_STATE_HINT}, and seed random numbers with a parameter"
             ));
         }
     }
     let elsewhere = std::thread::scope(|scope| scope.spawn(run).join());
-    let Ok(elsewhere) = elsewhere else { return failed("it panics in another thread") };
+    let Ok(elsewhere) = elsewhere else { return failed("the strategy panics in another thread") };
     if let Some(candle) = first_difference(&elsewhere?, &bench.answers) {
         return failed(format!(
-            "at candle {candle} a run in another thread differs: decisions depend on state of the thread, such as a thread_local!; {OWN_STATE_HINT}"
+            "at candle {candle} a run in another thread differs: decisions depend on thread-local state, such as a thread_local!; {OWN_STATE_HINT}"
         ));
     }
     if let Some(words) = find_getter_effect(bench)? {
         return failed(words);
     }
-    passed(format!("{} runs give the same decisions", REPEATS + 3))
+    passed(format!("{} runs give the same decisions", REPEAT_COUNT + 3))
 }
 
 fn find_getter_effect(bench: &Bench<'_>) -> Result<Option<String>, RunError> {
@@ -54,13 +54,13 @@ fn find_getter_effect(bench: &Bench<'_>) -> Result<Option<String>, RunError> {
     Ok(Some(format!("at candle {candle} the decision changes if getters are called between candles")))
 }
 
-pub(super) fn isolation(bench: &Bench<'_>) -> CheckResult {
+pub(super) fn check_isolation(bench: &Bench<'_>) -> CheckResult {
     let others = at_interval(&random_walk(41, bench.candles.len()), bench.subject.bot.interval);
     for (others, how) in [(&others[..], "other candles"), (bench.candles, "the same candles")] {
         let run = bench.subject.run_in_parallel(bench.candles, others)?;
         if let Some(candle) = first_difference(&run, &bench.answers) {
             return failed(format!(
-                "at candle {candle} the decision changes next to another bot on {how}: they share state, such as a static; {OWN_STATE_HINT}"
+                "at candle {candle} the decision changes if another bot runs on {how}: the bots share state, such as a static; {OWN_STATE_HINT}"
             ));
         }
     }
@@ -68,15 +68,16 @@ pub(super) fn isolation(bench: &Bench<'_>) -> CheckResult {
     let after = bench.subject.run(bench.candles, RunMode::FULL)?;
     if let Some(candle) = first_difference(&after, &bench.answers) {
         return failed(format!(
-            "at candle {candle} the decision changes after a run over other candles: state outlives a run, such as a static; {OWN_STATE_HINT}"
+            "at candle {candle} the decision changes after a run over other candles: the strategy keeps state between runs, such as a static; {OWN_STATE_HINT}"
         ));
     }
-    passed("other bots, earlier or in parallel, have no effect")
+    passed("bots that run earlier or in parallel have no effect")
 }
 
+/// Number of candles between two calls of `is_enough`.
 const CHECK_STRIDE: usize = 64;
 
-/// Decisions of the first instance of a process.
+/// Decisions of the first strategy instance in a process.
 pub struct FirstRun {
     warmup: usize,
     candles: Vec<Candle>,
@@ -84,8 +85,8 @@ pub struct FirstRun {
 }
 
 impl FirstRun {
-    /// Builds an instance and feeds it the first market until `is_enough` returns true.
-    /// `markets` returns the candles for a given warm-up.
+    /// Builds the strategy and feeds it the first market until `is_enough` returns true.
+    /// `markets` returns the markets for a given warm-up.
     pub fn new(
         subject: &Subject,
         markets: impl FnOnce(usize) -> Vec<Market>,
@@ -105,11 +106,11 @@ impl FirstRun {
         let candles = markets.first().map_or(&[][..], |market| &market.candles[..]);
         let place = Cell::new(0);
         let answers = catch_panic(&place, || {
-            let mut feed = Feed::with(strategy, subject, RunMode::FULL);
+            let mut feed = Feed::with_strategy(strategy, subject, RunMode::FULL);
             let mut decoys = Decoys::from_candles(candles);
             while place.get() < candles.len() && !(place.get().is_multiple_of(CHECK_STRIDE) && is_enough()) {
                 let index = place.get();
-                decoys.with(index, &candles[index], |candle| feed.show(candle, candles, &place));
+                decoys.with_candle(index, &candles[index], |candle| feed.push(candle, candles, &place));
             }
             feed.finish()
         });
@@ -119,7 +120,7 @@ impl FirstRun {
         Ok((Self { warmup, candles, answers }, markets))
     }
 
-    /// Returns the declared warm-up.
+    /// Returns the declared warm-up in candles.
     pub const fn warmup(&self) -> usize {
         self.warmup
     }
@@ -129,18 +130,18 @@ impl FirstRun {
         Ok(match &self.answers {
             Ok(first) => first_difference(first, &later).map(|candle| {
                 format!(
-                    "the first instance of the process decides differently at candle {candle}: keep no state in a static"
+                    "the first instance in the process decides differently at candle {candle}: do not keep state in a static"
                 )
             }),
-            Err(stop) => Some(format!("the first instance of the process fails, but later ones do not: {stop}")),
+            Err(stop) => Some(format!("the first instance in the process fails, but others do not: {stop}")),
         })
     }
 }
 
-/// A request for a trade, with its time.
+/// A strategy's request for a trade, with the candle and price that caused the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// Index of the closed or forming candle, 0-based.
+    /// Index of the current candle, 0-based. The candle may still be forming.
     pub candle: usize,
     /// Index of the price within the candle. The close has the index after the last price.
     pub moment: u8,
@@ -158,16 +159,14 @@ impl From<&Answer> for Decision {
 }
 
 impl Subject {
-    /// Returns the strategy's decisions.
-    /// In memory, decoys replace the candles after the current one. `rivals` run in parallel: half of them are
-    /// built before the strategy, the others after it. Fails with a message if the strategy cannot be built or
-    /// panics.
+    /// Runs the strategy on `candles` and returns its decisions.
+    /// In memory, decoys replace the candles after the current candle. `rivals` run in parallel: half of them are built
+    /// before the strategy, the others after it. Fails with a message if the strategy cannot be built or panics.
     pub fn decisions(&self, candles: &[Candle], rivals: &[Self]) -> Result<Vec<Decision>, String> {
         self.decisions_watched(candles, rivals, &mut || {})
     }
 
     /// Like [`Self::decisions`], but calls `built` after the build and before the first candle.
-    /// Fails with a message if the strategy cannot be built or panics.
     pub fn decisions_watched(
         &self,
         candles: &[Candle],
@@ -177,7 +176,7 @@ impl Subject {
         let place = Cell::new(0);
         let run = || {
             let (before, after) = rivals.split_at(rivals.len() / 2);
-            // A strategy that rejects other parameters has no rival.
+            // Ignores rivals that cannot be built with their parameters.
             let new = |rival| Feed::new(rival, RunMode::FULL).ok().map(|rival| (rival, Cell::new(0)));
             let mut others: Vec<_> = before.iter().filter_map(new).collect();
             let mut own = Feed::new(self, RunMode::FULL)?;
@@ -188,7 +187,8 @@ impl Subject {
                 for (rival, place) in &mut others {
                     rival.feed_next(candles, place);
                 }
-                decoys.with(place.get(), &candles[place.get()], |candle| own.show(candle, candles, &place));
+                let index = place.get();
+                decoys.with_candle(index, &candles[index], |candle| own.push(candle, candles, &place));
             }
             Ok(own.finish()?.iter().map(Decision::from).collect())
         };
@@ -196,7 +196,7 @@ impl Subject {
     }
 
     /// Returns the same strategy on another symbol, with other parameters if possible.
-    /// Parameters change as far as their ranges are known.
+    /// Each integer parameter changes by 1 within its range.
     #[must_use]
     pub fn rival(&self, symbol: crate::Symbol) -> Self {
         let mut rival = self.clone();

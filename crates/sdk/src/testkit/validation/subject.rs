@@ -1,4 +1,4 @@
-//! The strategy under test and its runs: candles in, answers out.
+//! The strategy under test, and the runs that feed it candles and collect its signals.
 
 use super::Check;
 use super::surrogate::Decoys;
@@ -18,7 +18,7 @@ use std::sync::atomic::{self, AtomicU64, AtomicUsize};
 /// A strategy with all inputs needed to build it repeatedly.
 #[derive(Clone)]
 pub struct Subject {
-    /// Entry of the strategy.
+    /// Registry entry of the strategy.
     pub entry: StrategyEntry,
     /// Parameters as a JSON object.
     pub params: Value,
@@ -26,47 +26,47 @@ pub struct Subject {
     pub bot: BotContext,
 }
 
-pub(super) const PRICES_IN_CANDLE: u8 = 4;
+pub(super) const PRICES_PER_CANDLE: u8 = 4;
 
-const SPARE_CAPACITY: usize = 4_096;
+const SPARE_CANDLES: usize = 4_096;
 
 #[derive(Clone, Debug)]
 pub(in crate::testkit) struct Answer {
     pub(in crate::testkit) candle: usize,
-    /// Index of the price inside the candle, or [`PRICES_IN_CANDLE`] for its close.
+    /// Index of the price within the candle, or [`PRICES_PER_CANDLE`] for its close.
     pub(super) moment: u8,
     pub(in crate::testkit) signal: Signal,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(in crate::testkit) struct RunMode {
-    /// Index of the first candle with prices, if the strategy requests them. Earlier candles have none.
+    /// Index of the first candle with prices, if the strategy requests prices. Earlier candles have no prices.
     pub(super) prices_from: usize,
-    pub(super) results: Results,
+    pub(super) results: TradeResults,
     pub(super) inspection: Inspection,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Results {
+pub(super) enum TradeResults {
     Shown,
     Withheld,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub(in crate::testkit) enum RunError {
-    #[error("it cannot be built again: {0}")]
+    #[error("the strategy cannot be built again: {0}")]
     Build(BuildError),
-    #[error("it panics at candle {candle}: {message}")]
+    #[error("the strategy panics at candle {candle}: {message}")]
     Panic { candle: usize, message: String },
     #[error(
-        "at candle {candle} it changes the floating-point mode of the processor, which affects all later calculations: \
-         restore it before returning"
+        "at candle {candle} the strategy changes the floating-point mode of the processor, and with it all later calculations: \
+         restore the mode before returning"
     )]
     FloatMode { candle: usize },
 }
 
 impl RunError {
-    pub(super) const fn check(&self) -> Check {
+    pub(super) const fn failed_check(&self) -> Check {
         match self {
             Self::Build(_) | Self::Panic { .. } => Check::Extremes,
             Self::FloatMode { .. } => Check::Isolation,
@@ -83,8 +83,8 @@ impl RunError {
 
 impl RunMode {
     pub(in crate::testkit) const FULL: Self =
-        Self { prices_from: 0, results: Results::Shown, inspection: Inspection::None };
-    pub(super) const WITHOUT_RESULTS: Self = Self { results: Results::Withheld, ..Self::FULL };
+        Self { prices_from: 0, results: TradeResults::Shown, inspection: Inspection::None };
+    pub(super) const WITHOUT_RESULTS: Self = Self { results: TradeResults::Withheld, ..Self::FULL };
 }
 
 impl Subject {
@@ -95,7 +95,7 @@ impl Subject {
         Ok(Self { entry: StrategyEntry::from_factory::<S>(), params, bot: bot.clone() })
     }
 
-    /// Builds an instance. Also fails if longer intervals are not multiples of the bot's own.
+    /// Builds an instance of the strategy. Also fails if a longer interval is not a multiple of the bot's interval.
     pub fn build(&self) -> Result<Box<dyn Strategy>, BuildError> {
         let strategy = self.entry.build(&self.params, &self.bot)?;
         LongerCandles::for_bot(&self.bot, strategy.longer_intervals())
@@ -115,14 +115,14 @@ impl Subject {
         catch_panic(&place, show)
     }
 
-    /// Like `run`, but with decoys instead of later candles in memory, see [`Decoys`].
+    /// Like `run`, but with [`Decoys`] instead of later candles in memory.
     pub(super) fn run_with_decoys(&self, candles: &[Candle], mode: RunMode) -> Result<Vec<Answer>, RunError> {
         let place = Cell::new(0);
         let show = || {
             let (mut feed, mut decoys) = (Feed::new(self, mode)?, Decoys::from_candles(candles));
             while place.get() < candles.len() {
                 let index = place.get();
-                decoys.with(index, &candles[index], |candle| feed.show(candle, candles, &place));
+                decoys.with_candle(index, &candles[index], |candle| feed.push(candle, candles, &place));
             }
             feed.finish()
         };
@@ -149,9 +149,9 @@ impl Subject {
     }
 }
 
-/// Copies candles with spare capacity. Reads beyond the last candle are then detected without a crash.
+/// Copies candles to a vector with spare capacity, so that a read beyond the last candle does not crash.
 pub(super) fn with_spare_capacity(candles: &[Candle]) -> Vec<Candle> {
-    let mut roomy = Vec::with_capacity(candles.len() + SPARE_CAPACITY);
+    let mut roomy = Vec::with_capacity(candles.len() + SPARE_CANDLES);
     roomy.extend_from_slice(candles);
     roomy
 }
@@ -179,12 +179,12 @@ pub(super) struct Feed<'a> {
 
 impl<'a> Feed<'a> {
     pub(super) fn new(subject: &'a Subject, mode: RunMode) -> Result<Self, RunError> {
-        Ok(Self::with(subject.build().map_err(RunError::Build)?, subject, mode))
+        Ok(Self::with_strategy(subject.build().map_err(RunError::Build)?, subject, mode))
     }
 
-    pub(super) fn with(strategy: Box<dyn Strategy>, subject: &'a Subject, mode: RunMode) -> Self {
+    pub(super) fn with_strategy(strategy: Box<dyn Strategy>, subject: &'a Subject, mode: RunMode) -> Self {
         let longer = LongerCandles::for_bot(&subject.bot, strategy.longer_intervals());
-        // `build` has checked the intervals.
+        // `Subject::build` has checked the intervals.
         let (longer, trades) = (longer.unwrap_or_default(), Trades::new(&subject.bot));
         Self { subject, strategy, longer, mode, trades, answers: Vec::new(), changed_mode: None }
     }
@@ -194,44 +194,44 @@ impl<'a> Feed<'a> {
     }
 
     pub(super) fn feed_next(&mut self, candles: &[Candle], place: &Cell<usize>) {
-        self.show(&candles[place.get()], candles, place);
+        self.push(&candles[place.get()], candles, place);
     }
 
-    pub(super) fn show(&mut self, candle: &Candle, candles: &[Candle], place: &Cell<usize>) {
+    pub(super) fn push(&mut self, candle: &Candle, candles: &[Candle], place: &Cell<usize>) {
         let index = place.get();
         Position::record(index);
-        self.mode.inspection.call(&*self.strategy);
+        self.mode.inspection.call_getters(&*self.strategy);
         if index > 0 && self.subject.entry.wants_prices && index >= self.mode.prices_from {
             self.feed_prices(candle, index);
         }
         let signal = self.longer.feed_candle(candle, &mut *self.strategy);
         place.set(index + 1);
         if let Some(signal) = signal {
-            self.take(Answer { candle: index, moment: PRICES_IN_CANDLE, signal }, candle.time());
+            self.record_answer(Answer { candle: index, moment: PRICES_PER_CANDLE, signal }, candle.time());
         }
-        if self.mode.results == Results::Shown {
+        if self.mode.results == TradeResults::Shown {
             self.trades.settle(candles, index, &mut *self.strategy);
         }
-        self.mode.inspection.call(&*self.strategy);
-        if !is_standard_mode() {
+        self.mode.inspection.call_getters(&*self.strategy);
+        if !is_standard_float_mode() {
             self.changed_mode.get_or_insert(index);
         }
     }
 
     fn feed_prices(&mut self, candle: &Candle, index: usize) {
-        let quarter = self.subject.bot.interval.length().get() / i64::from(PRICES_IN_CANDLE);
+        let quarter = self.subject.bot.interval.length().get() / i64::from(PRICES_PER_CANDLE);
         let path = [candle.open(), candle.low(), candle.high(), candle.close().midpoint(candle.open())];
-        for (moment, value) in (0..PRICES_IN_CANDLE).zip(path) {
+        for (moment, value) in (0..PRICES_PER_CANDLE).zip(path) {
             let time = candle.time() + Millis::new(quarter * i64::from(moment));
             if let Some(signal) = self.strategy.on_price(&Price { time, value }) {
-                self.take(Answer { candle: index, moment, signal }, candle.time());
+                self.record_answer(Answer { candle: index, moment, signal }, candle.time());
             }
         }
     }
 
-    fn take(&mut self, answer: Answer, opened: Millis) {
-        if self.mode.results == Results::Shown {
-            let time = if answer.moment == PRICES_IN_CANDLE {
+    fn record_answer(&mut self, answer: Answer, opened: Millis) {
+        if self.mode.results == TradeResults::Shown {
+            let time = if answer.moment == PRICES_PER_CANDLE {
                 opened + self.subject.bot.interval.length()
             } else {
                 opened
@@ -243,8 +243,8 @@ impl<'a> Feed<'a> {
 }
 
 impl Answer {
-    pub(super) const fn history(&self, start: usize) -> usize {
-        let closed = if self.moment == PRICES_IN_CANDLE { self.candle + 1 } else { self.candle };
+    pub(super) const fn fed_candles(&self, start: usize) -> usize {
+        let closed = if self.moment == PRICES_PER_CANDLE { self.candle + 1 } else { self.candle };
         closed - start
     }
 
@@ -293,7 +293,7 @@ pub(super) fn differences(one: &[Answer], other: &[Answer]) -> Vec<Answer> {
 const STAKE: Money = Money::from_minor(1_000);
 const PROFIT: Money = Money::from_minor(800);
 
-/// Open trades, keyed by the candle at whose close they end. A trade opens at the next candle's open.
+/// Open trades, keyed by the index of the candle at whose close they end. A trade opens at the next candle's open.
 pub(super) struct Trades {
     length: Millis,
     usual: Millis,
@@ -324,7 +324,7 @@ impl Trades {
             for trade in due.remove() {
                 let Some(entry) = candles.get(trade.entry) else { continue };
                 if strategy.wants_settlements() {
-                    strategy.on_settled(&trade.end(entry.open(), candles[last].close()));
+                    strategy.on_settled(&trade.settlement(entry.open(), candles[last].close()));
                 }
             }
         }
@@ -340,7 +340,7 @@ pub(super) fn bet_outcome(direction: Direction, entry: f64, exit: f64) -> Outcom
 }
 
 impl Trade {
-    fn end(&self, entry: f64, exit: f64) -> Settlement {
+    fn settlement(&self, entry: f64, exit: f64) -> Settlement {
         let outcome = bet_outcome(self.direction, entry, exit);
         let profit = match outcome {
             Outcome::Won => PROFIT,
@@ -356,7 +356,7 @@ impl Trade {
 pub(super) enum Inspection {
     None,
     All,
-    /// Index in [`GETTERS`].
+    /// Calls only the getter with this index in [`GETTERS`].
     Only(usize),
 }
 
@@ -374,7 +374,7 @@ pub(super) const GETTERS: [Getter; 8] = [
 ];
 
 impl Inspection {
-    fn call(self, strategy: &dyn Strategy) {
+    fn call_getters(self, strategy: &dyn Strategy) {
         match self {
             Self::None => {}
             Self::All => GETTERS.iter().for_each(|(_, call)| call(strategy)),
@@ -383,14 +383,14 @@ impl Inspection {
     }
 }
 
-/// Far below half the distance between 1 and its neighbours.
+/// Number far below half the distance between 1 and the neighbouring floating-point numbers.
 const TINY_ADDEND: f64 = 1e-30;
 const SUBNORMAL: f64 = 5e-324;
 
-fn is_standard_mode() -> bool {
+fn is_standard_float_mode() -> bool {
     let (one, tiny) = (black_box(1.0), black_box(TINY_ADDEND));
     let (least, subnormal) = (black_box(f64::MIN_POSITIVE), black_box(SUBNORMAL));
-    // The first comparison fails if rounding is upwards, the second if it is downwards or towards zero.
+    // The first comparison fails if the mode rounds upwards, the second if it rounds downwards or towards zero.
     let rounds_to_nearest = black_box(one + tiny) == 1.0 && black_box(one - tiny) == 1.0;
     let keeps_subnormals =
         black_box(least * 0.5).to_bits() != 0 && black_box(subnormal + subnormal).to_bits() == 2;
@@ -403,14 +403,14 @@ static TOTAL_CANDLES: AtomicU64 = AtomicU64::new(0);
 /// Progress of the checks that run in this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// Index of the last candle fed, within its run.
+    /// Index of the last fed candle within the current run.
     pub candle: usize,
-    /// Total number of candles fed, over all runs.
+    /// Total number of candles fed in all runs.
     pub shown: u64,
 }
 
 impl Position {
-    /// Returns the current position.
+    /// Returns the current progress.
     pub fn now() -> Self {
         Self {
             candle: CURRENT_CANDLE.load(atomic::Ordering::Relaxed),
@@ -418,7 +418,7 @@ impl Position {
         }
     }
 
-    /// Records that a candle is about to be fed.
+    /// Records that the candle with this index is about to be fed.
     pub fn record(candle: usize) {
         CURRENT_CANDLE.store(candle, atomic::Ordering::Relaxed);
         TOTAL_CANDLES.fetch_add(1, atomic::Ordering::Relaxed);
@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn recognises_the_default_mode() {
-        assert!(is_standard_mode());
+        assert!(is_standard_float_mode());
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -445,7 +445,7 @@ mod tests {
             let usual = 0x1F80_u32;
             // SAFETY: the register is restored before anything else is computed.
             unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const mode, options(nostack)) };
-            let found = is_standard_mode();
+            let found = is_standard_float_mode();
             // SAFETY: this is the mode that every thread begins with.
             unsafe { asm!("ldmxcsr [{}]", in(reg) &raw const usual, options(nostack)) };
             assert!(!found, "{changed:#x}");

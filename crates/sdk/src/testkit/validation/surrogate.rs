@@ -1,30 +1,29 @@
 //! Variants of given candles: surrogates, other futures, and decoys.
 //!
-//! A genuine rule wins about as often on a surrogate as on the original. A lookup table of the original,
-//! whether keyed by prices, shapes or signs of moves, does not recognize the surrogate. Its win rate
-//! collapses.
+//! A genuine rule wins about as often on a surrogate as on the original. A lookup table of the original, whether keyed
+//! by prices, shapes or signs of moves, does not recognize the surrogate, and the table's win rate collapses.
 
 use super::super::candles::{Rng, rescale, with_numbers};
 use super::foresight::Hits;
 use super::subject::with_spare_capacity;
 use crate::{Candle, Ohlcv};
 
-/// Factor of the raised prices. Large enough to defeat a lookup by price, too small to affect a rule.
+/// Factor by which prices are raised: large enough to defeat a lookup by price, too small to affect a rule.
 const PRICE_LEVEL_FACTOR: f64 = 1.0317;
-/// Maximum relative change of a stirred move, about a tick of a typical move.
-const MAX_STIRRED_CHANGE: f64 = 0.1;
-/// Maximum relative change of a reshaped move: shapes change, directions do not.
+/// Maximum relative change of a jittered price move. For a typical move, this is about one tick.
+const MAX_JITTER_CHANGE: f64 = 0.1;
+/// Maximum relative change of a reshaped price move. Shapes change, but directions do not.
 const MAX_RESHAPED_CHANGE: f64 = 0.5;
-/// Standard deviation of the noise, relative to that of the moves. One direction in seven changes.
+/// Standard deviation of the noise, relative to that of the price moves. One in seven moves changes its direction.
 const NOISE_DEVIATION: f64 = 0.5;
-/// Required excess of a win rate over the surrogate's, in standard errors.
+/// Minimum excess of the original's win rate over the surrogate's win rate, in standard errors.
 /// A normally distributed excess is this large with a probability of one in a billion.
 pub(super) const MIN_EXCESS: f64 = 6.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Surrogate {
     Raised,
-    Stirred,
+    Jittered,
     Reshaped,
     Mirrored,
     Noisy,
@@ -32,13 +31,13 @@ pub(super) enum Surrogate {
 
 impl Surrogate {
     pub(super) const ALL: [Self; 5] =
-        [Self::Raised, Self::Stirred, Self::Reshaped, Self::Mirrored, Self::Noisy];
+        [Self::Raised, Self::Jittered, Self::Reshaped, Self::Mirrored, Self::Noisy];
 
     pub(super) fn describe(self) -> String {
         match self {
             Self::Raised => format!("the same candles {:.0} % higher", 100.0 * (PRICE_LEVEL_FACTOR - 1.0)),
-            Self::Stirred => "candles whose moves differ by at most a tenth".to_owned(),
-            Self::Reshaped => "candles whose moves differ by at most half, in the same directions".to_owned(),
+            Self::Jittered => "the same candles with moves up to 10 % larger or smaller".to_owned(),
+            Self::Reshaped => "the same candles with moves up to 50 % larger or smaller".to_owned(),
             Self::Mirrored => "the same candles upside down".to_owned(),
             Self::Noisy => "the same candles with noise of half a typical move".to_owned(),
         }
@@ -50,7 +49,7 @@ impl Surrogate {
             Self::Raised => {
                 candles.iter().map(|candle| rescale(candle, candle.time(), PRICE_LEVEL_FACTOR)).collect()
             }
-            Self::Stirred => rebuild(candles, |shape| shape.stretched(MAX_STIRRED_CHANGE, &mut chance)),
+            Self::Jittered => rebuild(candles, |shape| shape.stretched(MAX_JITTER_CHANGE, &mut chance)),
             Self::Reshaped => rebuild(candles, |shape| shape.stretched(MAX_RESHAPED_CHANGE, &mut chance)),
             Self::Mirrored => rebuild(candles, |shape| Shape {
                 gap: -shape.gap,
@@ -61,23 +60,23 @@ impl Surrogate {
             }),
             Self::Noisy => {
                 let noise = NOISE_DEVIATION * deviation(candles) * 3.0_f64.sqrt();
-                rebuild(candles, |shape| Shape { body: shape.body + noise * chance.step(), ..shape })
+                rebuild(candles, |shape| Shape { body: shape.body + noise * chance.signed_unit(), ..shape })
             }
         }
     }
 
     /// Returns whether the win rate collapses on the surrogate.
-    /// A moderate decrease is allowed, because an honest edge also shrinks if the candles change much.
+    /// A moderate decrease is allowed, because even an honest edge shrinks on very different candles.
     pub(super) fn is_collapse(self, here: &Hits, there: &Hits) -> bool {
         // Minimum win rate of the original, and maximum share of its excess over 50 % that a collapse leaves.
         let (least, remaining) = match self {
-            Self::Raised | Self::Stirred => (0.0, 1.0),
+            Self::Raised | Self::Jittered => (0.0, 1.0),
             Self::Reshaped => (0.62, 0.35),
             Self::Mirrored | Self::Noisy => (0.65, 0.25),
         };
-        here.share() >= least
-            && here.is_beyond(there, MIN_EXCESS)
-            && there.share() - 0.5 < remaining * (here.share() - 0.5)
+        here.hit_rate() >= least
+            && here.exceeds(there, MIN_EXCESS)
+            && there.hit_rate() - 0.5 < remaining * (here.hit_rate() - 0.5)
     }
 }
 
@@ -104,7 +103,7 @@ impl Shape {
 
     fn stretched(self, most: f64, chance: &mut Rng) -> Self {
         let Self { gap, body, high, low, volume } = self;
-        let stretched = [gap, body, high, low, volume].map(|value| value * (1.0 + most * chance.step()));
+        let stretched = [gap, body, high, low, volume].map(|part| part * (1.0 + most * chance.signed_unit()));
         let [gap, body, high, low, volume] = stretched;
         Self { gap, body, high, low, volume }
     }
@@ -196,8 +195,8 @@ pub(super) fn mirrored(candle: &Candle) -> Candle {
     with_numbers(candle, candle.time(), numbers)
 }
 
-/// Mirrored candles with other volumes and the original times.
-/// One original candle at a time is placed among the decoys. A strategy that reads beyond it finds decoys.
+/// Mirrored candles with other volumes and the original times, used to detect reads of later candles.
+/// One original candle at a time is placed among the decoys. A strategy that reads beyond this candle finds decoys.
 pub(super) struct Decoys(Vec<Candle>);
 
 impl Decoys {
@@ -213,11 +212,11 @@ impl Decoys {
         Self(with_spare_capacity(&decoys))
     }
 
-    pub(super) fn with<T>(&mut self, place: usize, candle: &Candle, show: impl FnOnce(&Candle) -> T) -> T {
-        let decoy = std::mem::replace(&mut self.0[place], *candle);
-        let shown = show(&self.0[place]);
-        self.0[place] = decoy;
-        shown
+    pub(super) fn with_candle<T>(&mut self, at: usize, candle: &Candle, f: impl FnOnce(&Candle) -> T) -> T {
+        let decoy = std::mem::replace(&mut self.0[at], *candle);
+        let result = f(&self.0[at]);
+        self.0[at] = decoy;
+        result
     }
 }
 
@@ -251,7 +250,7 @@ mod tests {
         let within =
             |most: f64| move |before: f64, after: f64| (after - before).abs() <= most * before.abs() + 1e-12;
         check(Surrogate::Raised, near);
-        check(Surrogate::Stirred, within(0.1));
+        check(Surrogate::Jittered, within(0.1));
         check(Surrogate::Reshaped, within(0.5));
         check(Surrogate::Mirrored, |before, after| near(-before, after));
     }
@@ -267,10 +266,10 @@ mod tests {
 
     #[test]
     fn only_a_win_rate_that_collapses_is_a_memory() {
-        let hits = |right| Hits { right, decided: 1_000 };
+        let hits = |wins| Hits { wins, decided: 1_000 };
         for (surrogate, here, there, expected) in [
-            (Surrogate::Stirred, 990, 500, true),
-            (Surrogate::Stirred, 560, 550, false),
+            (Surrogate::Jittered, 990, 500, true),
+            (Surrogate::Jittered, 560, 550, false),
             // An honest edge of 17 points loses half of it to noise.
             (Surrogate::Noisy, 670, 585, false),
             (Surrogate::Noisy, 900, 520, true),
