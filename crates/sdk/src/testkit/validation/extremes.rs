@@ -1,7 +1,9 @@
 //! Checks of signal contents, of signals on extreme candles, and of memory growth.
 
 use super::super::allocator::Allocations;
-use super::super::candles::{at_interval, flat, gappy, random_walk, rescale, shift_times, wild, with_numbers};
+use super::super::candles::{
+    at_interval, flat, gappy, random_walk, rescale, shift_times, wild, with_numbers,
+};
 use super::look_ahead::describe_overread;
 use super::subject::{
     Answer, Feed, RunError, RunMode, Subject, catch_panic, differences, first_difference, with_spare_capacity,
