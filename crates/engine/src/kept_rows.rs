@@ -180,8 +180,8 @@ impl TradeBook {
     }
 
     fn without_rows(&self) -> Self {
-        let Self { refused, no_price, rejected, not_sent, counted_from, news, .. } = *self;
-        Self { refused, no_price, rejected, not_sent, counted_from, news, ..Self::default() }
+        let Self { refused, no_price, rejected, not_sent, counted_from, update_count, .. } = *self;
+        Self { refused, no_price, rejected, not_sent, counted_from, update_count, ..Self::default() }
     }
 
     /// Appends a row of another book, in which the intent has the id `original`.

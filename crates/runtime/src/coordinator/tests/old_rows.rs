@@ -85,7 +85,7 @@ fn forgets_hour_old_intents_but_the_fifty_last_settled() {
         let forgotten = bench.forgotten(at(looked));
         assert_eq!(forgotten, (1..=expected).collect::<Vec<u64>>(), "{remember_s} s, looked at {looked} s");
         let counted = bench.coordinator.session.forgotten;
-        assert_eq!((counted.all, counted.own), (expected, expected));
+        assert_eq!((counted.total, counted.this_run), (expected, expected));
         let kept = 60 - expected as usize;
         assert_eq!((bench.coordinator.doubts.retained_counts(), bench.known().len()), ((kept, kept), kept));
     }
