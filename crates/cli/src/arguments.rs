@@ -17,13 +17,13 @@ pub(crate) struct GlobalArguments {
     /// Configuration file; repeatable, later files override earlier ones
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Vec<PathBuf>,
-    /// Print one JSON document on stdout, and everything else on stderr
+    /// Print one JSON document on stdout, and all other output on stderr
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Hide progress bars, notices and warnings
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Show more detail on stderr; repeatable
+    /// Print more details on stderr; repeat for even more
     #[arg(long, short, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 }
@@ -92,8 +92,9 @@ pub(crate) fn parse_moment(text: &str) -> Result<Millis, String> {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CandleArguments {
-    /// Candles, repeatable: a file SYMBOL_INTERVAL.csv (or .parquet), SYMBOL@INTERVAL=PATH for other names or object
-    /// storage (s3://BUCKET/...), or a catalog series SYMBOL@INTERVAL; trades are priced on the finest candles of a symbol
+    /// Candle source; repeatable. A file SYMBOL_INTERVAL.csv or .parquet, SYMBOL@INTERVAL=PATH for another file name or
+    /// object storage (s3://BUCKET/...), or a catalog series SYMBOL@INTERVAL. Trades are priced on the symbol's finest
+    /// candles
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
     /// Catalog folder to read candles from if --data is not given
@@ -105,11 +106,11 @@ pub(crate) struct CandleArguments {
     /// Skip candles that close after this time
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     to: Option<Millis>,
-    /// Allow trades shorter than the candles; such results prove nothing
+    /// Allow trades that are shorter than a candle; their results prove nothing
     #[arg(long)]
     allow_coarse: bool,
-    /// Rule file to trade instead of the configured bots. Each symbol of --data gets one bot, on its
-    /// longest candles. The duration is one candle unless the rule sets it
+    /// Rule file to trade instead of the configured bots. Each symbol of --data gets one bot, on the symbol's longest
+    /// candles. Trades last one candle unless the rule sets a duration
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     /// Payout of a win, in percent of the stake [default: simulation.payout_percent]

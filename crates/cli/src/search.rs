@@ -25,37 +25,37 @@ pub(crate) struct SearchArguments {
     /// Parameter to search: NAME=VALUES, or NAME for the range declared by the strategy; repeatable
     #[arg(long = "param", value_name = "NAME[=VALUES]")]
     parameters: Vec<String>,
-    /// Condition that every set must meet, such as "slow >= 2 * fast"; repeatable
+    /// Condition that every parameter set must meet, such as "slow >= 2 * fast"; repeatable
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<String>,
-    /// Name of the bot to search, which runs without the others; required if there are several bots
+    /// Name of the bot to search; required if several bots are configured. The other bots do not run
     #[arg(long, value_name = "NAME")]
     bot: Option<String>,
     /// Search method: grid, random, latin-hypercube, sobol or tpe [default: grid if all ranges are finite and --trials is
     /// not set, else sobol]
     #[arg(long, value_name = "WAY")]
     search: Option<Search>,
-    /// Number of sets to try, except for grid [default: 200]
+    /// Number of parameter sets to try; not allowed with grid [default: 200]
     #[arg(long, value_name = "N")]
     trials: Option<u64>,
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Number of sets per batch of tpe; in a plan, each batch is a round of shards [default: 16]
+    /// Number of parameter sets per tpe batch; in a plan, each batch is a round of shards [default: 16]
     #[arg(long, value_name = "N")]
     batch: Option<NonZeroU64>,
     /// Objective: edge (lower 95 % bound of the return per trade, in % of the stake), expectancy (profit in % of all stakes),
     /// sharpe (of daily profits) or drawdown-penalised (profit minus max drawdown)
     #[arg(long, value_name = "FIGURE", default_value_t = Objective::Edge)]
     objective: Objective,
-    /// Minimum number of won and lost trades for a valid set
+    /// Minimum number of won and lost trades for a valid parameter set
     #[arg(long, value_name = "N", default_value_t = 30)]
     min_trades: u64,
-    /// Successive halving: run all sets on the first part of the candles, then the best 1/N of them on
-    /// N times as many candles, and so on
+    /// Successive halving: run all parameter sets on the first part of the candles, then the best 1/N of the sets on N
+    /// times as many candles, and so on
     #[arg(long, value_name = "N")]
     halving: Option<u32>,
-    /// Number of rungs of successive halving
+    /// Number of rungs (stages) of successive halving
     #[arg(long, value_name = "N", default_value_t = 3, requires = "halving")]
     rungs: u32,
     /// Number of threads; does not affect the result [default: number of cores]
@@ -70,7 +70,8 @@ pub(crate) struct LayoutArguments {
     /// Train on all candles from the first one on, instead of on a sliding window
     #[arg(long)]
     anchored: bool,
-    /// Length of a training window, such as 90d; with --anchored, of the first one [default: three tests]
+    /// Length of a training window, such as 90d; with --anchored, length of the first window [default: three test
+    /// windows]
     #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
     train: Option<Millis>,
     /// Length of a test window [default: a third of --train; without --train, sized for five windows]
@@ -79,7 +80,7 @@ pub(crate) struct LayoutArguments {
     /// Gap between training and test, in addition to the longest possible trade
     #[arg(long, value_name = "LENGTH", value_parser = parse_length, default_value = "0m")]
     embargo: Millis,
-    /// Size of the hold-out at the end of the candles, in percent; 0 for none
+    /// Size of the hold-out (the last candles, used only for a final test), in percent of all candles; 0 for none
     #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_hold_out)]
     hold_out: f64,
 }
@@ -93,7 +94,7 @@ pub(crate) struct PlannedArguments {
     /// Folder of the shards and the results [default: folder of the plan]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Location of the plan's candles on this machine, as for sweep; repeatable [default: recorded paths]
+    /// Candle source of the plan on this machine, in the format of `sweep --data`; repeatable [default: recorded paths]
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
     /// Catalog folder on this machine [default: the recorded path]
@@ -102,7 +103,7 @@ pub(crate) struct PlannedArguments {
     /// Number of threads; does not affect the result [default: number of cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Accept plans and shards from another program version; the report mentions it
+    /// Accept plans and shards from another program version; the report mentions the difference
     #[arg(long)]
     allow_other_program: bool,
 }

@@ -36,7 +36,7 @@ use std::path::PathBuf;
 pub(crate) struct BacktestArguments {
     #[command(flatten)]
     candles: CandleArguments,
-    /// External signals to trade in addition: a CSV list of times, like signals.list
+    /// CSV list of timed external signals to trade in addition; same format as signals.list
     #[arg(long, value_name = "FILE", value_parser = parse_list)]
     signals: Option<PathBuf>,
     /// CSV file for the trades
@@ -45,7 +45,7 @@ pub(crate) struct BacktestArguments {
     /// Self-contained HTML file for the report, with charts of candles and trades
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// JSON Lines file for the journal; must not exist yet
+    /// JSON Lines file for the journal; the file must not exist yet
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
     /// No effect; results are no longer cached

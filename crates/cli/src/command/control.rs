@@ -25,7 +25,7 @@ use std::path::PathBuf;
                   halt the next start. `touch candlewick.db.HALT` has the same effect."
 )]
 pub(crate) struct HaltArguments {
-    /// Reason, recorded in the journal
+    /// Reason to record in the journal
     #[arg(long, value_name = "TEXT", default_value = "ordered by hand")]
     reason: String,
     #[command(flatten)]
@@ -152,16 +152,16 @@ pub(crate) struct ResolveArguments {
     /// Number of the trade, without #
     #[arg(value_name = "INTENT")]
     intent: u64,
-    /// Venue id of the trade that the order opened
+    /// Adopt the trade with this venue id as the trade that the order opened
     #[arg(long, value_name = "VENUE_ID", group = "resolution", value_parser = parse_venue_id)]
     adopt: Option<VenueId>,
     /// Confirm that the order opened no trade
     #[arg(long, group = "resolution")]
     not_opened: bool,
-    /// Outcome of a trade that the venue no longer lists: won, lost, draw or cancelled
+    /// Outcome of a closed trade that the venue no longer lists: won, lost, draw or cancelled
     #[arg(long, value_name = "OUTCOME", group = "resolution", value_parser = parse_outcome)]
     settled: Option<Outcome>,
-    /// Reason, recorded in the journal
+    /// Reason to record in the journal
     #[arg(long, value_name = "TEXT", default_value = "decided by hand")]
     reason: String,
     #[command(flatten)]

@@ -25,10 +25,10 @@ pub(crate) struct DashboardArguments {
     /// Listen address; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// Disable halt and resume
+    /// Disable halting and resuming the bot on the page
     #[arg(long)]
     read_only: bool,
-    /// Public host name of a TLS proxy on this machine
+    /// Public host name of a TLS proxy that runs on this machine
     #[arg(long, value_name = "HOST")]
     tls_proxy: Option<String>,
     /// Allow unencrypted access over the network; eavesdroppers can then halt the bot

@@ -99,7 +99,7 @@ pub(super) fn run_watch(arguments: &WatchArguments, context: &Context<'_>) -> Re
                   unknown status, and the settlement with its verification, in UTC. --raw and --json print recorded texts unchanged."
 )]
 pub(crate) struct ExplainArguments {
-    /// Number of the trade, or its id at the venue
+    /// Number of the trade, or the venue's id of the trade
     trade: String,
     /// Print the entries, requests and responses as recorded
     #[arg(long, conflicts_with = "json")]
@@ -195,13 +195,14 @@ pub(crate) struct TradesArguments {
     /// State of the trades
     #[arg(long, value_parser = PossibleValuesParser::new(TradeLine::STATES))]
     state: Option<String>,
-    /// Earliest decision time: a date, a time such as 2026-01-05T12:00:00Z or 17:08, or Unix seconds or milliseconds
+    /// List only trades decided at or after this time: a date, a time such as 2026-01-05T12:00:00Z or 17:08, or Unix
+    /// seconds or milliseconds
     #[arg(long, value_name = "TIME", value_parser = parse_asked)]
     since: Option<AskedTime>,
-    /// End of the range of decision times, exclusive
+    /// List only trades decided before this time
     #[arg(long, value_name = "TIME", value_parser = parse_asked)]
     until: Option<AskedTime>,
-    /// Maximum number of trades; only the latest are listed
+    /// Maximum number of trades; older trades are not listed
     #[arg(long, value_name = "COUNT")]
     last: Option<usize>,
 }

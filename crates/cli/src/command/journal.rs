@@ -32,9 +32,9 @@ pub(crate) enum JournalCommand {
     Backup(BackupArguments),
     /// Copy a journal without old candles and polls
     Compact(CompactArguments),
-    /// Export trades, orders and figures as files for other programs
+    /// Export trades, orders and performance figures as files for other programs
     Export(ExportArguments),
-    /// Update the SQL tables of trades, orders and figures
+    /// Update the SQL tables of trades, orders and performance figures
     Project(ProjectArguments),
 }
 

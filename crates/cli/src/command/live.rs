@@ -41,8 +41,8 @@ pub(crate) struct LiveArguments {
     /// Name of a broker that is built into this program
     #[arg(long, value_name = "NAME", conflicts_with = "sandbox")]
     pub(crate) broker: Option<String>,
-    /// Speed of the embedded venue, as a factor of real time; max runs it in lock-step with the bots
-    /// and ends the run with the candles
+    /// Speed of the embedded venue, as a factor of real time; max runs venue and bots in lock-step and ends the run
+    /// with the last candle
     #[arg(long, requires = "sandbox", value_name = "N|max", value_parser = parse_speed)]
     pub(crate) speed: Option<SandboxSpeed>,
     /// Stop opening trades after this much real time, such as 1h, and end once all trades are settled
@@ -51,22 +51,22 @@ pub(crate) struct LiveArguments {
     /// Wait for an unreachable venue instead of ending with exit code 4; Ctrl-C ends the wait
     #[arg(long, conflicts_with = "sandbox")]
     pub(crate) wait: bool,
-    /// Trade all candles of the embedded venue, as a backtest does, and stop at the last one
+    /// Trade all candles of the embedded venue, as a backtest does, and stop at the last candle
     #[arg(long, requires = "sandbox")]
     pub(crate) until_end: bool,
     /// Trade with real money; also requires CANDLEWICK_ALLOW_REAL=yes
     #[arg(long, conflicts_with = "sandbox")]
     pub(crate) real: bool,
-    /// Candles of the embedded venue, repeatable: a file SYMBOL_INTERVAL.csv (or .parquet),
-    /// SYMBOL@INTERVAL=PATH, or a catalog series SYMBOL@INTERVAL
+    /// Candle source of the embedded venue; repeatable. A file SYMBOL_INTERVAL.csv or .parquet, SYMBOL@INTERVAL=PATH,
+    /// or a catalog series SYMBOL@INTERVAL
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) data: Vec<String>,
-    /// Rule file to trade instead of the configured bots: one bot per symbol of --data, on its
-    /// longest candles
+    /// Rule file to trade instead of the configured bots. Each symbol of --data gets one bot, on the symbol's longest
+    /// candles
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// External signals: a CSV list of times, reloaded when it changes, or - for JSON Lines on
-    /// standard input
+    /// External signals: a CSV list of timed signals, reloaded when the file changes, or - for JSON Lines on standard
+    /// input
     #[arg(long, value_name = "FILE|-")]
     pub(crate) signals: Option<String>,
     /// Show a full-screen view of money, trades, bots, limits and log, with keys to halt, resume

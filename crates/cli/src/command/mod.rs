@@ -53,7 +53,7 @@ const DEFAULT_COLUMNS: usize = 100;
 pub(crate) enum Command {
     /// Replay stored candles through the configured bots
     Backtest(backtest::BacktestArguments),
-    /// Search a bot's parameters over stored candles, on all cores; can be resumed
+    /// Search a bot's parameters on stored candles, using all cores; interrupted searches can be resumed
     Sweep(sweep::SweepArguments),
     /// Optimize a bot's parameters on past candles and test them on later ones, window by window
     WalkForward(walk_forward::WalkForwardArguments),
@@ -61,7 +61,7 @@ pub(crate) enum Command {
     MonteCarlo(monte_carlo::MonteCarloArguments),
     /// Repeat a backtest with other latencies, payouts and price paths, and under stress
     Sensitivity(sensitivity::SensitivityArguments),
-    /// Check, sweep and walk-forward test a rule, and show the verdict and the next step on one page
+    /// Check a rule, search its parameters, test it walk-forward, and report the verdict and the next step
     Tune(tune::TuneArguments),
     /// Compute edge statistics: break-even, trades needed, risk of ruin, verdict
     #[command(subcommand)]
@@ -70,15 +70,15 @@ pub(crate) enum Command {
     Live(live::LiveArguments),
     /// Simulate trades of the bots on a venue's live candles and prices, without a trading token
     Paper(paper::PaperArguments),
-    /// Serve both HTTP APIs of a venue from stored candles, with a demo wallet, for any client
+    /// Serve a venue's two HTTP APIs from stored candles, with a demo wallet, for any client
     Sandbox(sandbox::SandboxArguments),
     /// Stop a bot from opening trades, now or at its next start
     Halt(control::HaltArguments),
     /// Let a halted bot open trades again, and reset its drawdown peak and loss streak
     Resume(control::ResumeArguments),
-    /// Send a signal to a running bot; the same rules apply as to its strategy's signals
+    /// Send a signal to a running bot; the limits for strategy signals apply
     Signal(signal::SignalArguments),
-    /// Reload the settings of a running bot; only limits and [runtime] settings may change
+    /// Reload the settings of a running bot; only [risk] limits and some [runtime] settings may change
     Reload(control::ReloadArguments),
     /// Resolve an order of unknown status manually
     Resolve(control::ResolveArguments),

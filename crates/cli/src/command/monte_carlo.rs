@@ -39,11 +39,11 @@ struct OwnArguments {
     /// Data to resample: candles (the bots trade each path) or trades (as recorded)
     #[arg(long, value_name = "WHAT", default_value_t = Resampling::Candles)]
     resample: Resampling,
-    /// Number of paths
+    /// Number of simulated paths
     #[arg(long, value_name = "N", default_value = "1000")]
     paths: NonZeroU64,
-    /// Mean block length, in candles or trades [default: method of Politis and White (2004), applied
-    /// to the size of moves or the return of trades]
+    /// Mean block length, in candles or trades [default: method of Politis and White (2004), applied to move sizes or
+    /// trade returns]
     #[arg(long, value_name = "N")]
     block: Option<f64>,
     /// Random seed

@@ -34,7 +34,8 @@ pub(crate) struct SandboxArguments {
     /// Faults: none, mixed, all, or a list such as errors:0.2,latency:300ms
     #[arg(long, value_name = "PROFILE")]
     faults: Option<FaultProfile>,
-    /// Candles, repeatable: a file SYMBOL_INTERVAL.csv (or .parquet), SYMBOL@INTERVAL=PATH, or a catalog series SYMBOL@INTERVAL
+    /// Candle source; repeatable. A file SYMBOL_INTERVAL.csv or .parquet, SYMBOL@INTERVAL=PATH, or a catalog series
+    /// SYMBOL@INTERVAL
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
     /// Initial venue time: a date, an ISO 8601 time, or Unix seconds or milliseconds

@@ -40,16 +40,16 @@ pub(crate) struct SignalArguments {
     /// Signal list to check against the configured bots, line by line, without sending signals
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
-    /// Id of the signal; duplicates are dropped
+    /// Id of the signal; the bot drops a signal whose id it has already received
     #[arg(long, value_name = "TEXT")]
     id: Option<String>,
-    /// Lifetime of the signal, such as 5s or 500ms; limits may reject it earlier
+    /// Time until the signal expires, such as 5s or 500ms; a limit may reject the signal earlier
     #[arg(long, value_name = "TIME", value_parser = duration_ms)]
     expires: Option<u32>,
     /// Duration of the trade, such as 05:00 or M5 [default: the bot's duration]
     #[arg(long = "duration", aliases = ["close-type", "expiry"], value_name = "CODE", value_parser = parse_close_type)]
     close_type: Option<CloseType>,
-    /// Reason, recorded in the journal
+    /// Reason to record in the journal
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     #[command(flatten)]

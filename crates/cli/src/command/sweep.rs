@@ -61,7 +61,7 @@ struct OwnArguments {
     /// Output folder, local or on object storage (s3://BUCKET/FOLDER)
     #[arg(long, value_name = "DIR", default_value = "sweep")]
     out: PathBuf,
-    /// Number of best sets to show
+    /// Number of best parameter sets to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
 }
@@ -71,7 +71,7 @@ enum Step {
     /// Split a sweep into shards for several machines and write plan.json
     #[command(after_help = "Example:\n  candlewick sweep plan --shards 4 --bot btc-rsi --param period=5..30")]
     Plan {
-        /// Number of shards; with --search tpe, per round
+        /// Number of shards (with --search tpe, number per round)
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
@@ -90,7 +90,7 @@ enum Step {
     Merge {
         #[command(flatten)]
         planned: PlannedArguments,
-        /// Number of best sets to show
+        /// Number of best parameter sets to show
         #[arg(long, value_name = "N", default_value_t = 10)]
         top: usize,
     },

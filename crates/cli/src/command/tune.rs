@@ -55,10 +55,10 @@ pub(crate) struct TuneArguments {
     rule: Option<PathBuf>,
     #[command(flatten)]
     search: SearchArguments,
-    /// Size of the hold-out at the end of the candles, in percent; no other step uses it
+    /// Size of the hold-out (the last candles, used only for a final test), in percent of all candles
     #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_hold_out)]
     hold_out: f64,
-    /// Test on the hold-out, once, if the walk-forward tests show an edge
+    /// Test once on the hold-out, but only if the walk-forward tests show an edge
     #[arg(long)]
     open_hold_out: bool,
     /// Output folder for trials and results

@@ -70,19 +70,19 @@ struct HoldOutArguments {
     /// Also test once on the hold-out
     #[arg(long)]
     open_hold_out: bool,
-    /// Open a used hold-out again; the result is marked and does not show an edge
+    /// Test again on a hold-out that was already used; the result is marked and cannot show an edge
     #[arg(long, requires = "open_hold_out")]
     again: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum Step {
-    /// Split a walk into shards for several machines and write plan.json
+    /// Split a walk-forward test into shards for several machines and write plan.json
     #[command(
         after_help = "Example:\n  candlewick walk-forward plan --shards 40 --bot btc-rsi --param period=5..30"
     )]
     Plan {
-        /// Minimum number of shards. Every window gets the same number, or one with --search tpe
+        /// Minimum number of shards. Every window gets the same number of shards (one shard with --search tpe)
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]

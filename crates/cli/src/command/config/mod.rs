@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick config check --config config/demo.toml")]
 pub(crate) enum ConfigCommand {
-    /// Create a commented configuration from a few answers
+    /// Create a commented configuration from your answers to a few questions
     Init(init::InitArguments),
     /// Show the effective configuration with the origin of each value; secrets are masked
     #[command(after_help = "Example:\n  candlewick config show --config config/demo.toml")]

@@ -25,7 +25,8 @@ pub(crate) struct CheckArguments {
     /// Catalog series SYMBOL@INTERVAL, or files in any import format [default: the whole catalog]
     #[arg(value_name = "SERIES")]
     names: Vec<String>,
-    /// Trading hours: always, currencies, or days, hours and a time zone [default: derived from the symbol]
+    /// Trading hours: always, currencies, or a text such as "Mon-Fri 09:30-16:00 America/New_York" [default: derived
+    /// from the symbol]
     #[arg(long)]
     session: Option<MarketHours>,
     /// Day without trading, such as 2024-12-25; repeatable. For currencies, the day ends at 17:00 in
@@ -35,7 +36,7 @@ pub(crate) struct CheckArguments {
     /// Threshold for spikes and jumps, as a multiple of the typical candle range
     #[arg(long, value_name = "RANGES", default_value_t = CheckSettings::default().spike_ranges, value_parser = parse_ranges)]
     spike: f64,
-    /// Minimum length of a flat stretch, in consecutive candles without movement
+    /// Number of consecutive candles without movement from which they count as flat
     #[arg(long, value_name = "CANDLES", default_value_t = CheckSettings::default().flat_candles, value_parser = clap::value_parser!(u64).range(2..))]
     flat: u64,
     /// Kinds of problems to ignore, comma-separated
@@ -116,8 +117,8 @@ pub(crate) struct RepairArguments {
     /// Write a repaired copy: to a folder "fixed" next to the file, or as a new version in the catalog
     #[arg(long)]
     fix: bool,
-    /// Additional kinds to repair, comma-separated: closed, spike and flat (rows are removed),
-    /// revised (rows are updated), conflict=first, last or larger (that row is kept)
+    /// Additional kinds of problems to repair, comma-separated: closed, spike and flat (removes the rows), revised
+    /// (updates the rows), conflict=first, last or larger (keeps the named row)
     #[arg(long, value_name = "KINDS", value_delimiter = ',', requires = "fix", value_parser = parse_extra_repair)]
     also: Vec<ExtraRepair>,
     /// Output file for the repaired candles, .csv or .parquet

@@ -47,7 +47,8 @@ pub(crate) struct FetchArguments {
     /// Stop recording after this much real time, such as 8h
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span, requires = "record")]
     run_for: Option<Millis>,
-    /// Asset type: crypto, forex or otc [default: that of the bot on this symbol, or derived from the name]
+    /// Asset type: crypto, forex or otc [default: asset type of the bot on this symbol, or derived from the symbol's
+    /// name]
     #[arg(long, value_name = "TYPE")]
     asset_type: Option<AssetType>,
     /// Maximum requests per second for each series, 0 for no limit; broker.requests_per_second limits the total

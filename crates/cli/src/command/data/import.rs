@@ -120,7 +120,8 @@ pub(crate) struct ReadingArguments {
     /// Meaning of the timestamps: open or close of the candle
     #[arg(long, value_name = "END", default_value = "open")]
     stamped: BarTime,
-    /// Columns of a table, in order: time, date, clock, open, high, low, close, volume, and - to ignore one [default: by their names]
+    /// Columns of a table, in order: time, date, clock, open, high, low, close, volume, and - for an ignored column
+    /// [default: by column names]
     #[arg(long, allow_hyphen_values = true, value_name = "NAMES")]
     columns: Option<ColumnRoles>,
     /// Column separator of a table: comma, semicolon, tab, bar or space [default: detected]

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick data generate --symbol BTCUSDT --days 14")]
 pub(crate) enum DataCommand {
-    /// Download candles from the venue into the catalog, or record its prices
+    /// Download candles from the venue into the catalog, or record venue prices
     Fetch(fetch::FetchArguments),
     /// Import candles from other programs and sources into the catalog
     Import(import::ImportArguments),
@@ -34,7 +34,7 @@ pub(crate) enum DataCommand {
     List(ListArguments),
     /// Export candles from the catalog or from a file as CSV or Parquet
     Export(ExportArguments),
-    /// Generate synthetic candles from a seed, to test strategies but not their profit
+    /// Generate synthetic candles from a seed, to test how strategies behave (not their profit)
     Generate(GenerateArguments),
 }
 
@@ -140,7 +140,7 @@ pub(crate) struct GenerateArguments {
     /// Symbol of the candles; also affects the random numbers
     #[arg(long)]
     symbol: Symbol,
-    /// Asset type: crypto, forex or otc [default: derived from the name]
+    /// Asset type: crypto, forex or otc [default: derived from the symbol's name]
     #[arg(long, value_name = "TYPE")]
     asset_type: Option<AssetType>,
     /// Interval of the candles, a multiple of 5s
@@ -179,7 +179,7 @@ pub(crate) struct GenerateArguments {
     /// Output folder for the CSV file
     #[arg(long, default_value = ".", value_name = "FOLDER")]
     out: PathBuf,
-    /// Store the candles in this catalog folder instead [default: data.catalog]
+    /// Store the candles in this catalog folder instead of a CSV file [default: data.catalog]
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     #[expect(clippy::option_option, reason = "the type of a flag with an optional value")]
     catalog: Option<Option<PathBuf>>,

@@ -20,13 +20,13 @@ use clap::{Args, Subcommand};
 pub(crate) enum EdgeCommand {
     /// Compute the break-even win rate of a payout
     BreakEven(BreakEvenArguments),
-    /// Measure the value of a gate that opens on the results of virtual trades
+    /// Measure the value of a trade gate that opens after certain results of virtual trades
     Gate(verdict::GateArguments),
     /// Compute the number of trades needed to show an edge
     Plan(PlanArguments),
     /// Compute the risk of ruin for given stakes, and the balance that avoids it
     Ruin(ruin::RuinArguments),
-    /// Judge the edge of recorded or counted trades
+    /// Decide whether recorded or counted trades show an edge
     Verdict(verdict::VerdictArguments),
 }
 
@@ -113,7 +113,8 @@ pub(crate) struct PlanArguments {
     /// Payout in percent [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
     payout: Option<f64>,
-    /// Win rates above break-even, in percentage points; one point is an edge of (1 + payout) % of stake
+    /// Distances above the break-even win rate, in percentage points; one point is an edge of (1 + payout) % of the
+    /// stake
     #[arg(long, value_name = "POINTS", value_delimiter = ',', value_parser = parse_points, default_values_t = [2.0, 3.0, 5.0, 10.0])]
     points: Vec<f64>,
     /// Error rate: probability of finding an edge that does not exist [default: risk.verdict.alpha]

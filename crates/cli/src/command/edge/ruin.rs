@@ -42,10 +42,10 @@ pub(crate) struct RuinArguments {
     /// First stake of a martingale ladder, which raises the stake after losses
     #[arg(long, value_name = "AMOUNT", group = "plan")]
     martingale: Option<Decimal>,
-    /// Factor between levels [default: enough to recover all losses plus the first profit]
+    /// Stake factor between ladder levels [default: recovers all losses plus the first profit]
     #[arg(long, value_name = "FACTOR", value_parser = parse_factor, requires = "martingale")]
     factor: Option<f64>,
-    /// Number of levels, including the first
+    /// Number of ladder levels, including the first stake
     #[arg(long, value_name = "N", requires = "martingale", default_value_t = 6)]
     levels: u32,
     /// Maximum stake of the ladder
@@ -63,13 +63,13 @@ pub(crate) struct RuinArguments {
     /// Payout in percent [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
     payout: Option<f64>,
-    /// Horizon in trades [default: risk.ruin_horizon_trades]
+    /// Horizon in number of trades [default: risk.ruin_horizon_trades]
     #[arg(long, value_name = "N")]
     trades: Option<u32>,
     /// Minimum stake [default: risk.min_stake]
     #[arg(long, value_name = "AMOUNT")]
     min_stake: Option<Decimal>,
-    /// Share of draws, in percent
+    /// Share of trades that end in a draw, in percent
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
     draws: Option<f64>,
     /// Trades won so far
@@ -78,7 +78,7 @@ pub(crate) struct RuinArguments {
     /// Trades lost so far
     #[arg(long, value_name = "N", requires = "won")]
     lost: Option<u64>,
-    /// Additional win rate to compute, in percent
+    /// Additional win rate for which to compute the risk, in percent
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
     win_rate: Option<f64>,
     /// Maximum acceptable risk of ruin, in percent [default: risk.max_ruin_probability]

@@ -140,40 +140,41 @@ pub(crate) struct GateArguments {
     /// CSV file of trades
     #[arg(long, value_name = "FILE")]
     trades: PathBuf,
-    /// Open after this many consecutive virtual losses
+    /// Open the gate after this many consecutive virtual losses
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     after_virtual_losses: Option<u32>,
-    /// Open while the win rate of recent trades, both virtual and real, is at least this
+    /// Open the gate while the win rate of recent trades (virtual and real) is at least this percentage
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate, requires = "over")]
     virtual_win_rate: Option<f64>,
-    /// Number of recent trades in the win rate
+    /// Number of recent trades that --virtual-win-rate covers
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "virtual_win_rate")]
     over: Option<u32>,
-    /// Close after this many consecutive real losses
+    /// Close the gate after this many consecutive real losses
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     close_after_losses: Option<u32>,
-    /// Close after this many real trades [default: 1 with --after-virtual-losses if nothing else closes it]
+    /// Close the gate after this many real trades [default: 1 with --after-virtual-losses if nothing else closes the
+    /// gate]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     close_after_trades: Option<u32>,
-    /// Close after this many real wins
+    /// Close the gate after this many real wins
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     close_after_wins: Option<u32>,
-    /// Close and reset the counts at the start of each day
+    /// Close the gate and reset the counts at the start of each day
     #[arg(long, value_name = "WHEN", value_enum)]
     resets: Option<Resets>,
-    /// Maximum number of openings per day
+    /// Maximum number of gate openings per day
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), requires = "resets")]
     openings: Option<u32>,
-    /// Start of the day
+    /// Time at which a day starts
     #[arg(long, value_name = "HH:MM", default_value = "00:00", requires = "resets")]
     day_start: String,
-    /// Time zone of the day, an IANA name
+    /// Time zone in which a day starts, as an IANA name
     #[arg(long, value_name = "ZONE", default_value = "UTC", requires = "resets")]
     day_timezone: String,
     /// Payout in percent, for CSV files without payouts [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
     payout: Option<f64>,
-    /// Number of random gates, and of random permutations of the trades
+    /// Number of random gates, and number of random permutations of the trades
     #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(99..=1_000_000))]
     draws: u32,
     /// Random seed

@@ -40,7 +40,7 @@ const MIN_LENGTH_HINT: &str = "the checks need twice the warm-up plus 100 candle
 pub(crate) struct CheckArguments {
     /// Name of the strategy
     name: String,
-    /// Parameter KEY=VALUE; repeatable [default: that of the configured bot, or of the strategy]
+    /// Parameter KEY=VALUE; repeatable [default: value of the configured bot, or of the strategy]
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_parameter)]
     param: Vec<(String, Value)>,
     /// Name of the bot in --config, if several use this strategy
@@ -49,19 +49,20 @@ pub(crate) struct CheckArguments {
     /// Candles: SYMBOL_INTERVAL.csv or .parquet, SYMBOL@INTERVAL=PATH, or a catalog series SYMBOL@INTERVAL
     #[arg(long, value_name = "NAME")]
     data: Option<DataName>,
-    /// Symbol of the synthetic candles [default: that of the configured bot, or BTCUSDT]
+    /// Symbol of the synthetic candles [default: symbol of the configured bot, or BTCUSDT]
     #[arg(long, conflicts_with = "data")]
     symbol: Option<Symbol>,
-    /// Interval of the synthetic candles [default: that of the configured bot, or 1m]
+    /// Interval of the synthetic candles [default: interval of the configured bot, or 1m]
     #[arg(long, conflicts_with = "data")]
     interval: Option<Interval>,
-    /// Trade duration, such as 05:00 [default: that of the configured bot, or one interval]
+    /// Trade duration, such as 05:00 [default: duration of the configured bot, or one candle interval]
     #[arg(long = "duration", alias = "close-type", value_name = "CODE")]
     close_type: Option<CloseType>,
     /// Seed of the unseen random walk, to reproduce a finding [default: random]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Number of candles of the unseen random walk; rare cheats need more [default: enough for a quick check]
+    /// Number of candles of the unseen random walk; more candles detect rarer cheats [default: enough for a quick
+    /// check]
     #[arg(long, value_name = "N")]
     unseen: Option<usize>,
     /// Total time limit for the checks, in seconds
