@@ -1,4 +1,4 @@
-//! The builder of a command line program: registers strategies and brokers, then runs.
+//! Builder of a command-line program with registered strategies and brokers.
 
 use crate::arguments::GlobalArguments;
 use crate::command::{self, Command};
@@ -100,7 +100,7 @@ impl App {
             .with_strategy_entry(candlewick_rules::entry())
     }
 
-    /// Adds a strategy type. [`App::run`] fails with any registration error ([`RegistryError`]).
+    /// Adds a strategy type. A registration error makes [`App::run`] fail.
     #[must_use]
     pub fn with_strategy<S: StrategyFactory>(self) -> Self {
         self.with_strategy_entry(StrategyEntry::from_factory::<S>())
@@ -111,7 +111,7 @@ impl App {
         Self { registry: self.registry.and_then(|registry| registry.with_entry(entry)), ..self }
     }
 
-    /// Adds a broker for `live --broker NAME`. Each run calls `connect` in its tokio runtime.
+    /// Adds a broker for `live --broker NAME`. Every live run calls `connect` once, inside the tokio runtime.
     #[must_use]
     pub fn with_broker(
         mut self,
@@ -122,14 +122,14 @@ impl App {
         self
     }
 
-    /// Sets the package folder, from `env!("CARGO_MANIFEST_DIR")`. [`App::run`] fails if cargo runs
+    /// Sets the folder of this program's package: `env!("CARGO_MANIFEST_DIR")`. [`App::run`] fails if cargo started
     /// the program for another package.
     #[must_use]
     pub fn built_in(self, folder: &'static str) -> Self {
         Self { built_in: Some(folder), ..self }
     }
 
-    /// Returns the long flags of a command such as `edge verdict`, including aliases, without dashes.
+    /// Returns the long flags of a command such as `edge verdict`. Aliases are included, dashes are not.
     pub fn long_flags(path: &[String]) -> Vec<String> {
         let mut command = Arguments::command();
         command.build();

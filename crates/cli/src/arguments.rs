@@ -1,4 +1,4 @@
-//! Arguments that several commands share, and their parsers.
+//! Arguments that several commands share, and parsers of argument values.
 #![allow(clippy::doc_markdown, reason = "the documentation of arguments is the help printed by clap")]
 
 use crate::context::Context;
@@ -55,7 +55,7 @@ pub(crate) fn parse_speed(text: &str) -> Result<SandboxSpeed, String> {
     let factor = text.parse().ok().filter(|factor: &f64| *factor > 0.0 && *factor <= 1e6);
     factor
         .map(SandboxSpeed::Times)
-        .ok_or_else(|| "use a factor above 0 and at most 1000000, or max".to_owned())
+        .ok_or_else(|| "use max, or a factor above 0 and up to 1000000".to_owned())
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the signature required by clap")]
@@ -85,7 +85,7 @@ pub(crate) fn parse_length(text: &str) -> Result<Millis, String> {
         .ok_or_else(|| "use a whole number and a unit m, h, d or w, such as 90d or 12h".to_owned())
 }
 
-/// Parses a date, an ISO 8601 time or a Unix time, in seconds or milliseconds by its magnitude.
+/// Parses a date, an ISO 8601 time, or a Unix time in seconds or (for large numbers) milliseconds.
 pub(crate) fn parse_moment(text: &str) -> Result<Millis, String> {
     candlewick_sandbox::parse_moment(text).map_err(|error| error.to_string())
 }
@@ -136,16 +136,16 @@ pub(crate) fn replay_basis(choice: &CandleChoice, prices: PriceSource) -> Replay
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AskedTime {
     Moment(Millis),
-    /// Time of day; resolves to its last occurrence up to the end of the journal.
+    /// Time of day. The last such time before the end of the journal is meant.
     OfDay(NaiveTime, String),
-    /// Month, day and time without a year; resolves to its last occurrence.
+    /// Month, day and time without a year. The last such time before the end of the journal is meant.
     OfYear(String),
 }
 
 const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
 const IN_YEAR: [&str; 2] = ["%Y %m-%d %H:%M", "%Y %m-%d %H:%M:%S"];
 
-/// Parses a time like [`parse_moment`], or as printed by `live`: `17:08`, `17:08:30`, `01-05 17:08:30`.
+/// Parses the formats of [`parse_moment`] and the times that `live` prints, such as `17:08` or `01-05 17:08:30`.
 pub(crate) fn parse_asked(text: &str) -> Result<AskedTime, String> {
     if let Some(time) = TIMES.iter().find_map(|form| NaiveTime::parse_from_str(text, form).ok()) {
         return Ok(AskedTime::OfDay(time, text.to_owned()));
@@ -156,7 +156,7 @@ pub(crate) fn parse_asked(text: &str) -> Result<AskedTime, String> {
     }
     let moment = parse_moment(text).map(AskedTime::Moment);
     moment.map_err(|problem| {
-        format!("{problem}; or a time as printed by live, such as 17:08 or \"01-05 17:08:30\"")
+        format!("{problem}; times printed by `live` are also valid, such as 17:08 or \"01-05 17:08:30\"")
     })
 }
 
@@ -186,7 +186,7 @@ impl AskedTime {
     pub(crate) fn say(&self, last: Millis, context: &Context<'_>) {
         if let (Self::OfDay(_, text) | Self::OfYear(text), Some(moment)) = (self, self.resolve_before(last)) {
             let moment = utc(moment);
-            context.say(&format!("note: {text} means {moment}, its last occurrence in the journal"));
+            context.say(&format!("note: {text} means {moment}, the last such time in the journal"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Rules and combinations of bots: descriptions, condition counts, and the value of gates.
+//! Reports about rules and combinations: descriptions, condition counts and replays of trade gates.
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -28,8 +28,8 @@ pub(crate) fn describe_gates(bots: &[BotSettings], registry: &Registry) -> Vec<S
     let describe = |(bot, gate): (&BotSettings, Option<GateView>)| {
         let GateView { rule, history, .. } = gate?;
         let continues = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
-        let ladder = if continues { "; the ladder continues while the gate is closed" } else { "" };
-        let warmup = format!("; the first state comes from the {history} candles before the first signal");
+        let ladder = if continues { "; the stake ladder continues while the gate is closed" } else { "" };
+        let warmup = format!("; the {history} candles before the first signal set the initial gate state");
         let warmup = if history > 0 { warmup } else { String::new() };
         Some(format!("{}: {rule}{ladder}{warmup}", bot.name))
     };

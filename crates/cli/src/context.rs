@@ -1,4 +1,4 @@
-//! Context of a command, journal arguments, and async runtimes.
+//! Command context, journal arguments and async runtimes.
 
 use crate::arguments::{GlobalArguments, parse_journal};
 use crate::failure::{Ending, Failure};
@@ -65,7 +65,7 @@ impl JournalArguments {
         Ok((loaded, url))
     }
 
-    /// Like [`Self::load`], but finds the running bot without `--journal`. Fails if several are running.
+    /// Like [`Self::load`], but without `--journal`, finds the running bot. Fails if several bots are running.
     pub(crate) fn load_running(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
         let (mut loaded, url) = self.load(context)?;
         if self.journal.is_some() {

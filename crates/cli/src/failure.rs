@@ -23,23 +23,23 @@ use candlewick_statistics::StatisticsError;
 use console::Term;
 use std::fmt::Write as _;
 
-/// Exit codes of success.
+/// Exit codes of successful commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Everything is done, or SIGTERM caused an orderly stop.
+    /// The command has finished, or SIGTERM caused an orderly stop.
     Done = 0,
     /// Ctrl-C caused an orderly stop.
     Interrupted = 130,
 }
 
-/// Exit codes of failure.
+/// Exit codes of failed commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     Unexpected = 1,
     Configuration = 2,
     Data = 3,
     Venue = 4,
-    /// Failed check, for example of `parity`, `strategy check`, `data check` or `doctor`.
+    /// A check failed, for example in `parity`, `strategy check`, `data check` or `doctor`.
     Check = 5,
     Stopped = 6,
     JournalHeld = 7,
@@ -128,12 +128,12 @@ impl Failure {
     }
 }
 
-/// Escapes line breaks in quoted text, so that it cannot imitate our indented lines.
+/// Escapes line breaks in quoted text, so that the text cannot imitate indented lines of this program.
 fn escape_quoted_lines(text: &str) -> String {
     text.split("\n  ").map(visible).collect::<Vec<_>>().join("\n  ")
 }
 
-/// Ends a command that continued after failures: prints all but the last and returns the last.
+/// Prints all failures but the last, and returns the last one as the error.
 pub(crate) fn fail_with_last(mut failures: Vec<Failure>) -> Result<(), Failure> {
     let last = failures.pop();
     failures.iter().for_each(Failure::print);
@@ -195,7 +195,7 @@ impl From<ReportError> for Failure {
             ReportError::Statistics(_) => Self::new(FailureKind::Configuration, error),
             ReportError::Document(_) => Self::new(FailureKind::Unexpected, error),
             ReportError::UnreadableTrades { .. } => {
-                Self::new(FailureKind::Data, error).hint("name a CSV file of trades")
+                Self::new(FailureKind::Data, error).hint("pass a CSV file of trades")
             }
             ReportError::InvalidTrades { .. } | ReportError::TradesWithoutTimes => {
                 Self::new(FailureKind::Data, error).hint(TRADE_COLUMNS_HINT)

@@ -39,7 +39,7 @@ pub(crate) struct LogWriter {
 pub(crate) enum Line {
     Text(String),
     Warning(String),
-    /// Sends subsequent lines to a view, and also to the target unless it is a terminal.
+    /// Sends later lines to a view, and also to the log target unless the target is a terminal.
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
     Divert(SyncSender<String>),
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
@@ -73,7 +73,7 @@ impl LogWriter {
         self.send(Line::Text(text));
     }
 
-    /// Prints a failure if the log is JSON. Returns whether it was printed.
+    /// Prints a failure if the log is JSON. Returns whether the failure was printed.
     pub(crate) fn print_failure(&self, text: &str) -> bool {
         let is_json = self.form.is_json();
         if is_json {
@@ -82,7 +82,7 @@ impl LogWriter {
         is_json
     }
 
-    /// Prints a run event (a JSON object), merged into a log line.
+    /// Prints a JSON log line that contains the fields of a run event (a JSON object).
     pub(crate) fn print_event(&self, name: &str, event: &str) {
         let line = self.form.json_line("INFO", &name.replace('_', " "));
         let (line, event) = (line.trim_end().trim_end_matches('}'), json(event));
@@ -422,7 +422,7 @@ mod tests {
             lines.iter().map(|line| (line["level"].as_str().unwrap(), line["message"].as_str().unwrap()));
         let price = format!("EURUSD: no price: {hostile}");
         let failure = format!("error: {hostile}");
-        let again = format!("... and 12 more of these in the last 0 s: {price}");
+        let again = format!("... and 12 similar in the last 0 s, latest: {price}");
         let expected = [
             ("WARN", price.as_str()),
             ("ERROR", "heard"),

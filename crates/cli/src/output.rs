@@ -39,7 +39,7 @@ fn write_out(text: &str) -> Result<(), Failure> {
     write_line(text).map(drop)
 }
 
-/// Writes to stdout. Returns `false` if its reader has closed it, as `| head` does.
+/// Writes to stdout. Returns `false` if the reader has closed the pipe, as `| head` does.
 fn write_line(text: &str) -> Result<bool, Failure> {
     if host::capture(text) {
         return Ok(true);
@@ -111,7 +111,7 @@ pub(crate) fn write_file(
     write_whole_file(path, write).map_err(|error| unwritable(flag, path, error))
 }
 
-/// Writes all files into a new folder atomically. The folder gets its name once it is complete.
+/// Writes all files into a new folder atomically: the complete folder is renamed to its final name.
 pub(crate) fn write_folder(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
     let name = folder.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     let partial = folder.with_file_name(format!(".{name}.partial-{}", std::process::id()));

@@ -90,7 +90,7 @@ impl app::ProgressBar for Progress {
 }
 
 pub(crate) struct Spinner {
-    /// Dropped with the spinner, which ends the thread.
+    /// Ends the spinner thread when dropped.
     _done: Option<mpsc::Sender<()>>,
 }
 

@@ -1,4 +1,4 @@
-//! Repeated warnings are shown once and then counted.
+//! Suppression of repeated warnings, which are shown once and then counted.
 //!
 //! Warnings are of the same kind if they match up to the first colon (symbol, intent, request) and,
 //! ignoring numbers, up to the second. Each kind is shown once per span. Further limits apply to
@@ -78,7 +78,7 @@ impl Tally {
         }
         let seconds = now.saturating_sub(self.since).as_secs();
         let span = if seconds < 60 { format!("{seconds} s") } else { format!("{} min", seconds / 60) };
-        let text = format!("... and {} more of these in the last {span}: {}", self.held, self.latest);
+        let text = format!("... and {} similar in the last {span}, latest: {}", self.held, self.latest);
         (self.since, self.held) = (now, 0);
         Some(text)
     }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     fn held(count: u64, latest: &str) -> String {
-        format!("... and {count} more of these in the last 5 min: {latest}")
+        format!("... and {count} similar in the last 5 min, latest: {latest}")
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(repeats.rest(at(900)), [held(299, &text(899))]);
         assert!(repeats.rest(at(900)).is_empty());
         assert!(!repeats.admit("EURUSD: no price: x", at(959)));
-        assert_eq!(repeats.rest(at(959)), ["... and 1 more of these in the last 59 s: EURUSD: no price: x"]);
+        assert_eq!(repeats.rest(at(959)), ["... and 1 similar in the last 59 s, latest: EURUSD: no price: x"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Search options of the command line.
+//! Command-line options of parameter searches and of their plans.
 #![allow(clippy::doc_markdown, reason = "the documentation of arguments is the help printed by clap")]
 
 use crate::arguments::{CandleArguments, parse_length, parse_percent_within};
@@ -136,7 +136,7 @@ impl PlannedArguments {
         context: &Context<'_>,
     ) -> Result<(PathBuf, PathBuf, OtherProgram), Failure> {
         if !context.global.config.is_empty() {
-            let problem = "--config: a plan contains its configuration";
+            let problem = "--config cannot be used, because the plan contains its configuration";
             return Err(Failure::configuration(problem).hint("omit --config, or create another plan"));
         }
         let default_path = || PathBuf::from(command.as_str()).join(PLAN_FILE);
@@ -162,8 +162,8 @@ pub(crate) fn write_row_plan<A: Serialize + DeserializeOwned>(
     let document = json!({ rows: sets, "shards": shards, "file": path, "program": plan.program });
     let text = || {
         format!(
-            "{sets} {rows} in {shards} shards: wrote {shown}\nnext: run {command} run --plan {shown} --shard 1 to {shards} on \
-             machines with this file, the same program and the candles; then {command} merge --plan {shown}",
+            "Wrote {shown}: {sets} {rows} in {shards} shards.\nNext, run `{command} run --plan {shown} --shard N` for N from 1 to \
+             {shards}. Each machine needs this file, the same program and the candles.\nThen run `{command} merge --plan {shown}`.",
         )
     };
     show_as(&document, text, context.global)
@@ -184,7 +184,7 @@ pub(crate) fn keep_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
     show_as(&document, || format!("shard {number} of {shards}: {count} {done}"), context.global)
 }
 
-/// Runs all rows and writes them with `finish`, unless the operator stops the run.
+/// Runs all rows and passes them to `finish`, unless the operator stops the run.
 pub(crate) fn run_watched<R>(
     context: &Context<'_>,
     run: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<Vec<R>, AppError>,

@@ -1,4 +1,4 @@
-//! Terminal text: removal of control and bidirectional characters, and wrapping.
+//! Terminal text: escapes control and bidirectional characters, and wraps lines.
 
 use candlewick_sdk::{is_hidden, visible};
 use console::{Term, measure_text_width};
@@ -9,7 +9,7 @@ pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     sanitize(text, |rest| usize::from(rest.starts_with('\n')))
 }
 
-/// Like `lines`, but keeps our own colours. Quoted text must be sanitized before it is inserted.
+/// Like `sanitize_lines`, but keeps colours. Quoted text must be sanitized before insertion.
 pub(crate) fn coloured_lines(text: &str) -> Cow<'_, str> {
     sanitize(text, |rest| if rest.starts_with('\n') { 1 } else { colour(rest) })
 }
@@ -66,7 +66,7 @@ fn sanitize(text: &str, kept: impl Fn(&str) -> usize) -> Cow<'_, str> {
 
 const MIN_COLUMNS: usize = 40;
 
-/// Returns the width from `COLUMNS` or the terminal. `None` for files and pipes.
+/// Returns the width from `COLUMNS` or the terminal, `None` for files and pipes.
 pub(crate) fn terminal_columns(terminal: &Term) -> Option<usize> {
     let named = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let named = named.filter(|columns: &usize| *columns > 0);

@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
 fn parse_list(text: &str) -> Result<PathBuf, String> {
     if text == "-" {
         return Err(
-            "signals on standard input have no time and cannot be backtested: name a CSV file of times"
+            "signals from standard input have no time and cannot be backtested: pass a CSV file"
                 .to_owned(),
         );
     }
@@ -232,7 +232,7 @@ fn describe_unbuilt_candles(count: u64) -> Option<String> {
     (count > 0).then(|| {
         let candles = counted(count, "longer candle", "longer candles");
         format!(
-            "{candles} not built: too many of their shorter candles are missing (data.longer_share_percent)"
+            "{candles} not built, as too many shorter candles are missing (data.longer_share_percent)"
         )
     })
 }

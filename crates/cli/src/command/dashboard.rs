@@ -1,4 +1,4 @@
-//! `dashboard`: serves a bot's page for a browser.
+//! `dashboard`: serves a web page that shows and controls a bot.
 
 use crate::context::{Context, JournalArguments, start_workers};
 use crate::failure::{Ending, Failure, FailureKind};
@@ -15,9 +15,9 @@ use std::net::SocketAddr;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick dashboard\n  candlewick dashboard --journal run.db --read-only\n\n\
-                  The dashboard is a separate process that follows the journal and asks the bot for its state. Without a running bot \
-                  it shows the journal. Stopping it, or an attack on it, does not affect trading.\nThe printed link signs in one \
-                  browser, once; the next link is printed after its use. A browser stays signed in until the dashboard ends."
+                  The dashboard is a separate process that follows the journal and asks the bot for its state. Without a running bot, \
+                  the dashboard shows the journal. Stopping or attacking the dashboard does not affect trading.\nThe printed link \
+                  signs in one browser. After its use, a new link is printed. A browser stays signed in until the dashboard ends."
 )]
 pub(crate) struct DashboardArguments {
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Resu
             return Err(AppError::from(error).into());
         }
         Err(JournalError::NotFound { .. }) => context.say(&format!(
-            "note: {} does not exist yet; the page fills once a bot writes it",
+            "note: the journal {} does not exist yet; the page is empty until a bot writes to the journal",
             watched.journal
         )),
         Ok(_) | Err(_) => {}
@@ -72,7 +72,7 @@ async fn serve(
         print_json_line(&json!({ "address": dashboard.address, "link": link.url, "journal": journal }))?;
     } else {
         print(&format!(
-            "Dashboard of {journal}. Sign in one browser with this link, valid once:\n\n  {}\n\nCtrl-C stops the dashboard, but no bot.",
+            "Dashboard of {journal}. This link signs in one browser, once:\n\n  {}\n\nCtrl-C stops the dashboard. Bots continue.",
             link.url
         ))?;
     }

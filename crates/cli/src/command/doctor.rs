@@ -1,4 +1,4 @@
-//! Checks before a live run: `doctor`, and `notify test` for its alerts.
+//! Checks before a live run: `doctor`, and `notify test` for alert channels.
 
 use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 #[command(
     after_help = "Examples:\n  candlewick doctor\n  candlewick doctor --config config/demo.toml --json\n\n\
                   Checks the configuration, the credentials, both APIs, the clocks, the disk, the journal and the candle \
-                  files, without trading or changing anything. Exits with 5 if a check reports FAIL; warnings do not fail."
+                  files, without trading or changing anything. Exits with 5 if a check reports FAIL; warnings do not affect the exit code."
 )]
 pub(crate) struct DoctorArguments {}
 
@@ -41,7 +41,7 @@ pub(super) fn run_doctor(_arguments: &DoctorArguments, context: &Context<'_>) ->
         return Ok(Ending::Done);
     }
     let problem = format!("{failed} of {} checks failed", findings.len());
-    Err(Failure::check(problem).hint("follow the advice of each FAIL, starting with the first"))
+    Err(Failure::check(problem).hint("follow the advice next to each FAIL, starting with the first"))
 }
 
 #[derive(Debug, Subcommand)]

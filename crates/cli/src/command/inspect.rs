@@ -1,4 +1,4 @@
-//! Inspection of a journal and its bot: `status`, `watch`, `explain`, `why` and `trades`.
+//! Commands that inspect a journal and its bot: `status`, `watch`, `explain`, `why` and `trades`.
 
 use crate::arguments::{AskedTime, parse_asked};
 use crate::context::{Context, JournalArguments, block_on};
@@ -221,7 +221,7 @@ pub(super) fn run_trades(arguments: &TradesArguments, context: &Context<'_>) -> 
 }
 
 impl TradesArguments {
-    /// Reads only the entries of recent trades if possible, otherwise the whole journal.
+    /// Reads the trades from recent entries if these are enough, otherwise from the whole journal.
     async fn read(&self, reader: &mut Reader, context: &Context<'_>) -> Result<TradeList, AppError> {
         let head = reader.head().await?.seq;
         if let Some(end) = reader.lines(head, 1).await?.first() {

@@ -63,12 +63,12 @@ struct VerifiedJournal {
     entries: u64,
     head_hash: String,
     raw_exchanges: u64,
-    /// Requests and responses outside the hash chain, written by an earlier program version.
+    /// Number of requests and responses outside the hash chain, written by an earlier program version.
     raw_exchanges_outside: u64,
     snapshots: u64,
     /// Number of snapshots that this program cannot check, by reason.
     snapshots_not_checked: BTreeMap<String, u64>,
-    /// Last entry covered by the verified tables; `None` without tables or while they are being built.
+    /// Last entry that the verified SQL tables cover; `None` without complete tables.
     tables_up_to: Option<u64>,
     /// Data omitted by compaction; `None` for a complete journal.
     compacted: Option<Compaction>,
@@ -130,7 +130,7 @@ impl fmt::Display for VerifiedJournal {
 pub(super) fn describe_compaction(compaction: &Compaction) -> String {
     let Compaction { of, since, candles, exchanges, .. } = compaction;
     format!(
-        "compacted from {} entries, the last with the hash {}: {candles} candles and {exchanges} raw exchanges before {} omitted",
+        "compacted from {} entries (hash of the last entry: {}); omitted {candles} candles and {exchanges} raw exchanges before {}",
         of.seq,
         of.hash,
         utc(*since)
@@ -176,7 +176,7 @@ fn show_copy(
     let rest =
         missing.as_ref().map(|missing| format!("\n{}", describe_compaction(missing))).unwrap_or_default();
     let name = file.display();
-    let text = format!("{name}: {entries} entries, verified; the last has the hash {head_hash}{rest}");
+    let text = format!("{name}: {entries} entries, verified; the last entry has the hash {head_hash}{rest}");
     show_as(&CopiedJournal { file, entries, head_hash, missing }, || text, context.global)
 }
 
@@ -225,7 +225,7 @@ fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<En
     show_copy(&arguments.file, &verified, Some(compaction), context)
 }
 
-/// Unwraps journal errors, so that a read error is not reported as a write error.
+/// Unwraps a journal error, so that a read error is not reported as a write error.
 fn unwrap_journal_error(error: RuntimeError) -> Failure {
     match error {
         RuntimeError::Journal(error) => error.into(),

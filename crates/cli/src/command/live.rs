@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     loaded.check_mode(real).map_err(Problems::from)?;
     if arguments.real && loaded.config.account.mode == Mode::Demo {
         let problem =
-            "--real requests real money, but the wallet is the demo one: omit --real, or set it to \"real\"";
+            "--real requires the real wallet, but a demo wallet is set: omit --real, or use the mode \"real\"";
         return Err(Problems::from(loaded.problem("account.mode", problem).value("\"demo\"")).into());
     }
     let bots = BotSet::build(&loaded, context.registry)?;
@@ -132,7 +132,7 @@ fn describe_next_commands(
 ) -> Result<String, Failure> {
     if arguments.sandbox && arguments.journal.is_none() {
         let text =
-            "not recorded; add --journal run.db to inspect a run later (status, trades, report, dashboard)";
+            "the run was not recorded; with --journal run.db, you can inspect a run later (status, trades, report)";
         return Ok(text.to_owned());
     }
     let url = journal_url(loaded).map_err(Problems::from)?;
@@ -146,7 +146,7 @@ struct Venue {
     connection: Connection,
     journal: JournalSession,
     control: ControlChannel,
-    /// Time span of the candles, and the server, if the venue is embedded.
+    /// Candle time span and server of the embedded venue; `None` for other venues.
     embedded: Option<(Range<Millis>, RunningSandbox)>,
 }
 
@@ -209,7 +209,7 @@ async fn connect(
         connect_remote(loaded)?
     };
     if arguments.wait {
-        // Waits before locking the journal, so that other processes can use it in the meantime.
+        // Waits before locking the journal, so that other processes can use the journal in the meantime.
         let announce = |text: &str| context.log.print(text);
         tokio::select! {
             () = wait_for_venue(&connection, &loaded.config.bots, &announce) => {}
@@ -250,7 +250,7 @@ async fn start_embedded(
 async fn warn_after_last_candle(clock: Arc<dyn Clock>, end: Millis) {
     // Waits a minute, because the last candle is received and traded shortly after its close.
     drop(clock.sleep_until(end + Millis::MINUTE).await);
-    tracing::warn!("the venue has no more candles and no trades will open; press Ctrl-C to end the run");
+    tracing::warn!("the venue has no more candles, so no trades will open; press Ctrl-C to end the run");
 }
 
 async fn embedded(
@@ -286,7 +286,7 @@ async fn embedded(
     Ok(embedded)
 }
 
-/// Hides decisions at maximum speed, because there are too many to read.
+/// Builds the console screen. At maximum speed, it hides decisions, because they are too many to read.
 fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
     let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
     let detail = if is_full_speed || context.global.json { Detail::Trades } else { Detail::All };

@@ -36,7 +36,7 @@ use clap_complete::Shell;
 use console::Term;
 use std::fmt::Write as _;
 
-/// Headings of the help with their commands, in the order of [`Command`].
+/// Help headings with the names of their commands, in the order of [`Command`].
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Research", &["backtest", "sweep", "walk-forward", "monte-carlo", "sensitivity", "tune", "edge"]),
     ("Trade", &["live", "paper", "sandbox", "halt", "resume", "signal", "reload", "resolve"]),

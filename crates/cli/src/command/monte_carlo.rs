@@ -1,4 +1,4 @@
-//! `monte-carlo`: the distribution of backtest results over reordered candles or trades.
+//! `monte-carlo`: simulates the distribution of backtest results by resampling candles or trades.
 
 use crate::arguments::CandleArguments;
 use crate::context::Context;

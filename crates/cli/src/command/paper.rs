@@ -1,4 +1,4 @@
-//! `paper`: simulated trades on the venue's candles and prices.
+//! `paper`: simulates trades on the venue's live candles and prices.
 
 use crate::arguments::{parse_journal, parse_span};
 use crate::context::Context;

@@ -64,8 +64,8 @@ fn read_run(name: &str) -> Result<ParsedRun, Failure> {
         let text = fs::read_to_string(path)
             .map_err(|error| Failure::configuration(format!("--compare {name}: {error}")))?;
         return ParsedRun::from_page(&text).ok_or_else(|| {
-            let problem = anyhow::anyhow!("--compare {name}: not a report page");
-            let help = "write one with `backtest --html FILE` or `report --html FILE`";
+            let problem = anyhow::anyhow!("--compare {name}: the file is not a report page");
+            let help = "write a report page with `backtest --html FILE` or `report --html FILE`";
             Failure::new(FailureKind::Data, problem).hint(help)
         });
     }

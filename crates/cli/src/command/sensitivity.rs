@@ -1,4 +1,4 @@
-//! `sensitivity`: the effect of latency, payout, price path and stress on a backtest.
+//! `sensitivity`: measures the effect of latency, payout, price path and stress on a backtest.
 
 use crate::arguments::CandleArguments;
 use crate::context::Context;

@@ -91,7 +91,7 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
 
 fn build_order(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
     let too_long =
-        |what: &str, most| Failure::configuration(format!("{what} is too long: at most {most} bytes"));
+        |what: &str, most| Failure::configuration(format!("{what} is too long: the limit is {most} bytes"));
     let id = arguments
         .id
         .clone()
@@ -113,7 +113,7 @@ fn build_order(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
 
 const MAX_REASONS: usize = 5;
 
-/// Prints the meaning of each line. Fails on contradictions and, unless `skips`, on invalid lines.
+/// Prints the meaning of each line. Fails on contradictory lines and, unless `skips` is set, on invalid lines.
 fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
     let CheckedList { lines, refused, unbound, would_trade, past } = list;
     let count = |is: fn(&LineUse) -> bool| lines.iter().filter(|line| is(&line.taken)).count();
@@ -141,7 +141,7 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
     }
     if contradicting > 0 {
         let what = counted(contradicting, "line contradicts another", "lines contradict others");
-        return Err(Failure::configuration(format!("{what}: keep one line per time")));
+        return Err(Failure::configuration(format!("{what}: keep only one line per time")));
     }
     if entries == 0 {
         let problem = format!("none of the {} lines is a signal such as M5;EURUSD;10:00;CALL", lines.len());
@@ -151,7 +151,7 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
         return Ok(Ending::Done);
     }
     let problem = format!("{unknown} of {} lines are not signals", lines.len());
-    let hint = "start them with #, or set signals.skip_unknown = true to skip and count such lines";
+    let hint = "start comment lines with #, or set signals.skip_unknown = true to skip such lines";
     Err(Failure::configuration(problem).hint(hint))
 }
 
@@ -233,7 +233,7 @@ fn summarize(lines: &[CheckedLine], would_trade: usize) -> String {
     format!("{} lines: {would_trade} would trade from now on, {idle}{skipped} skipped{why}", lines.len())
 }
 
-/// Removes the quoted text, so that similar problems compare as equal.
+/// Replaces quoted text with a placeholder, so that similar problems compare as equal.
 fn without_cell(problem: &str) -> String {
     let pieces = problem.split('"').enumerate();
     let plain: Vec<&str> =

@@ -163,14 +163,14 @@ impl SweepContext<'_> {
         });
         let text = || match plan.rounds {
             None => format!(
-                "{sets} sets in {all} shards: wrote {shown}\nnext: run sweep run --plan {shown} --shard 1 to {all} on \
-                 machines with this file, the same program and the candles; then sweep merge --plan {shown} next to all \
-                 their results",
+                "Wrote {shown}: {sets} parameter sets in {all} shards.\nNext, run `sweep run --plan {shown} --shard N` for N from 1 \
+                 to {all}. Each machine needs this file, the same program and the candles.\nThen copy all results next to the plan \
+                 and run `sweep merge --plan {shown}`.",
             ),
             Some(rounds) => format!(
-                "{sets} sets in {rounds} rounds of {shards} shards: wrote {shown}\nnext: run sweep run --plan {shown} --shard 1 \
-                 to {shards} on machines with this file, the same program and the candles; then the shards of the next \
-                 round next to all their results, up to {all}; then sweep merge --plan {shown}",
+                "Wrote {shown}: {sets} parameter sets in {rounds} rounds of {shards} shards.\nNext, run `sweep run --plan {shown} \
+                 --shard N` for N from 1 to {shards}. Each machine needs this file, the same program and the candles.\nCopy all \
+                 results next to the plan before you run the next round, up to shard {all}. Then run `sweep merge --plan {shown}`.",
             ),
         };
         show_as(&document, text, self.context.global)
@@ -307,7 +307,7 @@ impl SweepContext<'_> {
         ))
     }
 
-    /// Records the planned sets before the first of them runs.
+    /// Records all planned parameter sets as tried, before the first one runs.
     pub(super) fn begin(&self, known: usize) -> Result<(), Failure> {
         let PreparedSearch { space, sweep, .. } = self.prepared;
         let sets = sweep.search.most_sets(space).map_err(|error| self.failure(error))?;
@@ -334,7 +334,7 @@ impl SweepContext<'_> {
         Ok(files)
     }
 
-    /// Returns the trials, and how the sweep ended if it was stopped.
+    /// Runs a sweep with progress. Returns the trials, and an `Ending` only if the sweep was stopped.
     fn run_watched(
         &self,
         run: impl FnOnce(&mut Watcher<'_>) -> Result<SweepEnd, SearchError>,
@@ -346,7 +346,7 @@ impl SweepContext<'_> {
             progress.update(now.done, now.total);
             if let Some((best, score)) = now.best.and_then(|best| Some((best, best.score?))) {
                 let (title, score) = (objective.title(), objective.describe(score));
-                progress.say(&format!("best {title} {score} of trial {}", best.trial));
+                progress.say(&format!("best {title} {score} (trial {})", best.trial));
             }
             if stop_flag.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
@@ -375,10 +375,10 @@ pub(super) fn sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCo
     })
 }
 
-/// Maximum number of sets that a walk verifies. Each takes several runs over all candles.
+/// Maximum number of verified parameter sets per walk-forward test. One set takes several runs over all candles.
 const MAX_VERIFIED: usize = 5;
 
-/// Verifies a set in this process and in a new one, before it is reported.
+/// Verifies a parameter set in this process and in a new process.
 fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
     let PreparedSearch { entry, space, sweep, candles, .. } = prepared;
     let bot = space.bot(candidate);
@@ -391,7 +391,7 @@ fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<()
     verified.map_err(|error| Failure::new(FailureKind::Check, error).hint(help))
 }
 
-/// Verifies the sets chosen by a walk: the hold-out's set first, then the most frequent ones.
+/// Verifies parameter sets chosen by a walk-forward test: first that of the hold-out, then the most frequent sets.
 pub(super) fn verify_chosen<'a>(
     prepared: &PreparedSearch<'_>,
     windows: &'a [WindowResult],

@@ -1,4 +1,4 @@
-//! `tune`: from a rule to a validated result, step by step.
+//! `tune`: develops a rule into a validated result, step by step.
 
 use super::strategy::check::{check_command, check_failure};
 use super::sweep::with_sweep;
@@ -35,7 +35,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-const TOO_SHORT: &str = "its warm-up is longer than the candles before the hold-out";
+const TOO_SHORT: &str = "the warm-up of the strategy is longer than the candles before the hold-out";
 const CHECK_LIMIT: Duration = Duration::from_mins(10);
 const SHOWN_SETS: usize = 10;
 
@@ -140,7 +140,7 @@ impl Tuning<'_> {
         }
         let problem = format!("strategy check failed: {}", failed.join("; "));
         let help = format!(
-            "its results would be worthless; run all checks: {}",
+            "the results of this strategy would be worthless; run all checks: {}",
             check_command(&subject, &self.context.global.config, &self.plan.terms.candles)
         );
         Err(Failure::check(problem).hint(help))
@@ -148,7 +148,7 @@ impl Tuning<'_> {
 
     fn sweep(&self) -> Result<Result<Option<SweepReport>, Ending>, Failure> {
         if self.plan.is_fixed {
-            self.context.say("sweep: skipped, no parameter has a range");
+            self.context.say("sweep: skipped, because no parameter has a range");
             return Ok(Ok(None));
         }
         let terms = self.plan.before_hold_out(&self.layout);
@@ -161,7 +161,7 @@ impl Tuning<'_> {
         Ok(end.map(Some))
     }
 
-    /// Opens the hold-out only if requested and if there is a result to confirm.
+    /// Walks forward and reports. Tests on the hold-out only if requested and if the walk shows an edge.
     fn walk_and_report(
         &self,
         candles: &[CheckedCandles],
@@ -240,7 +240,7 @@ impl Tuning<'_> {
         let of_sweep = of_sweep.ok().filter(|_| is_searched);
         if is_searched && of_sweep.is_none() {
             notices.push(format!(
-                "no set has at least {} settled trades (--min-trades): best.toml contains the unchanged bot",
+                "no parameter set has {} settled trades or more (--min-trades): best.toml contains the unchanged bot",
                 self.plan.terms.min_trades
             ));
         }
@@ -312,12 +312,12 @@ impl Tuning<'_> {
         let without = &self.plan.without_range;
         let names = without.join(", ");
         let bare = (!without.is_empty() && !self.plan.is_fixed).then(|| {
-            format!("not searched, because they have no min and max: {names}; use --param NAME=FROM..TO to search one")
+            format!("parameters without min and max were not searched: {names}; add --param NAME=FROM..TO to search one")
         });
         let kept = &self.plan.of_combination;
         let kept = (!kept.is_empty()).then(|| {
             format!(
-                "not searched, because they only filter signals: {}; use --param gate.NAME=FROM..TO to search one",
+                "parameters that only filter signals were not searched: {}; add --param gate.NAME=FROM..TO to search one",
                 kept.join(", ")
             )
         });

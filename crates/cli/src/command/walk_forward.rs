@@ -145,9 +145,9 @@ fn run_here(
         json!({ "windows": windows, "sets": sets, "shards": shards, "file": path, "program": program });
     let text = || {
         format!(
-            "{windows} windows of {sets} sets in {shards} shards: wrote {shown}\nnext: run walk-forward run --plan {shown} --shard 1 \
-             to {shards} on machines with this file, the same program and the candles; then walk-forward merge --plan \
-             {shown} next to all their results",
+            "Wrote {shown}: {windows} windows of {sets} parameter sets in {shards} shards.\nNext, run `walk-forward run --plan {shown} \
+             --shard N` for N from 1 to {shards}. Each machine needs this file, the same program and the candles.\nThen copy all \
+             results next to the plan and run `walk-forward merge --plan {shown}`.",
         )
     };
     show_as(&document, text, context.global)

@@ -1,4 +1,4 @@
-//! Final report of a live run: the figures of a backtest, plus those that only live runs have.
+//! Final report of a live run: the figures of a backtest, plus figures of live runs only.
 
 use super::stream::print_last;
 use crate::failure::{Ending, Failure, FailureKind};
@@ -27,7 +27,7 @@ struct LiveReport {
     report: RunReport,
     in_doubt: usize,
     unfinished: Vec<UnfinishedLine>,
-    /// `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
+    /// Reason of the stop: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
     stop: &'static str,
     wallet: Option<f64>,
     /// Wallet balance minus the balance expected from the trades; `None` if they agree.
@@ -129,7 +129,7 @@ fn run_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> 
             Some(reason) => {
                 let halt = describe_halt(&Halt { at: finished.halted_at, reason });
                 Err(stopped_failure(format!("the run ended {halt}"))
-                    .hint("`candlewick resume` lets it trade again"))
+                    .hint("run `candlewick resume` to let the bot trade again"))
             }
         },
         Stop::Interrupted => differing.map_or(Ok(Ending::Interrupted), Err),
@@ -223,7 +223,7 @@ fn unfinished_lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLin
     finished.unfinished.iter().map(line).collect()
 }
 
-/// Returns who holds the open stakes. A venue that has run out of candles never settles trades.
+/// Returns whether the venue still holds the open stakes. A venue without further candles never settles trades.
 pub(super) const fn stake_holder(finished: &Finished) -> Unsettled {
     if matches!(finished.stop, Stop::DataEnds(_)) { Unsettled::Returned } else { Unsettled::AtVenue }
 }
@@ -287,6 +287,6 @@ fn unfinished_failure(finished: &Finished, scale: MoneyScale) -> Option<Failure>
     let all = summarize_unfinished(finished, scale);
     let problem = anyhow::anyhow!("{all}: the run ended before the venue reported the results");
     Some(Failure::new(FailureKind::Venue, problem).hint(
-        "the next start on this journal tracks them; run `candlewick status` or `candlewick trades` to see them",
+        "the next start on this journal tracks these trades; run `candlewick status` or `candlewick trades` to see them",
     ))
 }

@@ -1,4 +1,4 @@
-//! Header of a run: venue, wallet, bots, limits, alerts, and how to stop it.
+//! Header of a run: venue, wallet, bots, limits, alerts, and how to stop the run.
 
 use super::lines::expiration_suffix;
 use crate::combinations::{describe_combinations, describe_gates};
@@ -55,7 +55,7 @@ impl Header {
             Some(_) => {
                 format!("candlewick status, halt, resume or reload{arguments} in another terminal")
             }
-            None => "Ctrl-C only; other terminals need a journal".to_owned(),
+            None => "Ctrl-C only (control from another terminal needs a journal)".to_owned(),
         };
         let bots = &loaded.config.bots;
         let own = declared_durations_per_bot(bots, registry);
@@ -131,7 +131,7 @@ pub(crate) fn journal_arguments(journal: Option<&JournalUrl>, files: &[PathBuf])
     files.concat()
 }
 
-/// Returns the scheme and host of a URL. Path and query are omitted, as they may contain secrets.
+/// Returns the scheme and host of a URL. Path and query may contain secrets and are omitted.
 pub(crate) fn describe_address(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Text and layout of console lines: decisions, trades, verdicts, and reasons of a stop.
+//! Text and layout of console lines: decisions, trades, verdicts and stop reasons.
 
 use crate::terminal::{coloured_line, terminal_columns, wrap_indented};
 use anstyle::{AnsiColor, Style};
@@ -22,7 +22,7 @@ pub(super) fn describe_open(approved: &Approved, (bot, symbol): (&str, &str), sc
     format!("#{intent} {bot} {BOLD}{direction} {symbol}{BOLD:#} {terms}{DIM}{reason}{DIM:#}")
 }
 
-/// Returns the expiration type with a leading space; empty for the default.
+/// Returns the expiration type with a leading space, or an empty text for the default type.
 pub(super) fn expiration_suffix(expiration_type: ExpirationType) -> String {
     match expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => String::new(),
@@ -153,7 +153,7 @@ pub(super) fn describe_stopping(
         Stop::Interrupted | Stop::Terminated => "",
     };
     if unfinished == 0 {
-        return format!("{why}no new trades, none open");
+        return format!("{why}no new trades; no trades are open");
     }
     let until = clock_time(waits_until);
     let trades = if unfinished == 1 { "trade" } else { "trades" };
@@ -237,6 +237,6 @@ mod tests {
         let waits = describe_stopping(Stop::Interrupted, 1, (Some(close), until));
         assert!(waits.contains("1 open trade (closes 03:12:02), until 03:01:30; press Ctrl-C"), "{waits}");
         let none = describe_stopping(Stop::TimeUp, 0, (None, until));
-        assert_eq!(none, "time limit reached: no new trades, none open");
+        assert_eq!(none, "time limit reached: no new trades; no trades are open");
     }
 }

@@ -55,7 +55,7 @@ struct DisplayContext<'a> {
     log: &'a LogWriter,
 }
 
-/// Runs `work` to completion, without waiting for a stuck reload of the settings.
+/// Runs `work` to completion, without waiting for a reload of the settings that hangs.
 pub(crate) fn complete<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = start_workers()?;
     let outcome = runtime.block_on(work);

@@ -150,13 +150,13 @@ impl Screen {
             EventKind::NotSent { intent } => (NOTE, "not sent", released(*intent)),
             EventKind::Reinstated(terms) => {
                 let intent = terms.intent();
-                (BAD, "unknown", format!("#{intent}: the venue lists a trade that it had not reported"))
+                (BAD, "unknown", format!("#{intent}: the venue lists a trade that was missing before"))
             }
             EventKind::InDoubt { intent } => {
                 (BAD, "unknown", format!("#{intent}: unknown status, symbol blocked until resolved"))
             }
             EventKind::NotOpened { intent, .. } => {
-                (NOTE, "not open", format!("#{intent}: the venue has no such trade"))
+                (NOTE, "not open", format!("#{intent}: the venue has no trade for this order"))
             }
             EventKind::OutsideSignal(signal) => {
                 (NOTE, "signal", format!("{} {} from {}", signal.direction, signal.id, signal.source))
@@ -325,7 +325,7 @@ impl Screen {
 pub(crate) struct DisplayEnd(pub(super) Option<oneshot::Receiver<()>>);
 
 impl DisplayEnd {
-    /// Waits up to `FLUSH_TIMEOUT` until all lines are written.
+    /// Waits until all lines are written, at most `FLUSH_TIMEOUT`.
     pub(crate) async fn end(self) {
         if let Some(has_ended) = self.0 {
             drop(tokio::time::timeout(FLUSH_TIMEOUT, has_ended).await);

@@ -1,4 +1,4 @@
-//! Run events on stdout, one JSON object per line. Lines that a slow reader misses are counted.
+//! Run events on stdout, one JSON object per line. Events that a slow reader misses are counted.
 
 use super::screen::FLUSH_TIMEOUT;
 use crate::failure::Failure;
@@ -63,7 +63,7 @@ impl PrintedEvents {
         Self { is_late, has_ended }
     }
 
-    /// Waits until everything is printed. After a timeout, finishes only the line in progress.
+    /// Waits until all events are printed. After a timeout, prints only the current line to its end.
     pub(super) async fn end(self) {
         self.end_within(FLUSH_TIMEOUT, LAST_LINE_TIMEOUT).await;
     }
@@ -105,7 +105,7 @@ fn print(line: &str) -> io::Result<()> {
     writeln!(anstream::stdout(), "{}", json(line))
 }
 
-/// Events that are too frequent for the log, or already in it.
+/// Names of events that are too frequent for the log or that the log already contains.
 const UNLOGGED_EVENTS: [&str; 5] = ["candle", "updated", "wallet", "alarm", "warning"];
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! `config init`: writes a first configuration from a few answers.
+//! `config init`: writes a first configuration from the answers to a few questions.
 
 use crate::arguments::parse_percent;
 use crate::context::Context;
@@ -58,7 +58,7 @@ pub(crate) struct InitArguments {
 pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<(), Failure> {
     let file = &arguments.file;
     if file.exists() {
-        let problem = format!("{} already exists: name another file, or move it", file.display());
+        let problem = format!("{} already exists: choose another file name, or move the file", file.display());
         return Err(Failure::configuration(problem));
     }
     let asks = !arguments.defaults && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
@@ -99,7 +99,7 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
     let shown = file.display();
     if !dialogue.defaults.is_empty() {
         let defaults = dialogue.defaults.join(" ");
-        print(&format!("Defaults used: {defaults}\nChange them with these options, or in the file."))?;
+        print(&format!("Defaults used: {defaults}\nTo change a default, pass its option or edit the file."))?;
     }
     print(&format!(
         "Wrote {shown}. Next:{}\n  candlewick backtest --config {shown}\n  candlewick live --sandbox --config {shown}",
@@ -114,12 +114,12 @@ fn parses<T: FromStr<Err: Display>>(text: &str) -> Result<(), String> {
 fn written_symbol(typed: &str) -> Result<String, Failure> {
     let usual = usual_spelling(typed);
     if usual != typed {
-        print(&format!("Symbol spelled {usual}, as on most venues."))?;
+        print(&format!("Using the symbol {usual}, the usual spelling on venues."))?;
     }
     Ok(usual)
 }
 
-/// Returns the asset type. Currency pairs are forex, even if a configuration would assume crypto.
+/// Returns the asset type of a symbol. A currency pair is forex, even if the default is crypto.
 fn asset_type_to_write(symbol: Symbol) -> AssetType {
     match expected_asset_type(symbol) {
         AssetType::Crypto if is_currency_pair(symbol) => AssetType::Forex,
@@ -159,12 +159,12 @@ impl Rules {
         own.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
     }
 
-    /// Returns the next step for a rule: `tune`, as a backtest on all candles would use up the hold-out.
+    /// Returns a `tune` command for a rule, because a backtest on all candles would use up the hold-out.
     fn next(&self, config: &str) -> String {
         match self {
             Self::None => String::new(),
             Self::File(_) | Self::Example(_) => {
-                format!("\n  candlewick tune --config {config} --data FILE   (before a backtest on FILE)")
+                format!("\n  candlewick tune --config {config} --data FILE   (run it before a backtest)")
             }
         }
     }
@@ -198,17 +198,17 @@ impl Answers {
         let of_rule = rules.expiry();
         let usual = of_rule.as_deref().unwrap_or("01:00");
         let text = match &of_rule {
-            Some(own) => format!("Duration of a trade (minutes:seconds; the rule overrides it with {own})"),
+            Some(own) => format!("Duration of a trade (minutes:seconds; the rule file sets {own} instead)"),
             None => "Duration of a trade (minutes:seconds, such as 05:00)".to_owned(),
         };
         let asked = question("expiry", &text, usual);
         let expiry = dialogue.answer(asked, expiry.as_ref(), parses::<CloseType>)?;
-        let asked = question("stake", "Stake of a trade (an amount such as 10, or 2% of the balance)", "1.0");
+        let asked = question("stake", "Stake of a trade (an amount such as 10, or a share such as 2%)", "1.0");
         let stake = dialogue.answer(asked, stake.as_ref(), |text| TypedStake::parse(text).map(|_| ()))?;
         let asked = question("payout", "Payout of a win, in percent of the stake", "80.0");
         let payout = dialogue.answer(asked, payout.as_ref(), |text| {
             let meant = Payout::percent_from_fraction(parse_percent_answer(text)?);
-            meant.map_or(Ok(()), |meant| Err(format!("payouts are in percent: did you mean {meant}?")))
+            meant.map_or(Ok(()), |meant| Err(format!("payouts are in percent; did you mean {meant}?")))
         })?;
         Ok(Self { symbol, interval, strategy, rules, expiry, stake, payout })
     }
@@ -222,7 +222,7 @@ impl Answers {
             return match &arguments.rules {
                 None => Ok(Rules::None),
                 Some(_) => Err(Failure::configuration(format!(
-                    "--rules requires the strategy \"rules\", not \"{strategy}\": omit one of them"
+                    "--rules requires the strategy \"rules\", not \"{strategy}\": omit --rules or --strategy"
                 ))),
             };
         }
@@ -237,7 +237,7 @@ impl Answers {
         let given = arguments.rules.as_ref().map(|path| path.display().to_string());
         let question = Question {
             option: "rules",
-            text: "Rule file (an example is created if it is new)",
+            text: "Rule file (the default creates an example rule)",
             usual: &usual,
         };
         let named = dialogue.answer(question, given.as_ref(), |text| {
@@ -258,7 +258,7 @@ impl Answers {
             Rules::None | Rules::Example(_) => String::new(),
         };
         format!(
-            "repeat with changed answers: candlewick config init {} --symbol {symbol} --interval {interval} --strategy {strategy}{rules} \
+            "correct the answers and run again: candlewick config init {} --symbol {symbol} --interval {interval} --strategy {strategy}{rules} \
              --expiry {expiry} --stake {stake:?} --payout {payout:?}",
             file.display()
         )
@@ -282,7 +282,7 @@ fn render_tick_section(symbol: &str) -> String {
     let known = symbol.parse().ok().and_then(known_market);
     known.map_or_else(String::new, |market| {
         format!(
-            "\n# Tick size: prices inside a candle are rounded to it.\n[simulation.ticks]\n{symbol:?} = {}\n",
+            "\n# Tick size: prices inside a candle are rounded to a multiple of this size.\n[simulation.ticks]\n{symbol:?} = {}\n",
             market.tick
         )
     })
@@ -328,7 +328,7 @@ pub(super) struct Question<'a> {
 
 pub(super) struct Dialogue<'a> {
     terminal: Option<(&'a mut dyn BufRead, &'a mut dyn Write)>,
-    /// Flags whose defaults were used.
+    /// Options that were not given, with the default values used.
     defaults: Vec<String>,
 }
 
@@ -417,7 +417,7 @@ impl TypedStake {
 
 pub(super) fn parse_percent_answer(text: &str) -> Result<f64, String> {
     parse_percent(text)
-        .ok_or_else(|| format!("the payout \"{text}\" is not a number: use percent of the stake, such as 80"))
+        .ok_or_else(|| format!("the payout \"{text}\" is not a number: use a percentage such as 80"))
 }
 
 #[cfg(test)]

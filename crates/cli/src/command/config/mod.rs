@@ -98,14 +98,14 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     let of_bots = format!("of {bots} bot{plural}");
     let concern = if idle > 0 {
         Some(format!(
-            "{idle} {of_bots} cannot open a trade (above): raise account.initial_balance, or change the stakes or their limits"
+            "{idle} {of_bots} cannot open a trade (see above): raise account.initial_balance, or change the stakes or their limits"
         ))
     } else if stopping > 0 {
-        Some(format!("{stopping} {of_bots} stops trading once the stake exceeds max_stake (above)"))
+        Some(format!("{stopping} {of_bots} stops trading once the stake exceeds max_stake (see above)"))
     } else {
         (halved > 0).then(|| {
             format!(
-                "{halved} {of_bots} loses half of the balance or more in most simulated runs (above): stake less, or limit the loss"
+                "{halved} {of_bots} loses half of the balance or more in most simulated runs (see above): stake less, or limit the loss"
             )
         })
     };

@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
     } else if !results.is_empty() {
         print(&coverage_table(&results))?;
     } else if failures.is_empty() {
-        print(&format!("{}: the catalog is empty, nothing to check", store.catalog.folder().display()))?;
+        print(&format!("{}: the catalog contains no candles to check", store.catalog.folder().display()))?;
     }
     fail_with_last(failures)?;
     evaluate(&results)

@@ -1,4 +1,4 @@
-//! `data fetch`: downloads candles from the venue into the catalog, and records its prices.
+//! `data fetch`: downloads candles from the venue into the catalog, or records venue prices.
 
 use super::CatalogArgument;
 use crate::arguments::{parse_moment, parse_span};

@@ -88,7 +88,7 @@ fn to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>) -> Re
     document(&read.write(&out)?, context)
 }
 
-/// Returns the result as JSON. Without `--json`, also prints it as text.
+/// Returns the result of an import as JSON. Without `--json`, also prints the result as text.
 fn document(imported: &ImportedFile, context: &Context<'_>) -> Result<Value, Failure> {
     if !context.global.json {
         print(&imported.to_string())?;

@@ -1,4 +1,4 @@
-//! `edge`: statistics of an edge, from numbers, a file of trades or a journal.
+//! `edge`: edge statistics from given numbers, a file of trades or a journal.
 
 mod ruin;
 mod verdict;
@@ -88,7 +88,7 @@ fn paid_stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> 
     let stakes: Vec<PaidStake> = named.iter().filter_map(paid).collect();
     if !stakes.is_empty() && stakes.len() < named.len() {
         return Err(Failure::configuration("only some payouts have a stake")
-            .hint("name all stakes (80:10 90:30) or none"));
+            .hint("give every payout a stake (80:10 90:30), or none"));
     }
     Ok(stakes)
 }
@@ -97,7 +97,7 @@ fn paid_stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> 
 fn parse_paid(text: &str) -> Result<(f64, Option<f64>), String> {
     let Some((payout, stake)) = text.split_once(':') else { return Ok((parse_payout(text)?, None)) };
     let amount = stake.parse().ok().filter(|stake: &f64| stake.is_finite() && *stake > 0.0);
-    let amount = amount.ok_or_else(|| format!("\"{stake}\" is not a stake: use an amount such as 85:10"))?;
+    let amount = amount.ok_or_else(|| format!("\"{stake}\" is not a stake: use PAYOUT:STAKE such as 85:10"))?;
     Ok((parse_payout(payout)?, Some(amount)))
 }
 
@@ -148,7 +148,7 @@ fn run_plan(arguments: &PlanArguments, context: &Context<'_>) -> Result<Ending, 
         progress.update(done, arguments.points.len() as u64);
         let edge = EdgeRequirement::new(*points, terms).map_err(|error| {
             let failure = Failure::from(error).context(format!("--points {points}"));
-            failure.hint("name points above 0, such as 2,5")
+            failure.hint("use percentage points above 0, such as 2,5")
         })?;
         needed.edges.push(edge);
     }
@@ -191,7 +191,7 @@ mod tests {
         assert!(paid_stakes(&[(0.8, None), (0.9, None)]).unwrap().is_empty());
         assert_eq!(paid_stakes(&[(0.8, Some(10.0)), (0.9, Some(30.0))]).unwrap().len(), 2);
         assert!(
-            paid_stakes(&[(0.8, Some(10.0)), (0.9, None)]).unwrap_err().render().contains("name all stakes")
+            paid_stakes(&[(0.8, Some(10.0)), (0.9, None)]).unwrap_err().render().contains("give every payout")
         );
     }
 }

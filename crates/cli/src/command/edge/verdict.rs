@@ -1,4 +1,4 @@
-//! `edge verdict` and `edge gate`: judgements of given trades.
+//! `edge verdict` and `edge gate`: statistical tests of given trades.
 
 use super::{load, parse_payout, parse_rate};
 use crate::context::{Context, JournalArguments, block_on};

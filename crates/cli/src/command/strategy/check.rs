@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let configured = arguments.configured(context)?;
     let subject = arguments.subject(entry, configured.as_ref());
     if let Some(bot) = &configured {
-        context.say(&format!("note: using the parameters of bot {} of --config", bot.name));
+        context.say(&format!("note: using the parameters of bot {} from --config", bot.name));
     }
     let market = arguments.data.as_ref().map(|name| read(name, context)).transpose()?;
     let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
@@ -100,7 +100,7 @@ pub(super) fn decide(context: &Context<'_>) -> Result<(), Failure> {
 impl CheckArguments {
     fn configured(&self, context: &Context<'_>) -> Result<Option<BotSettings>, Failure> {
         if context.global.config.is_empty() {
-            let hint = "pass its file with --config";
+            let hint = "pass the configuration file of the bot with --config";
             let problem = "--bot requires a configuration";
             return match self.bot {
                 Some(_) => Err(Failure::configuration(problem).hint(hint)),
@@ -198,7 +198,7 @@ pub(in crate::command) fn check_failure(
     }
 }
 
-/// Returns the command that checks this strategy. Omits the parameters if `files` contains them.
+/// Returns the command line that checks this strategy. Parameters are omitted if `files` sets them.
 pub(in crate::command) fn check_command(
     Subject { entry, params, bot }: &Subject,
     files: &[PathBuf],
@@ -225,7 +225,7 @@ pub(in crate::command) fn check_command(
     words.join(" ")
 }
 
-/// Parses `--param`: a value that is not JSON is a string.
+/// Parses a `--param` argument. A value that is not valid JSON becomes a string.
 fn parse_parameter(text: &str) -> Result<(String, Value), String> {
     let (key, value) = text.split_once('=').ok_or("use KEY=VALUE, such as period=14")?;
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));

@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-/// Files of a crate, with placeholders `my-strategy` for the name and `CHECKOUT` for the Candlewick folder.
+/// Files of a new crate. `my-strategy` is the placeholder of its name, `CHECKOUT` of the Candlewick folder.
 const FILES: [(&str, &str); 10] = [
     ("Cargo.toml", include_str!("template/manifest.toml")),
     ("src/lib.rs", include_str!("template/lib.rs")),
@@ -25,11 +25,11 @@ const FILES: [(&str, &str); 10] = [
     (CARGO_CONFIG, include_str!("template/cargo_config.toml")),
 ];
 
-/// Files of a workspace member, except its manifest. The member uses the workspace's program.
+/// Files of a workspace member, except the manifest. The member uses the program of the workspace.
 const MEMBER_FILES: [&str; 4] = ["src/lib.rs", "tests/signals.rs", "benches/candle.rs", "bot.toml"];
 const MEMBER_MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("template/member.toml"));
 
-/// Contains the path of the checkout, so it is written only when building against one.
+/// Cargo configuration with the path of the checkout. Omitted when building against a Git repository.
 const CARGO_CONFIG: &str = ".cargo/config.toml";
 
 const TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
@@ -118,8 +118,8 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
         ));
     }
     let origin = match &source {
-        Source::Checkout(folder) => format!("It builds against {folder}."),
-        Source::Git(url) => format!("It builds against {TAG} of {url}."),
+        Source::Checkout(folder) => format!("The crate builds against {folder}."),
+        Source::Git(url) => format!("The crate builds against tag {TAG} of {url}."),
     };
     print(&format!(
         "Created {name}/ with the strategy in src/lib.rs, tests, a program, and a bot in bot.toml. {origin}\n\n  cd {name}\n  \
@@ -143,7 +143,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
         return refuse(format!("\"{name}\" is not a valid strategy name"));
     }
     if name.len() > MAX_NAME {
-        return refuse(format!("the name has {} letters, at most {MAX_NAME} are allowed", name.len()));
+        return refuse(format!("the name has {} letters, but the limit is {MAX_NAME}", name.len()));
     }
     let mut reserved = RESERVED_CRATE_NAMES.split_whitespace().chain(RESERVED_TYPE_NAMES.split_whitespace());
     if name.starts_with("candlewick") || reserved.any(|reserved| reserved == name) {
@@ -201,7 +201,7 @@ fn is_checkout(folder: &Path) -> bool {
     ["sdk", "cli"].iter().all(|part| folder.join("crates").join(part).join("Cargo.toml").is_file())
 }
 
-/// Finds the checkout at run time, because packages must not contain paths of the build machine.
+/// Finds the checkout that contains `program`. Packages must not contain paths of the build machine.
 fn checkout_around(program: &Path) -> Option<&Path> {
     program.ancestors().find(|folder| is_checkout(folder))
 }
@@ -300,7 +300,7 @@ impl Workspace {
             self.add_dependency(name);
         }
         write(&self.root.join("Cargo.toml"), &self.manifest.to_string())?;
-        let by_hand = format!("register it with {call} before .run(), and add a dependency on {name}");
+        let by_hand = format!("to register the strategy, add {call} before .run() and a dependency on {name}");
         let Some(source) = registered else { return Ok(by_hand) };
         write(&program, &source)?;
         Ok(format!("registered in {}", program.display()))
