@@ -57,7 +57,7 @@ pub(crate) fn count_bot_conditions(
     Ok(lines)
 }
 
-pub(crate) fn count_rule_numbers(loaded: &Loaded, registry: &Registry) -> Vec<usize> {
+pub(crate) fn rule_numbers_per_bot(loaded: &Loaded, registry: &Registry) -> Vec<usize> {
     let of_bot =
         |bot: &BotSettings| count_fitted_numbers(registry, (&bot.strategy, &bot.params)).unwrap_or_default();
     loaded.config.bots.iter().map(of_bot).collect()
@@ -85,7 +85,7 @@ pub(crate) fn count_conditions(
     Ok(counted.into_iter().map(line).collect())
 }
 
-pub(crate) fn gate_lines(
+pub(crate) fn replay_gates(
     loaded: &Loaded,
     series: &[CandleSeries],
     simulation: &SimulationSettings,
@@ -101,13 +101,13 @@ pub(crate) fn gate_lines(
         let Some(GateReplay { rule, signals }) = followed else { continue };
         let payout_fraction = simulation.payout_of(bot.symbol).to_fraction();
         let signals: Vec<GatedTrade> =
-            signals.iter().map(|signal| to_gated(signal, payout_fraction)).collect();
+            signals.iter().map(|signal| to_gated_trade(signal, payout_fraction)).collect();
         lines.extend(GateLine::new(&bot.name, rule, &signals, payout_fraction)?);
     }
     Ok(lines)
 }
 
-fn to_gated(signal: &ReplayedSignal, payout_fraction: f64) -> GatedTrade {
+fn to_gated_trade(signal: &ReplayedSignal, payout_fraction: f64) -> GatedTrade {
     let unit_return = match signal.outcome {
         TradeOutcome::Won => payout_fraction,
         TradeOutcome::Lost => -1.0,

@@ -1,7 +1,7 @@
 //! Command-line options of parameter searches and of their plans.
 #![allow(clippy::doc_markdown, reason = "the documentation of arguments is the help printed by clap")]
 
-use crate::arguments::{CandleArguments, parse_length, parse_percent_within};
+use crate::arguments::{CandleArguments, parse_long_duration, parse_percent_within};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -72,13 +72,13 @@ pub(crate) struct LayoutArguments {
     anchored: bool,
     /// Length of a training window, such as 90d; with --anchored, length of the first window [default: three test
     /// windows]
-    #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
+    #[arg(long, value_name = "LENGTH", value_parser = parse_long_duration)]
     train: Option<Millis>,
     /// Length of a test window [default: a third of --train; without --train, sized for five windows]
-    #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
+    #[arg(long, value_name = "LENGTH", value_parser = parse_long_duration)]
     test: Option<Millis>,
     /// Gap between training and test, in addition to the longest possible trade
-    #[arg(long, value_name = "LENGTH", value_parser = parse_length, default_value = "0m")]
+    #[arg(long, value_name = "LENGTH", value_parser = parse_long_duration, default_value = "0m")]
     embargo: Millis,
     /// Size of the hold-out (the last candles, used only for a final test), in percent of all candles; 0 for none
     #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_hold_out)]
@@ -214,7 +214,7 @@ impl SearchArguments {
             halving: self.halving,
             rungs: self.rungs,
             threads: self.threads,
-            candles: self.candles.choice(),
+            candles: self.candles.to_candle_choice(),
         }
     }
 }

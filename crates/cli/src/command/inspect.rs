@@ -1,6 +1,6 @@
 //! Commands that inspect a journal and its bot: `status`, `watch`, `explain`, `why` and `trades`.
 
-use crate::arguments::{AskedTime, parse_asked};
+use crate::arguments::{RequestedTime, parse_requested_time};
 use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
@@ -135,8 +135,8 @@ pub(super) fn run_explain(arguments: &ExplainArguments, context: &Context<'_>) -
 )]
 pub(crate) struct WhyArguments {
     /// Time such as 2026-01-05T12:00:00Z, or Unix seconds or milliseconds; 17:08 and "01-05 17:08" mean the last occurrence in the journal
-    #[arg(value_parser = parse_asked)]
-    time: Option<AskedTime>,
+    #[arg(value_parser = parse_requested_time)]
+    time: Option<RequestedTime>,
     /// Symbol of the bots to show
     symbol: Option<Symbol>,
     /// Name of the bot to show
@@ -164,7 +164,7 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
         let mut reader = Reader::open(&url).await?;
         let contents = read_recent(&mut reader).await?;
         let last = contents.last.line.received;
-        time.say(last, context);
+        time.print_meaning(last, context);
         let time = time.resolve_before(last).unwrap_or(last);
         let query = MomentQuery { time, symbol: *symbol, bot: bot.clone() };
         let asked = MomentRequest { query: &query, registry: context.registry, is_far: arguments.indicators };
@@ -197,11 +197,11 @@ pub(crate) struct TradesArguments {
     state: Option<String>,
     /// List only trades decided at or after this time: a date, a time such as 2026-01-05T12:00:00Z or 17:08, or Unix
     /// seconds or milliseconds
-    #[arg(long, value_name = "TIME", value_parser = parse_asked)]
-    since: Option<AskedTime>,
+    #[arg(long, value_name = "TIME", value_parser = parse_requested_time)]
+    since: Option<RequestedTime>,
     /// List only trades decided before this time
-    #[arg(long, value_name = "TIME", value_parser = parse_asked)]
-    until: Option<AskedTime>,
+    #[arg(long, value_name = "TIME", value_parser = parse_requested_time)]
+    until: Option<RequestedTime>,
     /// Maximum number of trades; older trades are not listed
     #[arg(long, value_name = "COUNT")]
     last: Option<usize>,
@@ -227,7 +227,7 @@ impl TradesArguments {
         if let Some(end) = reader.lines(head, 1).await?.first() {
             let end = end.line.received;
             let asked = [&self.since, &self.until];
-            asked.into_iter().flatten().for_each(|asked| asked.say(end, context));
+            asked.into_iter().flatten().for_each(|asked| asked.print_meaning(end, context));
             let filter = self.filter(end);
             if let Some(trades) = Box::pin(filter.read_last(reader)).await? {
                 return Ok(trades);
@@ -239,7 +239,7 @@ impl TradesArguments {
 
     fn filter(&self, end: Millis) -> TradeFilter {
         let Self { symbol, last, .. } = *self;
-        let moment = |asked: &Option<AskedTime>| asked.as_ref().and_then(|asked| asked.resolve_before(end));
+        let moment = |asked: &Option<RequestedTime>| asked.as_ref().and_then(|asked| asked.resolve_before(end));
         let (since, until) = (moment(&self.since), moment(&self.until));
         TradeFilter { bot: self.bot.clone(), symbol, state: self.state.clone(), since, until, last }
     }

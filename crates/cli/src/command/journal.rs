@@ -1,6 +1,6 @@
 //! `journal`: maintenance of journals.
 
-use crate::arguments::parse_length;
+use crate::arguments::parse_long_duration;
 use crate::command::inspect::to_csv;
 use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure, FailureKind};
@@ -195,7 +195,7 @@ pub(crate) struct CompactArguments {
     /// File to create
     file: PathBuf,
     /// Maximum age of retained candles and polls, such as 12h, 90d or 12w
-    #[arg(long, value_name = "LENGTH", value_parser = parse_length, default_value = "90d")]
+    #[arg(long, value_name = "LENGTH", value_parser = parse_long_duration, default_value = "90d")]
     keep: Millis,
     #[command(flatten)]
     journal: JournalArguments,

@@ -1,6 +1,6 @@
 //! `live`: runs the bots against a venue, embedded or over the network.
 
-use crate::arguments::{parse_journal, parse_span, parse_speed};
+use crate::arguments::{parse_journal, parse_short_duration, parse_speed};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
@@ -46,7 +46,7 @@ pub(crate) struct LiveArguments {
     #[arg(long, requires = "sandbox", value_name = "N|max", value_parser = parse_speed)]
     pub(crate) speed: Option<SandboxSpeed>,
     /// Stop opening trades after this much real time, such as 1h, and end once all trades are settled
-    #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]
+    #[arg(long = "for", value_name = "SPAN", value_parser = parse_short_duration)]
     pub(crate) run_for: Option<Millis>,
     /// Wait for an unreachable venue instead of ending with exit code 4; Ctrl-C ends the wait
     #[arg(long, conflicts_with = "sandbox")]

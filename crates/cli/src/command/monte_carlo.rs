@@ -112,7 +112,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
 impl OwnArguments {
     fn prepare<'a>(&self, context: &Context<'a>) -> Result<(PreparedMonteCarlo<'a>, ResultFolder), Failure> {
         let Self { resample: resampling, block, seed, threads, .. } = *self;
-        let (paths, candles) = (self.paths.get(), self.candles.choice());
+        let (paths, candles) = (self.paths.get(), self.candles.to_candle_choice());
         let terms = MonteCarloTerms { resampling, paths, block, seed, threads, candles };
         let progress = Terminal(context.global);
         let prepared = terms.prepare(&context.global.config, context.registry, &progress)?;

@@ -1,6 +1,6 @@
 //! `paper`: simulates trades on the venue's live candles and prices.
 
-use crate::arguments::{parse_journal, parse_span};
+use crate::arguments::{parse_journal, parse_short_duration};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 )]
 pub(crate) struct PaperArguments {
     /// Stop opening trades after this much real time, such as 1h, and end once all trades are settled
-    #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]
+    #[arg(long = "for", value_name = "SPAN", value_parser = parse_short_duration)]
     run_for: Option<Millis>,
     /// CSV file for the trades
     #[arg(long, value_name = "FILE")]

@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &SensitivityArguments, context: &Context<'_>) -> Re
 
 impl OwnArguments {
     fn prepare<'a>(&self, context: &Context<'a>) -> Result<(PreparedSensitivity<'a>, ResultFolder), Failure> {
-        let terms = SensitivityTerms { threads: self.threads, candles: self.candles.choice() };
+        let terms = SensitivityTerms { threads: self.threads, candles: self.candles.to_candle_choice() };
         let progress = Terminal(context.global);
         let prepared = terms.prepare(&context.global.config, context.registry, &progress)?;
         Ok((prepared, ResultFolder::open(&self.out)?))

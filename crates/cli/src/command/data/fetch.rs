@@ -1,7 +1,7 @@
 //! `data fetch`: downloads candles from the venue into the catalog, or records venue prices.
 
 use super::CatalogArgument;
-use crate::arguments::{parse_moment, parse_span};
+use crate::arguments::{parse_moment, parse_short_duration};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, fail_with_last};
 use crate::interrupt::{Interrupt, sleep_for};
@@ -45,7 +45,7 @@ pub(crate) struct FetchArguments {
     #[arg(long, conflicts_with_all = ["from", "to", "again", "limit", "rate"])]
     record: bool,
     /// Stop recording after this much real time, such as 8h
-    #[arg(long = "for", value_name = "SPAN", value_parser = parse_span, requires = "record")]
+    #[arg(long = "for", value_name = "SPAN", value_parser = parse_short_duration, requires = "record")]
     run_for: Option<Millis>,
     /// Asset type: crypto, forex or otc [default: asset type of the bot on this symbol, or derived from the symbol's
     /// name]
