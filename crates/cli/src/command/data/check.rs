@@ -2,7 +2,7 @@
 
 use super::CatalogArgument;
 use super::import::ReadingArguments;
-use crate::command::data::existing;
+use crate::command::data::existing_file_rule;
 use crate::context::Context;
 use crate::failure::{Ending, Failure, fail_with_last};
 use crate::output::{print, print_json};
@@ -34,7 +34,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "DATE")]
     holiday: Vec<NaiveDate>,
     /// Threshold for spikes and jumps, as a multiple of the typical candle range
-    #[arg(long, value_name = "RANGES", default_value_t = CheckSettings::default().spike_ranges, value_parser = parse_ranges)]
+    #[arg(long, value_name = "RANGES", default_value_t = CheckSettings::default().spike_ranges, value_parser = parse_spike_threshold)]
     spike: f64,
     /// Number of consecutive candles without movement from which they count as flat
     #[arg(long, value_name = "CANDLES", default_value_t = CheckSettings::default().flat_candles, value_parser = clap::value_parser!(u64).range(2..))]
@@ -56,7 +56,7 @@ pub(crate) struct CheckArguments {
 pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let store = candle_store(&arguments.catalog.load(context)?);
     let targets = CheckTarget::parse_all(&arguments.names, &store.catalog)?;
-    let repair = arguments.repair.terms();
+    let repair = arguments.repair.to_repair_terms();
     repair.as_ref().map_or(Ok(()), |terms| terms.check(&targets))?;
     let settings = CheckSettings {
         session: arguments.session.clone(),
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
         spike_ranges: arguments.spike,
         flat_candles: arguments.flat,
     };
-    let (reading, progress) = (arguments.reading.settings(), Terminal(context.global));
+    let (reading, progress) = (arguments.reading.to_import_settings(), Terminal(context.global));
     let (mut all, mut failures) = (Vec::with_capacity(targets.len()), Vec::new());
     for target in targets {
         match target.check(&settings, &reading, &store, &progress) {
@@ -92,10 +92,10 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
         print(&format!("{}: the catalog contains no candles to check", store.catalog.folder().display()))?;
     }
     fail_with_last(failures)?;
-    evaluate(&results)
+    exit_result(&results)
 }
 
-fn evaluate(results: &[CheckResult]) -> Result<Ending, Failure> {
+fn exit_result(results: &[CheckResult]) -> Result<Ending, Failure> {
     let bad = results.iter().filter(|result| result.remaining_problems() > 0).count();
     if bad == 0 {
         return Ok(Ending::Done);
@@ -106,7 +106,7 @@ fn evaluate(results: &[CheckResult]) -> Result<Ending, Failure> {
     Err(Failure::check(problem).hint(CheckResult::help(results)))
 }
 
-fn parse_ranges(text: &str) -> Result<f64, String> {
+fn parse_spike_threshold(text: &str) -> Result<f64, String> {
     let ranges = text.parse().ok().filter(|ranges: &f64| *ranges >= 1.0 && ranges.is_finite());
     ranges.ok_or_else(|| "use a number of at least 1".to_owned())
 }
@@ -130,8 +130,8 @@ pub(crate) struct RepairArguments {
 }
 
 impl RepairArguments {
-    pub(super) fn terms(&self) -> Option<RepairTerms> {
-        let existing = existing(self.force);
+    pub(super) fn to_repair_terms(&self) -> Option<RepairTerms> {
+        let existing = existing_file_rule(self.force);
         let kinds = self.also.iter().filter_map(|also| match also {
             ExtraRepair::Kind(kind) => Some(*kind),
             ExtraRepair::Conflict(_) => None,

@@ -52,7 +52,7 @@ pub(crate) struct FetchArguments {
     #[arg(long, value_name = "TYPE")]
     asset_type: Option<AssetType>,
     /// Maximum requests per second for each series, 0 for no limit; broker.requests_per_second limits the total
-    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_rate)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_request_rate)]
     rate: f64,
     /// Maximum candles per request
     #[arg(long, value_name = "N", default_value = "1000", value_parser = RangedU64ValueParser::<u64>::new().range(1..=10_000))]
@@ -73,8 +73,8 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     let runtime = Runtime::new().map_err(Failure::unexpected)?;
     runtime.block_on(async {
         let fetching = Fetcher::new(&loaded, &targets, mixing, &Terminal(context.global))?;
-        let (all, mut failures, ending) = run_all(targets, arguments, &fetching).await?;
-        failures.extend(check_in_step(&all, &fetching, context));
+        let (all, mut failures, ending) = run_fetches(targets, arguments, &fetching).await?;
+        failures.extend(check_alignment(&all, &fetching, context));
         // Stopping a recording is normal, but a stopped fetch is incomplete.
         let ending = ending.map(|ending| if arguments.record { ending } else { Ending::Interrupted });
         let is_truncated = ending == Some(Ending::Interrupted);
@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     })
 }
 
-fn check_in_step(all: &[FetchStats], fetching: &Fetcher, context: &Context<'_>) -> Vec<Failure> {
+fn check_alignment(all: &[FetchStats], fetching: &Fetcher, context: &Context<'_>) -> Vec<Failure> {
     let changed = all.iter().filter(|fetched| fetched.new_candles() > 0);
     let symbols: BTreeSet<Symbol> = changed.map(|fetched| fetched.target.series.symbol).collect();
     let mut failures = Vec::new();
@@ -98,7 +98,7 @@ fn check_in_step(all: &[FetchStats], fetching: &Fetcher, context: &Context<'_>) 
     failures
 }
 
-async fn run_all(
+async fn run_fetches(
     targets: Vec<Target>,
     arguments: &FetchArguments,
     fetching: &Fetcher,
@@ -140,7 +140,7 @@ async fn run_all(
     Ok((all, failures, ending))
 }
 
-fn parse_rate(text: &str) -> Result<f64, String> {
+fn parse_request_rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate: &f64| *rate == 0.0 || (0.001..=10_000.0).contains(rate));
     rate.ok_or_else(|| "use 0 for no limit, or 0.001 to 10000".to_owned())
 }

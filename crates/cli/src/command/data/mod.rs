@@ -56,7 +56,7 @@ impl CatalogArgument {
     }
 }
 
-const fn existing(force: bool) -> ExistingFile {
+const fn existing_file_rule(force: bool) -> ExistingFile {
     if force { ExistingFile::Replaced } else { ExistingFile::Kept }
 }
 
@@ -120,7 +120,7 @@ pub(crate) struct ExportArguments {
 }
 
 fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let out = OutputFile::new(&arguments.out, existing(arguments.force))?;
+    let out = OutputFile::new(&arguments.out, existing_file_rule(arguments.force))?;
     let ExportArguments { version, from, to, .. } = *arguments;
     let terms = ExportTerms { name: arguments.name.parse()?, version, from, to };
     let store = candle_store(&arguments.catalog.load(context)?);
@@ -196,7 +196,7 @@ fn run_generate(arguments: &GenerateArguments, context: &Context<'_>) -> Result<
         Some(catalog) => GenerateTarget::Catalog(catalog),
         None => GenerateTarget::Folder(&arguments.out),
     };
-    let place = (target, existing(arguments.force));
+    let place = (target, existing_file_rule(arguments.force));
     let terms = GenerateTerms {
         symbol: arguments.symbol,
         asset_type: arguments.asset_type,

@@ -1,6 +1,6 @@
 //! `edge ruin`: the probability that stakes exhaust the balance.
 
-use super::{load, parse_payout, parse_rate};
+use super::{load, parse_payout_fraction, parse_percent_fraction};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
@@ -31,13 +31,13 @@ pub(crate) struct RuinArguments {
     #[arg(long, value_name = "AMOUNT", group = "plan")]
     stake: Option<Decimal>,
     /// Stake as a share of the balance, in percent
-    #[arg(long, value_name = "PERCENT", value_parser = parse_rate, group = "plan")]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction, group = "plan")]
     share: Option<f64>,
     /// Stake as a fraction of the Kelly stake, from 0 to 1
     #[arg(long, value_name = "FRACTION", value_parser = parse_fraction, group = "plan", requires = "believe")]
     kelly: Option<f64>,
     /// Assumed win rate for the Kelly stake, in percent
-    #[arg(long, value_name = "PERCENT", value_parser = parse_rate, requires = "kelly")]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction, requires = "kelly")]
     believe: Option<f64>,
     /// First stake of a martingale ladder, which raises the stake after losses
     #[arg(long, value_name = "AMOUNT", group = "plan")]
@@ -61,7 +61,7 @@ pub(crate) struct RuinArguments {
     #[arg(long, value_name = "AMOUNT")]
     balance: Option<Decimal>,
     /// Payout in percent [default: simulation.payout_percent]
-    #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_payout_fraction)]
     payout: Option<f64>,
     /// Horizon in number of trades [default: risk.ruin_horizon_trades]
     #[arg(long, value_name = "N")]
@@ -70,7 +70,7 @@ pub(crate) struct RuinArguments {
     #[arg(long, value_name = "AMOUNT")]
     min_stake: Option<Decimal>,
     /// Share of trades that end in a draw, in percent
-    #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction)]
     draws: Option<f64>,
     /// Trades won so far
     #[arg(long, value_name = "N", requires = "lost")]
@@ -79,17 +79,17 @@ pub(crate) struct RuinArguments {
     #[arg(long, value_name = "N", requires = "won")]
     lost: Option<u64>,
     /// Additional win rate for which to compute the risk, in percent
-    #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction)]
     win_rate: Option<f64>,
     /// Maximum acceptable risk of ruin, in percent [default: risk.max_ruin_probability]
-    #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction)]
     limit: Option<f64>,
 }
 
 pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let loaded = load(context)?;
     let inputs = RuinInputs::new(arguments, &loaded)?;
-    let stakes = inputs.stakes(arguments, &loaded)?;
+    let stakes = inputs.collect_stakes(arguments, &loaded)?;
     let scale = loaded.config.account.money_scale;
     let terms = RuinTerms { scale, limit: inputs.limit, win_rate: arguments.win_rate };
     let mut progress = Progress::new("Computing risk of ruin", context.global);
@@ -126,7 +126,7 @@ struct RuinInputs {
 impl RuinInputs {
     fn new(arguments: &RuinArguments, loaded: &Loaded) -> Result<Self, Failure> {
         let balance = match arguments.balance {
-            Some(amount) => money(amount, "--balance", loaded)?,
+            Some(amount) => to_money(amount, "--balance", loaded)?,
             None => loaded.initial_balance()?,
         };
         let payout = arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
@@ -142,13 +142,13 @@ impl RuinInputs {
         })
     }
 
-    fn stakes(&self, arguments: &RuinArguments, loaded: &Loaded) -> Result<Vec<StakeRuin>, Failure> {
-        let plan = self.plan(arguments, loaded)?;
+    fn collect_stakes(&self, arguments: &RuinArguments, loaded: &Loaded) -> Result<Vec<StakeRuin>, Failure> {
+        let plan = self.choose_plan(arguments, loaded)?;
         let mut settings = session_settings(loaded);
         let risk = &mut settings.risk;
         risk.ruin_horizon_trades = arguments.trades.unwrap_or(risk.ruin_horizon_trades);
         risk.min_stake = arguments.min_stake.unwrap_or(risk.min_stake);
-        let minimum_stake = units(risk.min_stake, "--min-stake", loaded)?.max(1);
+        let minimum_stake = to_minor_units(risk.min_stake, "--min-stake", loaded)?.max(1);
         let mut stakes = match plan {
             Some(plan) => {
                 let payout_fraction = self.payout.to_fraction();
@@ -180,9 +180,9 @@ impl RuinInputs {
         Ok(stakes)
     }
 
-    fn plan(&self, arguments: &RuinArguments, loaded: &Loaded) -> Result<Option<StakePlan>, Failure> {
-        let step = units(loaded.config.risk.stake_step, "risk.stake_step", loaded)?.max(1);
-        let amount = |amount, flag| units(amount, flag, loaded);
+    fn choose_plan(&self, arguments: &RuinArguments, loaded: &Loaded) -> Result<Option<StakePlan>, Failure> {
+        let step = to_minor_units(loaded.config.risk.stake_step, "risk.stake_step", loaded)?.max(1);
+        let amount = |amount, flag| to_minor_units(amount, flag, loaded);
         if let Some(stake) = arguments.stake {
             return Ok(Some(StakePlan::Flat { stake: amount(stake, "--stake")? }));
         }
@@ -207,13 +207,13 @@ impl RuinInputs {
     }
 }
 
-fn money(amount: Decimal, key: &str, loaded: &Loaded) -> Result<Money, Failure> {
+fn to_money(amount: Decimal, key: &str, loaded: &Loaded) -> Result<Money, Failure> {
     let exact = loaded.config.account.money_scale.exact(amount);
     Ok(exact.map_err(|source| EngineError::Amount { key: key.to_owned(), source })?)
 }
 
-fn units(amount: Decimal, key: &str, loaded: &Loaded) -> Result<u64, Failure> {
-    let money = money(amount, key, loaded)?;
+fn to_minor_units(amount: Decimal, key: &str, loaded: &Loaded) -> Result<u64, Failure> {
+    let money = to_money(amount, key, loaded)?;
     u64::try_from(money.minor()).map_err(|_| {
         Failure::configuration(format!("{key}: {amount} is negative")).hint("use an amount such as 10")
     })
