@@ -125,12 +125,12 @@ pub(crate) struct OpenedPlan {
 }
 
 impl PlannedArguments {
-    pub(crate) fn read(&self, command: PlannedCommand, context: &Context<'_>) -> Result<OpenedPlan, Failure> {
-        let (path, folder, others) = self.locate(command, context)?;
+    pub(crate) fn open(&self, command: PlannedCommand, context: &Context<'_>) -> Result<OpenedPlan, Failure> {
+        let (path, folder, others) = self.locate_plan(command, context)?;
         Ok(OpenedPlan { plan: SearchPlan::read(&path, command)?, path, folder, others })
     }
 
-    pub(crate) fn locate(
+    pub(crate) fn locate_plan(
         &self,
         command: PlannedCommand,
         context: &Context<'_>,
@@ -147,7 +147,7 @@ impl PlannedArguments {
         Ok((path, folder, others))
     }
 
-    pub(crate) fn place(&self) -> PlanPlace {
+    pub(crate) fn to_plan_place(&self) -> PlanPlace {
         PlanPlace { data: self.data.clone(), catalog: self.catalog.clone(), threads: self.threads }
     }
 }
@@ -169,7 +169,7 @@ pub(crate) fn write_row_plan<A: Serialize + DeserializeOwned>(
     show_as(&document, text, context.global)
 }
 
-pub(crate) fn keep_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
+pub(crate) fn write_shard_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
     (plan, folder): (&RowPlan<A>, &Path),
     (number, identity): (u64, &Value),
     (rows, done): (&[R], &str),
@@ -185,7 +185,7 @@ pub(crate) fn keep_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
 }
 
 /// Runs all rows and passes them to `finish`, unless the operator stops the run.
-pub(crate) fn run_watched<R>(
+pub(crate) fn run_stoppable<R>(
     context: &Context<'_>,
     run: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<Vec<R>, AppError>,
     finish: impl FnOnce(Vec<R>) -> Result<Ending, Failure>,
@@ -200,7 +200,7 @@ pub(crate) fn run_watched<R>(
 }
 
 impl SearchArguments {
-    pub(crate) fn terms(&self) -> SearchTerms {
+    pub(crate) fn to_search_terms(&self) -> SearchTerms {
         SearchTerms {
             parameters: self.parameters.clone(),
             conditions: self.conditions.clone(),
@@ -220,7 +220,7 @@ impl SearchArguments {
 }
 
 impl LayoutArguments {
-    pub(crate) fn terms(&self) -> LayoutTerms {
+    pub(crate) fn to_layout_terms(&self) -> LayoutTerms {
         let Self { anchored, train, test, embargo, hold_out } = *self;
         LayoutTerms { anchored, train, test, embargo, hold_out }
     }

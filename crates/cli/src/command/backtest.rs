@@ -2,7 +2,7 @@
 
 use super::report::write_page;
 use crate::arguments::{CandleArguments, parse_journal, replay_basis};
-use crate::combinations::{count_bot_conditions, rule_numbers_per_bot, describe_combinations, replay_gates};
+use crate::combinations::{count_bot_conditions, describe_combinations, replay_gates, rule_numbers_per_bot};
 use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
 use crate::host::{host, report_candles};

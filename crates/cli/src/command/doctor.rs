@@ -68,7 +68,7 @@ pub(super) fn run_notify(command: &NotifyCommand, context: &Context<'_>) -> Resu
     let tested = block_on(async { Ok::<_, Failure>(test(&loaded, arguments.channel.as_deref()).await?) })?;
     let failed = tested.iter().filter(|tested| tested.problem.is_some()).count();
     let document = json!({ "failed": failed, "channels": tested });
-    show_as(&document, || to_table(&tested), context.global)?;
+    show_as(&document, || channel_table(&tested), context.global)?;
     if failed == 0 {
         return Ok(Ending::Done);
     }
@@ -76,7 +76,7 @@ pub(super) fn run_notify(command: &NotifyCommand, context: &Context<'_>) -> Resu
     Err(Failure::check(problem).hint("see docs/alerts.md for the requirements of each kind of channel"))
 }
 
-fn to_table(tested: &[ChannelTest]) -> String {
+fn channel_table(tested: &[ChannelTest]) -> String {
     let mut shown = table(["channel", "kind", "accepted", "ms", "problem"]);
     for ChannelTest { channel, kind, problem, took_ms } in tested {
         let accepted = if problem.is_none() { "yes" } else { "no" };

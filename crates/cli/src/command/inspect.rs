@@ -209,7 +209,7 @@ pub(crate) struct TradesArguments {
 
 pub(super) fn run_trades(arguments: &TradesArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let trades = block_on(async { arguments.read(&mut Reader::open(&url).await?, context).await })?;
+    let trades = block_on(async { arguments.read_trades(&mut Reader::open(&url).await?, context).await })?;
     if context.global.json {
         print_json(&trades)?;
     } else if arguments.csv {
@@ -222,22 +222,22 @@ pub(super) fn run_trades(arguments: &TradesArguments, context: &Context<'_>) -> 
 
 impl TradesArguments {
     /// Reads the trades from recent entries if these are enough, otherwise from the whole journal.
-    async fn read(&self, reader: &mut Reader, context: &Context<'_>) -> Result<TradeList, AppError> {
+    async fn read_trades(&self, reader: &mut Reader, context: &Context<'_>) -> Result<TradeList, AppError> {
         let head = reader.head().await?.seq;
         if let Some(end) = reader.lines(head, 1).await?.first() {
             let end = end.line.received;
             let asked = [&self.since, &self.until];
             asked.into_iter().flatten().for_each(|asked| asked.print_meaning(end, context));
-            let filter = self.filter(end);
+            let filter = self.to_filter(end);
             if let Some(trades) = Box::pin(filter.read_last(reader)).await? {
                 return Ok(trades);
             }
         }
         let contents = read_recent(reader).await?;
-        Ok(self.filter(contents.last.line.received).apply(&contents)?)
+        Ok(self.to_filter(contents.last.line.received).apply(&contents)?)
     }
 
-    fn filter(&self, end: Millis) -> TradeFilter {
+    fn to_filter(&self, end: Millis) -> TradeFilter {
         let Self { symbol, last, .. } = *self;
         let moment = |asked: &Option<RequestedTime>| asked.as_ref().and_then(|asked| asked.resolve_before(end));
         let (since, until) = (moment(&self.since), moment(&self.until));

@@ -244,14 +244,14 @@ pub(crate) struct ExportArguments {
     /// Folder to create
     folder: PathBuf,
     /// Format of trades and orders
-    #[arg(long, value_enum, default_value_t = Format::Csv)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
+    format: ExportFormat,
     #[command(flatten)]
     journal: JournalArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ExportFormat {
     /// Comma-separated values with a header
     Csv,
     /// One JSON document per line
@@ -281,7 +281,7 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     let runs = block_on(async { RecordedRuns::read(&mut Reader::open(&url).await?, None).await })?;
     let figures = serde_json::to_string_pretty(&RecordedReport::new(runs, Vec::new()).report);
     let figures = figures.map_err(Failure::unexpected)?;
-    let ending = if arguments.format == Format::Csv { "csv" } else { "ndjson" };
+    let ending = if arguments.format == ExportFormat::Csv { "csv" } else { "ndjson" };
     let files = [
         (format!("trades.{ending}"), serialize_lines(&trades, arguments.format)?),
         (format!("intents.{ending}"), serialize_lines(&every.iter().collect::<Vec<_>>(), arguments.format)?),
@@ -295,8 +295,8 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     show_as(&ExportSummary { folder, trades, intents }, text, context.global)
 }
 
-fn serialize_lines(lines: &[&TradeLine], format: Format) -> Result<String, Failure> {
-    if format == Format::Csv {
+fn serialize_lines(lines: &[&TradeLine], format: ExportFormat) -> Result<String, Failure> {
+    if format == ExportFormat::Csv {
         return to_csv(lines);
     }
     let mut text = String::new();

@@ -115,12 +115,12 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     }
     let bots = BotSet::build(&loaded, context.registry)?;
     let stopwatch = Stopwatch::start();
-    let outcome = match live::complete(run_bots(arguments, &loaded, bots, context))? {
+    let outcome = match live::run_to_completion(run_bots(arguments, &loaded, bots, context))? {
         ControlFlow::Continue(outcome) => outcome,
         ControlFlow::Break(ending) => return Ok(ending),
     };
     let shown = (arguments.trades.as_deref(), context.global.json);
-    let ending = live::report(outcome, &loaded, shown, stopwatch.elapsed());
+    let ending = live::show_report(outcome, &loaded, shown, stopwatch.elapsed());
     context.say(&describe_next_commands(arguments, &loaded, context)?);
     ending
 }
@@ -159,7 +159,7 @@ async fn run_bots(
     // Created first, so that no interrupt is lost.
     let mut interrupt = Interrupt::new()?;
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
-    let read_again = live::read_again(context, base_and_flags(arguments), real);
+    let read_again = live::build_reloader(context, base_and_flags(arguments), real);
     let venue = if arguments.sandbox {
         start_embedded(arguments, loaded, &bots, context).await?
     } else {
@@ -171,7 +171,7 @@ async fn run_bots(
     let Venue { description, connection, journal, control, embedded } = venue;
     let candles = embedded.as_ref().map(|(candles, _)| candles.clone());
     let end = candles.as_ref().filter(|_| connection.until.is_none()).map(|candles| candles.end);
-    let header = header(arguments, loaded, context, (description, candles))?;
+    let header = build_header(arguments, loaded, context, (description, candles))?;
     let over = end.map(|end| tokio::spawn(warn_after_last_candle(Arc::clone(&connection.clock), end)));
     let outcome = run_until_stopped(ReadyRun {
         loaded,
@@ -180,7 +180,7 @@ async fn run_bots(
         connection,
         journal,
         control,
-        screen: screen(arguments, loaded, context).with_header(header),
+        screen: build_screen(arguments, loaded, context).with_header(header),
         is_full_screen: arguments.tui,
         interrupt,
         run_for: arguments.run_for,
@@ -240,7 +240,7 @@ async fn start_embedded(
     } else {
         (JournalSession::None, ControlChannel::closed())
     };
-    let Embedded { running, connection, start, end } = embedded(arguments, loaded, bots, context).await?;
+    let Embedded { running, connection, start, end } = start_sandbox(arguments, loaded, bots, context).await?;
     tracing::info!(url = running.base_url, start = String::from(StartTime(start)), "embedded venue ready");
     let sandbox = &loaded.config.sandbox;
     let description = live::describe_sandbox(&running.base_url, sandbox.speed, &sandbox.faults);
@@ -253,7 +253,7 @@ async fn warn_after_last_candle(clock: Arc<dyn Clock>, end: Millis) {
     tracing::warn!("the venue has no more candles, so no trades will open; press Ctrl-C to end the run");
 }
 
-async fn embedded(
+async fn start_sandbox(
     arguments: &LiveArguments,
     loaded: &Loaded,
     bots: &BotSet,
@@ -287,13 +287,13 @@ async fn embedded(
 }
 
 /// Builds the console screen. At maximum speed, it hides decisions, because they are too many to read.
-fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
+fn build_screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
     let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
     let detail = if is_full_speed || context.global.json { Detail::Trades } else { Detail::All };
     Screen::new(detail, loaded, context)
 }
 
-fn header(
+fn build_header(
     arguments: &LiveArguments,
     loaded: &Loaded,
     context: &Context<'_>,

@@ -37,7 +37,7 @@ use console::Term;
 use std::fmt::Write as _;
 
 /// Help headings with the names of their commands, in the order of [`Command`].
-const GROUPS: [(&str, &[&str]); 6] = [
+const HELP_GROUPS: [(&str, &[&str]); 6] = [
     ("Research", &["backtest", "sweep", "walk-forward", "monte-carlo", "sensitivity", "tune", "edge"]),
     ("Trade", &["live", "paper", "sandbox", "halt", "resume", "signal", "reload", "resolve"]),
     ("Inspect", &["status", "watch", "dashboard", "explain", "why", "trades", "report", "parity", "journal"]),
@@ -46,9 +46,9 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Setup", &["config", "config init", "doctor", "notify", "completions", "man"]),
 ];
 
-const DEFAULT_COLUMNS: usize = 100;
+const DEFAULT_HELP_COLUMNS: usize = 100;
 
-/// Commands of the program, in the order of [`GROUPS`].
+/// Commands of the program, in the order of [`HELP_GROUPS`].
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Replay stored candles through the configured bots
@@ -136,10 +136,10 @@ pub(crate) fn help_template() -> String {
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let program = Command::augment_subcommands(clap::Command::new("candlewick"));
-    let width = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or_default();
-    let columns = terminal_columns(&Term::stdout()).unwrap_or(DEFAULT_COLUMNS);
+    let width = HELP_GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or_default();
+    let columns = terminal_columns(&Term::stdout()).unwrap_or(DEFAULT_HELP_COLUMNS);
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
-    for (heading, names) in GROUPS {
+    for (heading, names) in HELP_GROUPS {
         let _ = writeln!(text, "{header}{heading}:{header:#}");
         for name in names {
             let Some(about) = find_summary(&program, name) else { continue };
@@ -221,7 +221,7 @@ mod tests {
         let mut program = Program::command();
         let help = program.render_help().to_string();
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let grouped: Vec<&str> = HELP_GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
         let own = grouped.iter().copied().filter(|name| !name.contains(' ') && *name != "man");
         let commands = program.get_subcommands().map(clap::Command::get_name);
         let commands = commands.filter(|name| !["help", "man"].contains(name));
@@ -232,7 +232,7 @@ mod tests {
                 None => assert!(name == "man" && cfg!(not(feature = "man")), "{name}"),
             }
         }
-        for (heading, _) in GROUPS {
+        for (heading, _) in HELP_GROUPS {
             assert!(help.contains(&format!(" {heading}: ")), "{heading}: {help}");
         }
     }

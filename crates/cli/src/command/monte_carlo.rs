@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
 use crate::progress::Terminal;
-use crate::search::{PlannedArguments, ShardArguments, keep_rows, run_watched, write_row_plan};
+use crate::search::{PlannedArguments, ShardArguments, run_stoppable, write_row_plan, write_shard_rows};
 use candlewick_app::monte_carlo::{MonteCarloPlan, MonteCarloTerms, PreparedMonteCarlo, Resampling};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_report::monte_carlo::{MonteCarloReport, MonteCarloTermsReport, write_paths};
@@ -27,13 +27,13 @@ use std::path::PathBuf;
 )]
 pub(crate) struct MonteCarloArguments {
     #[command(subcommand)]
-    step: Option<Step>,
+    step: Option<ShardStep>,
     #[command(flatten)]
-    own: Box<OwnArguments>,
+    own: Box<MonteCarloOptions>,
 }
 
 #[derive(Debug, Args)]
-struct OwnArguments {
+struct MonteCarloOptions {
     #[command(flatten)]
     candles: CandleArguments,
     /// Data to resample: candles (the bots trade each path) or trades (as recorded)
@@ -58,7 +58,7 @@ struct OwnArguments {
 }
 
 #[derive(Debug, Subcommand)]
-enum Step {
+enum ShardStep {
     /// Split the paths into shards for several machines and write plan.json
     #[command(
         after_help = "Example:\n  candlewick monte-carlo plan --shards 4 --config my.toml --paths 10000"
@@ -68,7 +68,7 @@ enum Step {
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
-        own: Box<OwnArguments>,
+        own: Box<MonteCarloOptions>,
     },
     /// Run one shard of a plan and write its complete results to shard-N.jsonl
     #[command(after_help = "Example:\n  candlewick monte-carlo run --plan monte-carlo/plan.json --shard 2")]
@@ -87,19 +87,19 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
             let (prepared, folder) = arguments.own.prepare(context)?;
             let all = 0..prepared.terms.paths;
             let write = |rows: Vec<PathRow>| finish((&prepared, &folder), &rows, Vec::new(), context);
-            run_watched(context, |proceed| prepared.run(all, proceed), write)
+            run_stoppable(context, |proceed| prepared.run(all, proceed), write)
         }
-        Some(Step::Plan { shards, own }) => {
+        Some(ShardStep::Plan { shards, own }) => {
             let (prepared, folder) = own.prepare(context)?;
             let plan = prepared.plan(shards.get())?;
             write_row_plan((&plan, &folder), (PlannedCommand::MonteCarlo, "paths"), context)
         }
-        Some(Step::Run(ShardArguments { shard, planned })) => run_shard(*shard, planned, context),
-        Some(Step::Merge { planned }) => {
-            let (path, folder, others) = planned.locate(PlannedCommand::MonteCarlo, context)?;
+        Some(ShardStep::Run(ShardArguments { shard, planned })) => run_shard(*shard, planned, context),
+        Some(ShardStep::Merge { planned }) => {
+            let (path, folder, others) = planned.locate_plan(PlannedCommand::MonteCarlo, context)?;
             let plan = MonteCarloPlan::read(&path, PlannedCommand::MonteCarlo)?;
             let (rows, ran_by) = plan.gather(&ResultFolder::open(&folder)?, others)?;
-            let place = (path.as_path(), planned.place());
+            let place = (path.as_path(), planned.to_plan_place());
             let progress = Terminal(context.global);
             let (prepared, differences) = plan.prepare(place, others, context.registry, &progress)?;
             context.note_all(differences.noted);
@@ -109,7 +109,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
     }
 }
 
-impl OwnArguments {
+impl MonteCarloOptions {
     fn prepare<'a>(&self, context: &Context<'a>) -> Result<(PreparedMonteCarlo<'a>, ResultFolder), Failure> {
         let Self { resample: resampling, block, seed, threads, .. } = *self;
         let (paths, candles) = (self.paths.get(), self.candles.to_candle_choice());
@@ -121,17 +121,17 @@ impl OwnArguments {
 }
 
 fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (path, folder, others) = planned.locate(PlannedCommand::MonteCarlo, context)?;
+    let (path, folder, others) = planned.locate_plan(PlannedCommand::MonteCarlo, context)?;
     let plan = MonteCarloPlan::read(&path, PlannedCommand::MonteCarlo)?;
     let paths = plan.runs(number)?;
-    let place = (path.as_path(), planned.place());
+    let place = (path.as_path(), planned.to_plan_place());
     let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
     context.note_all(differences.allowed.iter().chain(&differences.noted));
     let shard = (number, &prepared.identity);
     let keep = |rows: Vec<PathRow>| {
-        keep_rows((&plan, &folder), shard, (&rows, "paths finished"), &differences.allowed, context)
+        write_shard_rows((&plan, &folder), shard, (&rows, "paths finished"), &differences.allowed, context)
     };
-    run_watched(context, |proceed| prepared.run(paths, proceed), keep)
+    run_stoppable(context, |proceed| prepared.run(paths, proceed), keep)
 }
 
 fn finish(

@@ -32,7 +32,7 @@ pub(crate) struct PaperArguments {
     journal: Option<String>,
 }
 
-const DEFAULT_JOURNAL: &str = "sqlite://candlewick-paper.db";
+const DEFAULT_JOURNAL_URL: &str = "sqlite://candlewick-paper.db";
 
 pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let flags = |journal: Option<&str>| -> Vec<Flag> {
@@ -41,16 +41,16 @@ pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<E
     let mut journal = flags(arguments.journal.as_deref());
     let mut loaded = Loaded::read(&context.global.config, Base::Bare, journal.clone())?;
     if !loaded.is_set("journal.url") {
-        journal = flags(Some(DEFAULT_JOURNAL));
+        journal = flags(Some(DEFAULT_JOURNAL_URL));
         loaded = Loaded::read(&context.global.config, Base::Bare, journal.clone())?;
     }
     context.write_log_as(&loaded.config.log);
-    let read_again = live::read_again(context, (Base::Bare, journal), RealMoney::NotAsked);
+    let read_again = live::build_reloader(context, (Base::Bare, journal), RealMoney::NotAsked);
     loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
     let bots = BotSet::build(&loaded, context.registry)?;
     let stopwatch = Stopwatch::start();
-    let outcome = live::complete(run_bots(arguments, &loaded, (bots, read_again), context))?;
-    live::report(outcome, &loaded, (arguments.trades.as_deref(), context.global.json), stopwatch.elapsed())
+    let outcome = live::run_to_completion(run_bots(arguments, &loaded, (bots, read_again), context))?;
+    live::show_report(outcome, &loaded, (arguments.trades.as_deref(), context.global.json), stopwatch.elapsed())
 }
 
 async fn run_bots(

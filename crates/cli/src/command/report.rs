@@ -37,7 +37,7 @@ pub(super) fn run_report(arguments: &ReportArguments, context: &Context<'_>) -> 
         return compare([first, second], arguments, context);
     }
     let (_, url) = arguments.journal.load(context)?;
-    let recorded = read(&url, arguments.run, arguments.html.is_some())?;
+    let recorded = read_report(&url, arguments.run, arguments.html.is_some())?;
     if let Some(path) = &arguments.html {
         write_page(path, &recorded.report, recorded.page())?;
     }
@@ -49,7 +49,7 @@ pub(super) fn write_page(path: &Path, report: &RunReport, parts: PageParts<'_>) 
     write_file("--html", path, |file| write_run_page(&page, file))
 }
 
-fn read(url: &JournalUrl, run: Option<u64>, has_candles: bool) -> Result<RecordedReport, Failure> {
+fn read_report(url: &JournalUrl, run: Option<u64>, has_candles: bool) -> Result<RecordedReport, Failure> {
     block_on(async {
         let mut reader = Reader::open(url).await?;
         let part = RecordedRuns::read(&mut reader, run).await?;
@@ -70,7 +70,7 @@ fn read_run(name: &str) -> Result<ParsedRun, Failure> {
         });
     }
     let url: JournalUrl = parse_journal(name).map_err(Failure::configuration)?.parse()?;
-    let recorded = read(&url, None, false)?;
+    let recorded = read_report(&url, None, false)?;
     Ok(ParsedRun::from_run_page(&build_page(&recorded.report, recorded.page())?))
 }
 

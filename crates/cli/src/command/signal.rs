@@ -44,7 +44,7 @@ pub(crate) struct SignalArguments {
     #[arg(long, value_name = "TEXT")]
     id: Option<String>,
     /// Time until the signal expires, such as 5s or 500ms; a limit may reject the signal earlier
-    #[arg(long, value_name = "TIME", value_parser = duration_ms)]
+    #[arg(long, value_name = "TIME", value_parser = parse_milliseconds)]
     expires: Option<u32>,
     /// Duration of the trade, such as 05:00 or M5 [default: the bot's duration]
     #[arg(long = "duration", aliases = ["close-type", "expiry"], value_name = "CODE", value_parser = parse_close_type)]
@@ -56,7 +56,7 @@ pub(crate) struct SignalArguments {
     journal: JournalArguments,
 }
 
-fn duration_ms(text: &str) -> Result<u32, String> {
+fn parse_milliseconds(text: &str) -> Result<u32, String> {
     let (number, factor) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
         (Some(number), _) => (number, 1),
         (None, Some(number)) => (number, 1_000),
@@ -111,7 +111,7 @@ fn build_order(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
     })
 }
 
-const MAX_REASONS: usize = 5;
+const MAX_LISTED_REASONS: usize = 5;
 
 /// Prints the meaning of each line. Fails on contradictory lines and, unless `skips` is set, on invalid lines.
 fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
@@ -122,7 +122,7 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
     let contradicting = count(|taken| matches!(taken, LineUse::Contradicts(_)));
     let unknown = count(|taken| matches!(taken, LineUse::Unknown(_)));
     if is_json {
-        let rows: Vec<_> = lines.iter().map(json_row).collect();
+        let rows: Vec<_> = lines.iter().map(line_to_json).collect();
         let wrong = contradicting + unknown;
         let document = json!({
             "lines": rows, "entries": entries, "repeated": repeated, "no_entries": wrong, "refused": refused,
@@ -155,7 +155,7 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
     Err(Failure::configuration(problem).hint(hint))
 }
 
-fn json_row(line: &CheckedLine) -> serde_json::Value {
+fn line_to_json(line: &CheckedLine) -> serde_json::Value {
     let (name, value) = match &line.taken {
         LineUse::Entry(entry) => ("entry", json!(entry)),
         LineUse::Date => ("date", json!(true)),
@@ -206,7 +206,7 @@ fn summarize(lines: &[CheckedLine], would_trade: usize) -> String {
             LineUse::Repeats(_) => "repeats an earlier line",
             LineUse::Entry(_) | LineUse::Date | LineUse::Remark(_) | LineUse::Contradicts(_) => continue,
         };
-        let counted = without_cell(reason);
+        let counted = replace_quoted_text(reason);
         // Drops the rest, which is a hint that quotes the line.
         let counted = counted.split(": ").next().unwrap_or(&counted).to_owned();
         match reasons.iter_mut().find(|(known, ..)| *known == counted) {
@@ -220,8 +220,8 @@ fn summarize(lines: &[CheckedLine], would_trade: usize) -> String {
         let reason = if *count == 1 { reason } else { counted.as_str() };
         format!("{count}: {}", reason.split(": ").next().unwrap_or(reason))
     };
-    let mut shown: Vec<String> = reasons.iter().take(MAX_REASONS).map(describe).collect();
-    let others: usize = reasons.iter().skip(MAX_REASONS).map(|(.., count)| count).sum();
+    let mut shown: Vec<String> = reasons.iter().take(MAX_LISTED_REASONS).map(describe).collect();
+    let others: usize = reasons.iter().skip(MAX_LISTED_REASONS).map(|(.., count)| count).sum();
     if others > 0 {
         shown.push(format!("{others} for other reasons"));
     }
@@ -234,7 +234,7 @@ fn summarize(lines: &[CheckedLine], would_trade: usize) -> String {
 }
 
 /// Replaces quoted text with a placeholder, so that similar problems compare as equal.
-fn without_cell(problem: &str) -> String {
+fn replace_quoted_text(problem: &str) -> String {
     let pieces = problem.split('"').enumerate();
     let plain: Vec<&str> =
         pieces.map(|(place, piece)| if place % 2 == 1 { "a cell" } else { piece }).collect();
@@ -282,10 +282,10 @@ mod tests {
 
     #[test]
     fn parses_lifetimes_in_seconds_or_milliseconds() {
-        assert_eq!(duration_ms("5s"), Ok(5_000));
-        assert_eq!(duration_ms("500ms"), Ok(500));
+        assert_eq!(parse_milliseconds("5s"), Ok(5_000));
+        assert_eq!(parse_milliseconds("500ms"), Ok(500));
         for text in ["5", "s", "", "-1s", "0s", "9999999s", "5m"] {
-            assert!(duration_ms(text).is_err(), "{text}");
+            assert!(parse_milliseconds(text).is_err(), "{text}");
         }
     }
 

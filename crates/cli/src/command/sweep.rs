@@ -49,13 +49,13 @@ use std::path::PathBuf;
 )]
 pub(crate) struct SweepArguments {
     #[command(subcommand)]
-    step: Option<Step>,
+    step: Option<ShardStep>,
     #[command(flatten)]
-    own: Box<OwnArguments>,
+    own: Box<SweepOptions>,
 }
 
 #[derive(Debug, Args)]
-struct OwnArguments {
+struct SweepOptions {
     #[command(flatten)]
     search: SearchArguments,
     /// Output folder, local or on object storage (s3://BUCKET/FOLDER)
@@ -67,7 +67,7 @@ struct OwnArguments {
 }
 
 #[derive(Debug, Subcommand)]
-enum Step {
+enum ShardStep {
     /// Split a sweep into shards for several machines and write plan.json
     #[command(after_help = "Example:\n  candlewick sweep plan --shards 4 --bot btc-rsi --param period=5..30")]
     Plan {
@@ -75,7 +75,7 @@ enum Step {
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
-        own: Box<OwnArguments>,
+        own: Box<SweepOptions>,
     },
     /// Run one shard of a plan and store its trials in shard-N.jsonl
     ///
@@ -103,22 +103,22 @@ enum Step {
 pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     match &arguments.step {
         None => run_here(&arguments.own, context, |sweep| sweep.run(Vec::new())),
-        Some(Step::Plan { shards, own }) => run_here(own, context, |sweep| sweep.plan(*shards)),
-        Some(Step::Run(ShardArguments { shard, planned })) => {
+        Some(ShardStep::Plan { shards, own }) => run_here(own, context, |sweep| sweep.plan(*shards)),
+        Some(ShardStep::Run(ShardArguments { shard, planned })) => {
             run_planned((planned, 0), context, |sweep, plan, others| sweep.run_shard(plan, *shard, others))
         }
-        Some(Step::Merge { planned, top }) => {
+        Some(ShardStep::Merge { planned, top }) => {
             run_planned((planned, *top), context, |sweep, plan, others| sweep.merge(plan, others))
         }
     }
 }
 
 fn run_here(
-    own: &OwnArguments,
+    own: &SweepOptions,
     context: &Context<'_>,
     act: impl FnOnce(&mut SweepContext<'_>) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
-    let terms = own.search.terms();
+    let terms = own.search.to_search_terms();
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
     with_sweep((&terms, &prepared), (ResultFolder::open(&own.out)?, own.top), None, context, act)
 }
@@ -128,8 +128,8 @@ fn run_planned(
     context: &Context<'_>,
     act: impl FnOnce(&mut SweepContext<'_>, &SearchPlan, OtherProgram) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
-    let OpenedPlan { plan, path, folder, others } = planned.read(PlannedCommand::Sweep, context)?;
-    let terms = plan.terms(planned.place());
+    let OpenedPlan { plan, path, folder, others } = planned.open(PlannedCommand::Sweep, context)?;
+    let terms = plan.terms(planned.to_plan_place());
     let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
     let (place, chosen) = ((ResultFolder::open(&folder)?, top), Some((&plan, others)));
     with_sweep((&terms, &prepared), place, chosen, context, |sweep| act(sweep, &plan, others))
@@ -151,7 +151,7 @@ impl SweepContext<'_> {
 
     fn plan(&self, shards: NonZeroU64) -> Result<Ending, Failure> {
         let search = self.prepared.sweep.search;
-        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
+        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.to_failure(error))?;
         let plan =
             SearchPlan::new((sets, shards.get(), None), (self.terms, self.prepared), self.identity.clone())?;
         let plan = if search.search.learns() { plan.with_rounds(self.job)? } else { plan };
@@ -177,7 +177,7 @@ impl SweepContext<'_> {
     }
 
     fn run_shard(&self, plan: &SearchPlan, number: u64, others: OtherProgram) -> Result<Ending, Failure> {
-        let shard = Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
+        let shard = Shard::new(number, plan.shards).map_err(|error| self.to_failure(error))?;
         let of_round =
             plan.round_shard((&self.folder, number), self.job, others, &|error| self.to_app_error(error))?;
         let before = of_round.as_ref().map_or(&[][..], |part| &part.notices);
@@ -186,10 +186,10 @@ impl SweepContext<'_> {
         let identity =
             of_round.as_ref().map_or_else(|| self.identity.clone(), |part| part.identity(&self.identity));
         let journal = plan.journal(&self.folder, number, &identity);
-        let (mut journal, known) = journal.map_err(|error| self.failure(error))?;
+        let (mut journal, known) = journal.map_err(|error| self.to_failure(error))?;
         let resumed = known.len();
         // An unmerged shard counts as the whole sweep.
-        self.begin(0)?;
+        self.record_planned_sets(0)?;
         let kept = (&mut journal, known);
         let (rows, ending) = self.run_watched(|watcher| match &of_round {
             Some(part) => self.job.run_round((&part.round, part.shard), kept, watcher),
@@ -209,7 +209,7 @@ impl SweepContext<'_> {
     }
 }
 
-const TRIALS: &str = "trials.jsonl";
+const TRIALS_FILE: &str = "trials.jsonl";
 
 pub(super) struct SweepContext<'a> {
     noted: SweepRun<'a>,
@@ -259,16 +259,16 @@ pub(super) fn with_sweep<T>(
 impl SweepContext<'_> {
     pub(super) fn report(&self, mut known: Vec<Record>) -> Result<Result<SweepReport, Ending>, Failure> {
         let PreparedSearch { settings, space, sweep, candles, .. } = self.prepared;
-        self.folder.download(TRIALS)?;
-        let opened = self.folder.journal(TRIALS, &self.identity);
-        let (mut journal, own) = opened.map_err(|error| self.failure(error))?;
+        self.folder.download(TRIALS_FILE)?;
+        let opened = self.folder.journal(TRIALS_FILE, &self.identity);
+        let (mut journal, own) = opened.map_err(|error| self.to_failure(error))?;
         known.extend(own);
         let resumed = known.len();
         let watch = Stopwatch::start();
-        self.begin(resumed)?;
+        self.record_planned_sets(resumed)?;
         let (rows, ending) = self.run_watched(|watcher| self.job.run(&mut journal, known, watcher))?;
         drop(journal);
-        self.context.note_all(self.folder.upload(TRIALS)?);
+        self.context.note_all(self.folder.upload(TRIALS_FILE)?);
         let end = if ending.is_none() { LookEnd::Whole } else { LookEnd::Stopped };
         let counted = with_spinner("Counting variants", self.context.global, || {
             count_sweep((&self.noted, self.job), (&rows, end), self.context.registry)
@@ -276,26 +276,26 @@ impl SweepContext<'_> {
         if let Some(ending) = ending {
             return Ok(Err(ending));
         }
-        self.check_refusals(&rows)?;
+        self.check_rejected_sets(&rows)?;
         // The search trusts the strategy's declarations. They are verified for the best set.
         if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
             let checked = self.runner.check(&best.candidate, self.job.balance);
-            checked.map_err(|error| self.failure(error))?;
+            checked.map_err(|error| self.to_failure(error))?;
             verify_set(self.prepared, &best.candidate)?;
         }
         let simulation = &settings.simulation;
         let bot = settings.session.bots.first();
         let payout = bot.map_or(simulation.payout_percent, |bot| simulation.payout_of(bot.symbol));
         let luck = Luck::new(&rows, payout.to_fraction(), sweep.search.seed);
-        let files = self.write(&rows, luck.as_ref())?;
+        let files = self.write_results(&rows, luck.as_ref())?;
         let elapsed = watch.elapsed();
-        let counted = counted.map(sweep_count);
+        let counted = counted.map(to_sweep_count);
         let tried = SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
         let notices = [candles.notices.as_slice(), &self.notices].concat();
         Ok(Ok(SweepReport::new(&tried, (&candles.hash, &notices), self.top)))
     }
 
-    fn check_refusals(&self, rows: &[TrialRow]) -> Result<(), Failure> {
+    fn check_rejected_sets(&self, rows: &[TrialRow]) -> Result<(), Failure> {
         let refusals = Refusals::from_rows(rows);
         let Some(problem) = refusals.first.filter(|_| refusals.count == rows.len()) else { return Ok(()) };
         let PreparedSearch { entry, .. } = self.prepared;
@@ -308,15 +308,15 @@ impl SweepContext<'_> {
     }
 
     /// Records all planned parameter sets as tried, before the first one runs.
-    pub(super) fn begin(&self, known: usize) -> Result<(), Failure> {
+    pub(super) fn record_planned_sets(&self, known: usize) -> Result<(), Failure> {
         let PreparedSearch { space, sweep, .. } = self.prepared;
-        let sets = sweep.search.most_sets(space).map_err(|error| self.failure(error))?;
+        let sets = sweep.search.most_sets(space).map_err(|error| self.to_failure(error))?;
         self.noted.begin(sets.saturating_sub(known as u64));
         Ok(())
     }
 
     /// Writes the results. The output is byte-identical whether or not the sweep was interrupted.
-    fn write(&self, rows: &[TrialRow], luck: Option<&Luck>) -> Result<Vec<PathBuf>, Failure> {
+    fn write_results(&self, rows: &[TrialRow], luck: Option<&Luck>) -> Result<Vec<PathBuf>, Failure> {
         let PreparedSearch { space, sweep, .. } = self.prepared;
         let (folder, objective) = (&self.folder, sweep.objective);
         let mut files = vec![
@@ -351,14 +351,14 @@ impl SweepContext<'_> {
             if stop_flag.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         drop(progress);
-        let rows = match end.map_err(|error| self.failure(error))? {
+        let rows = match end.map_err(|error| self.to_failure(error))? {
             SweepEnd::Done(rows) => return Ok((rows, None)),
             SweepEnd::Stopped(rows) => rows,
         };
         Ok((rows, Some(self.context.report_stop(&stop_flag, &self.folder.shown()))))
     }
 
-    pub(super) fn failure(&self, error: SearchError) -> Failure {
+    pub(super) fn to_failure(&self, error: SearchError) -> Failure {
         self.to_app_error(error).into()
     }
 
@@ -367,7 +367,7 @@ impl SweepContext<'_> {
     }
 }
 
-pub(super) fn sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCount> {
+pub(super) fn to_sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCount> {
     counted.map(|TriedCount { variants, under_way, is_first, .. }| SweepCount {
         variants,
         under_way,
@@ -376,7 +376,7 @@ pub(super) fn sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCo
 }
 
 /// Maximum number of verified parameter sets per walk-forward test. One set takes several runs over all candles.
-const MAX_VERIFIED: usize = 5;
+const MAX_VERIFIED_SETS: usize = 5;
 
 /// Verifies a parameter set in this process and in a new process.
 fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
@@ -407,7 +407,7 @@ pub(super) fn verify_chosen<'a>(
         }
     }
     chosen.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
-    let verified = chosen.iter().take(MAX_VERIFIED);
+    let verified = chosen.iter().take(MAX_VERIFIED_SETS);
     verified.clone().try_for_each(|(candidate, _)| verify_set(prepared, candidate))?;
     Ok(VerifiedSets { verified: verified.len(), chosen: chosen.len() })
 }

@@ -35,9 +35,9 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-const TOO_SHORT: &str = "the warm-up of the strategy is longer than the candles before the hold-out";
-const CHECK_LIMIT: Duration = Duration::from_mins(10);
-const SHOWN_SETS: usize = 10;
+const CANDLES_HINT: &str = "the warm-up of the strategy is longer than the candles before the hold-out";
+const CHECK_TIMEOUT: Duration = Duration::from_mins(10);
+const MAX_SHOWN_SETS: usize = 10;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  candlewick tune rule.toml --data \
@@ -69,7 +69,7 @@ pub(crate) struct TuneArguments {
     html: Option<PathBuf>,
 }
 
-struct Tuning<'a> {
+struct TuneRun<'a> {
     arguments: &'a TuneArguments,
     plan: TunePlan<'a>,
     layout: Layout,
@@ -79,7 +79,7 @@ struct Tuning<'a> {
 
 pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let stop_flag = interrupt::stop_flag()?;
-    let terms = arguments.terms();
+    let terms = arguments.to_search_terms();
     let (files, progress) = (&context.global.config, Terminal(context.global));
     let candles = check_candles(&terms, (files, context.registry), &progress)?;
     for series in &candles {
@@ -92,7 +92,7 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
         let walk = (trials.join("walk-forward"), arguments.hold_out_use());
         WalkRun::prepare(&plan.terms, &plan.layout, &plan.prepared, (&walk.0, walk.1))?.layout
     };
-    let tuning = Tuning { arguments, plan, layout, trials, context };
+    let tuning = TuneRun { arguments, plan, layout, trials, context };
     let checked = tuning.check_strategy();
     // Ctrl-C also ends the process that runs the checks. This is not a failure of the strategy.
     if stop_flag.get().is_some() {
@@ -107,8 +107,8 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
 }
 
 impl TuneArguments {
-    fn terms(&self) -> SearchTerms {
-        let mut terms = self.search.terms();
+    fn to_search_terms(&self) -> SearchTerms {
+        let mut terms = self.search.to_search_terms();
         terms.candles.rules = self.rule.clone().or(terms.candles.rules);
         terms
     }
@@ -118,7 +118,7 @@ impl TuneArguments {
     }
 }
 
-impl Tuning<'_> {
+impl TuneRun<'_> {
     fn check_strategy(&self) -> Result<(Subject, ValidationReport, Vec<ConditionLine>), Failure> {
         let (subject, market) = self.plan.subject(&self.layout)?;
         let strategy = (subject.entry.name.as_str(), &subject.params);
@@ -126,12 +126,12 @@ impl Tuning<'_> {
         let mut progress = Progress::new(format!("Checking {}", subject.entry.name), self.context.global);
         let itself = super::strategy::this_program()?;
         let means =
-            ValidationOptions { seed: self.plan.terms.seed, unseen: None, itself, limit: CHECK_LIMIT };
+            ValidationOptions { seed: self.plan.terms.seed, unseen: None, itself, limit: CHECK_TIMEOUT };
         let mut watch = |begun| progress.update(begun, validation::CHECKS);
         let checked = validation::examine(&subject, Some(market), &means, &mut watch);
         drop(progress);
         let checked =
-            checked.map_err(|error| check_failure(error, &subject, TOO_SHORT, self.context.registry))?;
+            checked.map_err(|error| check_failure(error, &subject, CANDLES_HINT, self.context.registry))?;
         let failed = checked.checked.iter().filter(|one| one.finding == Finding::Failed);
         let failed: Vec<String> = failed.map(|one| format!("{}: {}", one.check, one.words)).collect();
         if failed.is_empty() {
@@ -155,7 +155,7 @@ impl Tuning<'_> {
         let progress = Terminal(self.context.global);
         let mut prepared = terms.prepare(&self.context.global.config, self.context.registry, &progress)?;
         prepared.sweep = self.plan.prepared.sweep;
-        let place = (ResultFolder::open(&self.trials.join("sweep"))?, SHOWN_SETS);
+        let place = (ResultFolder::open(&self.trials.join("sweep"))?, MAX_SHOWN_SETS);
         let end =
             with_sweep((&terms, &prepared), place, None, self.context, |sweep| sweep.report(Vec::new()))?;
         Ok(end.map(Some))
@@ -177,7 +177,7 @@ impl Tuning<'_> {
             Ok(walked) => walked,
             Err(ending) => return Ok(ending),
         };
-        let mut notices = self.notices();
+        let mut notices = self.collect_notices();
         if self.arguments.open_hold_out {
             if Conclusion::from_report(&walked.report) == Conclusion::EdgeShown {
                 walked = match self.walk(self.arguments.hold_out_use())? {
@@ -199,8 +199,8 @@ impl Tuning<'_> {
         files.extend(sweep.is_some().then(|| self.trials.join("sweep")));
         files.push(self.trials.join("walk-forward"));
         let mut report = TuneReport::new(TuneResult {
-            bot: self.bot(),
-            candles: candles.iter().map(found_candles).collect::<Result<_, _>>()?,
+            bot: self.describe_bot(),
+            candles: candles.iter().map(to_candle_step).collect::<Result<_, _>>()?,
             strategy_check: StepResult {
                 name: "strategy check".to_owned(),
                 words: summarize_checks(strategy.1),
@@ -213,13 +213,13 @@ impl Tuning<'_> {
             notices: notices.into_iter().chain(prepared.candles.notices.iter().cloned()).collect(),
             places: TuneHints {
                 best,
-                arguments: self.arguments_of_best(),
+                arguments: self.best_bot_arguments(),
                 more: self.describe_missing_candles(candles),
             },
-            gate: self.gate()?,
+            gate: self.replay_bot_gate()?,
             files,
         });
-        self.write(&mut report)?;
+        self.write_report(&mut report)?;
         show(&report, self.context.global)
     }
 
@@ -260,7 +260,7 @@ impl Tuning<'_> {
         Ok(Some(path))
     }
 
-    fn gate(&self) -> Result<Option<TunedGate>, Failure> {
+    fn replay_bot_gate(&self) -> Result<Option<TunedGate>, Failure> {
         let (Subject { entry, params, bot }, Market { candles, .. }) = self.plan.subject(&self.layout)?;
         let followed = replay_gate(&entry, &params, &bot, &candles)?;
         Ok(followed.map(|followed| TunedGate {
@@ -271,7 +271,7 @@ impl Tuning<'_> {
     }
 
     fn describe_missing_candles(&self, candles: &[CheckedCandles]) -> String {
-        let series = self.bot().series;
+        let series = self.describe_bot().series;
         let own = candles.iter().find(|own| own.series == series).or(candles.first());
         own.map(CheckedCandles::more_candles_hint).unwrap_or_default()
     }
@@ -280,12 +280,12 @@ impl Tuning<'_> {
         self.arguments.out.join("best.toml")
     }
 
-    fn arguments_of_best(&self) -> String {
+    fn best_bot_arguments(&self) -> String {
         let files = self.context.global.config.iter().cloned().chain([self.best_path()]);
         files.map(|file| format!("--config {}", file.display())).collect::<Vec<_>>().join(" ")
     }
 
-    fn write(&self, report: &mut TuneReport<'_>) -> Result<(), Failure> {
+    fn write_report(&self, report: &mut TuneReport<'_>) -> Result<(), Failure> {
         let json = self.arguments.out.join("report.json");
         let html = self.arguments.html.clone().unwrap_or_else(|| self.arguments.out.join("report.html"));
         report.wrote(json.clone());
@@ -295,7 +295,7 @@ impl Tuning<'_> {
         write_file("--out", &json, |file| writeln!(file, "{:#}", page.document))
     }
 
-    fn bot(&self) -> TunedBot {
+    fn describe_bot(&self) -> TunedBot {
         let PreparedSearch { entry, settings, .. } = &self.plan.prepared;
         let bot = settings.session.bots.first();
         let searched = if self.plan.is_fixed { &[][..] } else { &self.plan.terms.parameters };
@@ -308,7 +308,7 @@ impl Tuning<'_> {
         }
     }
 
-    fn notices(&self) -> Vec<String> {
+    fn collect_notices(&self) -> Vec<String> {
         let without = &self.plan.without_range;
         let names = without.join(", ");
         let bare = (!without.is_empty() && !self.plan.is_fixed).then(|| {
@@ -321,10 +321,10 @@ impl Tuning<'_> {
                 kept.join(", ")
             )
         });
-        bare.into_iter().chain(kept).chain(self.warm_up()).collect()
+        bare.into_iter().chain(kept).chain(self.describe_warm_up()).collect()
     }
 
-    fn warm_up(&self) -> Option<String> {
+    fn describe_warm_up(&self) -> Option<String> {
         let (subject, market) = self.plan.subject(&self.layout).ok()?;
         let strategy = subject.build().ok()?;
         let Subject { entry, params, bot } = &subject;
@@ -342,7 +342,7 @@ fn summarize_checks(checked: &ValidationReport) -> String {
     if noted.is_empty() { all } else { format!("{all}; noted: {}", noted.join("; ")) }
 }
 
-fn found_candles(candles: &CheckedCandles) -> Result<StepResult, Failure> {
+fn to_candle_step(candles: &CheckedCandles) -> Result<StepResult, Failure> {
     let document = to_value(candles).map_err(Failure::unexpected)?;
     let span = format!(
         "{} from {} to {}",

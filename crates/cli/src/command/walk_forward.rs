@@ -1,6 +1,6 @@
 //! `walk-forward`: chooses parameters on past candles and tests them on later ones.
 
-use super::sweep::{sweep_count, verify_chosen};
+use super::sweep::{to_sweep_count, verify_chosen};
 use crate::arguments::replay_basis;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
@@ -47,15 +47,15 @@ use std::time::Duration;
 )]
 pub(crate) struct WalkForwardArguments {
     #[command(subcommand)]
-    step: Option<Step>,
+    step: Option<ShardStep>,
     #[command(flatten)]
-    own: Box<OwnArguments>,
+    own: Box<WalkForwardOptions>,
     #[command(flatten)]
     hold_out: HoldOutArguments,
 }
 
 #[derive(Debug, Args)]
-struct OwnArguments {
+struct WalkForwardOptions {
     #[command(flatten)]
     search: SearchArguments,
     #[command(flatten)]
@@ -76,7 +76,7 @@ struct HoldOutArguments {
 }
 
 #[derive(Debug, Subcommand)]
-enum Step {
+enum ShardStep {
     /// Split a walk-forward test into shards for several machines and write plan.json
     #[command(
         after_help = "Example:\n  candlewick walk-forward plan --shards 40 --bot btc-rsi --param period=5..30"
@@ -86,7 +86,7 @@ enum Step {
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
-        own: Box<OwnArguments>,
+        own: Box<WalkForwardOptions>,
     },
     /// Run one shard of a plan (part of one window's training) and store its trials in shard-N.jsonl
     ///
@@ -115,21 +115,23 @@ pub(super) struct WalkResult {
 
 pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     match &arguments.step {
-        None => run_here(&arguments.own, (arguments.hold_out.value(), None), context),
-        Some(Step::Plan { shards, own }) => run_here(own, (HoldOutUse::Locked, Some(*shards)), context),
-        Some(Step::Run(ShardArguments { shard, planned })) => {
+        None => run_here(&arguments.own, (arguments.hold_out.to_hold_out_use(), None), context),
+        Some(ShardStep::Plan { shards, own }) => run_here(own, (HoldOutUse::Locked, Some(*shards)), context),
+        Some(ShardStep::Run(ShardArguments { shard, planned })) => {
             run_planned(planned, (HoldOutUse::Locked, Some(*shard)), context)
         }
-        Some(Step::Merge { planned, hold_out }) => run_planned(planned, (hold_out.value(), None), context),
+        Some(ShardStep::Merge { planned, hold_out }) => {
+            run_planned(planned, (hold_out.to_hold_out_use(), None), context)
+        }
     }
 }
 
 fn run_here(
-    own: &OwnArguments,
+    own: &WalkForwardOptions,
     (hold_out, shards): (HoldOutUse, Option<NonZeroU64>),
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let (terms, layout) = (own.search.terms(), own.layout.terms());
+    let (terms, layout) = (own.search.to_search_terms(), own.layout.to_layout_terms());
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
     report_candles(&prepared.candles.series);
     let walk = WalkRun::prepare(&terms, &layout, &prepared, (&own.out, hold_out))?;
@@ -158,11 +160,11 @@ fn run_planned(
     (hold_out, shard): (HoldOutUse, Option<u64>),
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let OpenedPlan { plan, path, folder, others } = arguments.read(PlannedCommand::WalkForward, context)?;
+    let OpenedPlan { plan, path, folder, others } = arguments.open(PlannedCommand::WalkForward, context)?;
     let Some(layout) = plan.walk.as_ref().map(|walk| walk.layout.clone()) else {
         return Err(Failure::configuration("the plan has no walk-forward windows"));
     };
-    let terms = plan.terms(arguments.place());
+    let terms = plan.terms(arguments.to_plan_place());
     let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
     report_candles(&prepared.candles.series);
     let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
@@ -176,7 +178,7 @@ fn run_planned(
     context.note_all(&notices);
     let stop_flag = interrupt::stop_flag()?;
     let mut progress = Progress::new("Walking forward", context.global);
-    let end = walk.run_shard(&plan, number, &mut |now| track(&mut progress, now, &stop_flag))?;
+    let end = walk.run_shard(&plan, number, &mut |now| show_step(&mut progress, now, &stop_flag))?;
     drop(progress);
     let WalkShard::Done { trials, resumed, notice } = end else {
         return Ok(context.report_stop(&stop_flag, &folder));
@@ -193,7 +195,7 @@ fn show_walk(walked: Result<WalkResult, Ending>, context: &Context<'_>) -> Resul
     walked.map_or_else(Ok, |walked| show(&walked.summary(), context.global))
 }
 
-fn track(progress: &mut Progress, now: WalkProgress, stop_flag: &OnceLock<Ending>) -> ControlFlow<()> {
+fn show_step(progress: &mut Progress, now: WalkProgress, stop_flag: &OnceLock<Ending>) -> ControlFlow<()> {
     progress.update(now.done, now.total);
     progress.say(&format!("window {} of {}", now.window, now.windows));
     if stop_flag.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -208,7 +210,7 @@ pub(super) fn run_walk(
     let stop_flag = interrupt::stop_flag()?;
     let stopwatch = Stopwatch::start();
     let mut progress = Progress::new("Walking forward", context.global);
-    let end = walk.run(&mut |now| track(&mut progress, now, &stop_flag))?;
+    let end = walk.run(&mut |now| show_step(&mut progress, now, &stop_flag))?;
     drop(progress);
     let WalkEnd::Done(outcome) = end else {
         return Ok(Err(context.report_stop(&stop_flag, &walk.folder.shown())));
@@ -221,8 +223,8 @@ pub(super) fn run_walk(
     let verified = verify_chosen(prepared, &outcome.windows, opened)?;
     let caveats = collect_caveats((terms, prepared), counted.as_ref());
     let (report, all) = build_report(&outcome, prepared, (&walk.layout, &caveats, notices))?;
-    let counted = counted.map(sweep_count);
-    let files = write(&walk.folder, &report, all.as_ref(), (&prepared.settings, &caveats))?;
+    let counted = counted.map(to_sweep_count);
+    let files = write_results(&walk.folder, &report, all.as_ref(), (&prepared.settings, &caveats))?;
     let elapsed = stopwatch.elapsed();
     Ok(Ok(WalkResult { report, counted, resumed: outcome.resumed, verified, elapsed, files }))
 }
@@ -235,7 +237,7 @@ impl WalkResult {
 }
 
 impl HoldOutArguments {
-    fn value(&self) -> HoldOutUse {
+    fn to_hold_out_use(&self) -> HoldOutUse {
         match (self.open_hold_out, self.again) {
             (false, _) => HoldOutUse::Locked,
             (true, false) => HoldOutUse::Opened(Reopening::Refused),
@@ -292,7 +294,7 @@ fn build_report(
 }
 
 /// Writes the results. The output is byte-identical whether or not the walk was interrupted.
-fn write(
+fn write_results(
     folder: &ResultFolder,
     report: &WalkForwardReport,
     all: Option<&Finished>,

@@ -1,6 +1,6 @@
 //! Final report of a live run: the figures of a backtest, plus figures of live runs only.
 
-use super::stream::print_last;
+use super::stream::print_final_document;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::host;
 use crate::output::{print, write_trades};
@@ -37,7 +37,7 @@ struct LiveReport {
     audits: BTreeMap<Audit, Tally>,
 }
 
-pub(crate) fn report(
+pub(crate) fn show_report(
     outcome: Outcome,
     loaded: &Loaded,
     (trades, json): (Option<&Path>, bool),
@@ -56,7 +56,7 @@ pub(crate) fn report(
     let report = build_report(&outcome, loaded, elapsed);
     if json {
         let doubts = finished.book.rows().iter().filter(|row| row.state == IntentState::InDoubt);
-        print_last(&LiveReport {
+        print_final_document(&LiveReport {
             seq: outcome.last_event.max(1),
             at: outcome.span.end,
             event: "ended",
@@ -72,7 +72,7 @@ pub(crate) fn report(
     } else {
         print(&format!("\n{report}"))?;
     }
-    run_result(outcome.finished, scale)
+    exit_result(outcome.finished, scale)
 }
 
 fn build_report(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
@@ -114,7 +114,7 @@ fn build_report(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunRep
     })
 }
 
-fn run_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
+fn exit_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
     if let Some(error) = finished.not_durable {
         let is_gone = matches!(error, RuntimeError::Journal(JournalError::FileGone { .. }));
         let failure = Failure::from(error).context("the last journal entries may not be durable");

@@ -16,17 +16,17 @@ use tokio::sync::oneshot;
 
 const LAST_LINE_TIMEOUT: Duration = Duration::from_secs(30);
 
-pub(super) struct PrintedEvents {
+pub(super) struct EventPrinter {
     is_late: Arc<AtomicBool>,
     has_ended: oneshot::Receiver<()>,
 }
 
-impl PrintedEvents {
-    pub(super) fn begin(feed: &EventFeed) -> Self {
-        Self::begin_to(feed, print, false)
+impl EventPrinter {
+    pub(super) fn start(feed: &EventFeed) -> Self {
+        Self::start_with(feed, print, false)
     }
 
-    fn begin_to(
+    fn start_with(
         feed: &EventFeed,
         print: impl Fn(&str) -> io::Result<()> + Send + 'static,
         has_end: bool,
@@ -77,7 +77,7 @@ impl PrintedEvents {
     }
 }
 
-pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
+pub(super) fn print_final_document(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(document).map_err(Failure::unexpected)?;
     if host::capture(&json(&text)) {
         return Ok(());
@@ -113,7 +113,7 @@ struct EventName {
     event: String,
 }
 
-pub(super) fn log_decisions(feed: &EventFeed, log: &LogWriter) -> PrintedEvents {
+pub(super) fn log_events(feed: &EventFeed, log: &LogWriter) -> EventPrinter {
     let log = log.clone();
     let print = move |line: &str| {
         if let Ok(EventName { event }) = serde_json::from_str(line)
@@ -123,7 +123,7 @@ pub(super) fn log_decisions(feed: &EventFeed, log: &LogWriter) -> PrintedEvents 
         }
         Ok(())
     };
-    PrintedEvents::begin_to(feed, print, true)
+    EventPrinter::start_with(feed, print, true)
 }
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
         let feed = EventFeed::default();
         let (over, is_over) = mpsc::channel::<()>();
         let (reads, is_read) = mpsc::channel();
-        let printed = PrintedEvents::begin_to(
+        let printed = EventPrinter::start_with(
             &feed,
             move |line| {
                 let _ = reads.send(line.to_owned());

@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
             ("stake", &stake.to_toml()),
         ],
     );
-    check_draft(&text, (file, rules), context)
+    validate(&text, (file, rules), context)
         .map_err(|failure| if asks { failure.hint(answers.retry_command(file)) } else { failure })?;
     if let RuleChoice::Example(path) = rules {
         write(path, &render_example(path))?;
@@ -298,7 +298,7 @@ fn fill_template(template: &str, values: &[(&str, &str)]) -> String {
     values.iter().fold(template.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 
-fn check_draft(text: &str, (file, rules): (&Path, &RuleChoice), context: &Context<'_>) -> Result<(), Failure> {
+fn validate(text: &str, (file, rules): (&Path, &RuleChoice), context: &Context<'_>) -> Result<(), Failure> {
     // Writes the draft next to the target file, to detect an unwritable folder.
     let parent = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = tempfile::Builder::new().prefix(".candlewick-").tempdir_in(parent);

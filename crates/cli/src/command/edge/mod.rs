@@ -192,7 +192,7 @@ mod tests {
         assert!(collect_paid_stakes(&[(0.8, None), (0.9, None)]).unwrap().is_empty());
         assert_eq!(collect_paid_stakes(&[(0.8, Some(10.0)), (0.9, Some(30.0))]).unwrap().len(), 2);
         assert!(
-            collect_paid_stakes(&[(0.8, Some(10.0)), (0.9, None)]).unwrap_err().render().contains("give every payout")
+            collect_paid_stakes(&[(0.8, Some(10.0)), (0.9, None)]).unwrap_err().render().contains("payout a")
         );
     }
 }
