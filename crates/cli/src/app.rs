@@ -7,7 +7,7 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::{Host, HostedAnswer, HostedFailure, HostedOutput, with_host};
 use crate::log::start_log;
 use crate::output::fit_tables;
-use crate::terminal::{coloured_lines, lines as visible_lines};
+use crate::terminal::{sanitize_coloured_lines, lines as visible_lines};
 use candlewick_app::configuration::Config;
 use candlewick_app::live::{OwnBrokers, VenuePorts};
 use candlewick_broker::BrokerError;
@@ -219,9 +219,9 @@ fn register_combine(registry: Registry) -> Result<Registry, RegistryError> {
 fn print_usage(error: &clap::Error) {
     let text = error.render().ansi().to_string();
     let _ = if error.use_stderr() {
-        write!(anstream::stderr(), "{}", coloured_lines(&text))
+        write!(anstream::stderr(), "{}", sanitize_coloured_lines(&text))
     } else {
-        write!(anstream::stdout(), "{}", coloured_lines(&text))
+        write!(anstream::stdout(), "{}", sanitize_coloured_lines(&text))
     };
 }
 

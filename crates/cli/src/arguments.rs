@@ -187,7 +187,7 @@ impl RequestedTime {
         let (Self::TimeOfDay(_, text) | Self::WithoutYear(text)) = self else { return };
         if let Some(moment) = self.resolve_before(last) {
             let moment = utc(moment);
-            context.say(&format!("note: {text} means {moment}, the last such time in the journal"));
+            context.print_notice(&format!("note: {text} means {moment}, the last such time in the journal"));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Results of commands: exit codes and rendered errors.
 
 use crate::host::HostedFailure;
-use crate::terminal::{lines, terminal_columns, wrap};
+use crate::terminal::{sanitize_lines, terminal_columns, wrap};
 use candlewick_app::bots::build_error_kind;
 use candlewick_app::configuration::{Problem, ProblemKind, Problems};
 use candlewick_app::{AppError, ErrorKind};
@@ -42,7 +42,7 @@ pub(crate) enum FailureKind {
     /// A check failed, for example in `parity`, `strategy check`, `data check` or `doctor`.
     Check = 5,
     Stopped = 6,
-    JournalHeld = 7,
+    JournalInUse = 7,
 }
 
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Failure {
         Self::new(FailureKind::Unexpected, error)
     }
 
-    pub(crate) fn check(problem: impl Into<String>) -> Self {
+    pub(crate) fn failed_check(problem: impl Into<String>) -> Self {
         Self::new(FailureKind::Check, anyhow::Error::msg(problem.into()))
     }
 
@@ -88,7 +88,7 @@ impl Failure {
     }
 
     #[must_use]
-    pub(crate) fn hint_or(mut self, fallback: &str) -> Self {
+    pub(crate) fn or_hint(mut self, fallback: &str) -> Self {
         self.hint.get_or_insert_with(|| fallback.to_owned());
         self
     }
@@ -116,7 +116,7 @@ impl Failure {
     }
 
     pub(crate) fn print(&self) {
-        anstream::eprintln!("{}", wrap(&lines(&self.render()), terminal_columns(&Term::stderr())));
+        anstream::eprintln!("{}", wrap(&sanitize_lines(&self.render()), terminal_columns(&Term::stderr())));
     }
 
     pub(crate) const fn code(&self) -> u8 {
@@ -286,7 +286,7 @@ const fn backtest_failure_kind(error: &BacktestError) -> FailureKind {
 const fn search_failure_kind(error: &SearchError) -> FailureKind {
     match error {
         SearchError::Backtest(error) => backtest_failure_kind(error),
-        SearchError::SweepLocked { .. } => FailureKind::JournalHeld,
+        SearchError::SweepLocked { .. } => FailureKind::JournalInUse,
         SearchError::UnknownParameter { .. }
         | SearchError::InvalidValues { .. }
         | SearchError::InvalidCondition { .. }
@@ -313,7 +313,7 @@ const fn broker_failure_kind(error: &BrokerError) -> FailureKind {
 
 const fn journal_failure_kind(error: &JournalError) -> FailureKind {
     match error {
-        JournalError::HeldBy { .. } | JournalError::LostLease { .. } => FailureKind::JournalHeld,
+        JournalError::HeldBy { .. } | JournalError::LostLease { .. } => FailureKind::JournalInUse,
         JournalError::BrokenChain { .. } => FailureKind::Check,
         JournalError::Damaged { .. } => FailureKind::Data,
         JournalError::DiskFull { .. }
@@ -368,7 +368,7 @@ const fn runtime_failure_kind(error: &RuntimeError) -> FailureKind {
 
 const fn control_failure_kind(error: &ControlError) -> FailureKind {
     match error {
-        ControlError::SocketInUse { .. } => FailureKind::JournalHeld,
+        ControlError::SocketInUse { .. } => FailureKind::JournalInUse,
         ControlError::TransportError { .. } | ControlError::NoSocketsHere => FailureKind::Unexpected,
         ControlError::NoBotListens { .. }
         | ControlError::OtherOwner { .. }

@@ -5,7 +5,7 @@
 
 use crate::arguments::GlobalArguments;
 use crate::repeats::Repeats;
-use crate::terminal::{coloured_line, json, lines};
+use crate::terminal::{sanitize_coloured_line, json, lines};
 use anstream::adapter::strip_str;
 use candlewick_broker::clock::{Clock, Stopwatch};
 use candlewick_records::utc;
@@ -33,7 +33,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 pub(crate) struct LogWriter {
     queue: SyncSender<Line>,
     dropped: Arc<AtomicU64>,
-    pub(crate) form: LineForm,
+    pub(crate) form: LineFormat,
 }
 
 pub(crate) enum Line {
@@ -43,12 +43,12 @@ pub(crate) enum Line {
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
     Divert(SyncSender<String>),
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
-    GiveBack,
+    Restore,
     Flush(SyncSender<()>),
 }
 
 impl LogWriter {
-    fn start_as(target: impl Write + Send + 'static, form: LineForm) -> Self {
+    fn start_as(target: impl Write + Send + 'static, form: LineFormat) -> Self {
         let (queue, lines) = sync_channel(MAX_QUEUED);
         let dropped = Arc::new(AtomicU64::new(0));
         let log = Log {
@@ -70,14 +70,14 @@ impl LogWriter {
         } else {
             lines(text).into_owned()
         };
-        self.send(Line::Text(text));
+        self.send(LogMessage::Text(text));
     }
 
     /// Prints a failure if the log is JSON. Returns whether the failure was printed.
     pub(crate) fn print_failure(&self, text: &str) -> bool {
         let is_json = self.form.is_json();
         if is_json {
-            self.send(Line::Text(self.form.json_line("ERROR", text)));
+            self.send(LogMessage::Text(self.form.json_line("ERROR", text)));
         }
         is_json
     }
@@ -86,7 +86,7 @@ impl LogWriter {
     pub(crate) fn print_event(&self, name: &str, event: &str) {
         let line = self.form.json_line("INFO", &name.replace('_', " "));
         let (line, event) = (line.trim_end().trim_end_matches('}'), json(event));
-        self.send(Line::Text(format!("{line},{}\n", event.trim_start_matches('{'))));
+        self.send(LogMessage::Text(format!("{line},{}\n", event.trim_start_matches('{'))));
     }
 
     pub(crate) fn send(&self, line: Line) {
@@ -99,7 +99,7 @@ impl LogWriter {
         let (done, is_done) = sync_channel(1);
         let queue = self.queue.clone();
         // The queue may be full. A separate thread lets the timeout cover both waits.
-        std::thread::spawn(move || queue.send(Line::Flush(done)));
+        std::thread::spawn(move || queue.send(LogMessage::Flush(done)));
         let _ = is_done.recv_timeout(FLUSH_TIMEOUT);
     }
 }
@@ -107,7 +107,7 @@ impl LogWriter {
 struct Log<T> {
     target: T,
     dropped: Arc<AtomicU64>,
-    form: LineForm,
+    form: LineFormat,
     repeats: Repeats,
     watch: Stopwatch,
     view: Option<SyncSender<String>>,
@@ -131,20 +131,20 @@ impl<T: Write> Log<T> {
 
     fn take(&mut self, line: Line) {
         match line {
-            Line::Text(text) => self.write(&text),
-            Line::Warning(line) => {
+            LogMessage::Text(text) => self.write(&text),
+            LogMessage::Warning(line) => {
                 if self.repeats.admit(extract_message(&line).trim_end(), self.watch.elapsed()) {
                     self.write(&line);
                 }
             }
-            Line::Divert(view) => self.view = Some(view),
-            Line::GiveBack => {
+            LogMessage::Divert(view) => self.view = Some(view),
+            LogMessage::Restore => {
                 self.view = None;
                 for text in std::mem::take(&mut self.held) {
                     self.write(&text);
                 }
             }
-            Line::Flush(done) => {
+            LogMessage::Flush(done) => {
                 let counts = self.repeats.rest(self.watch.elapsed());
                 self.write_warnings(&counts);
                 let _ = self.target.flush();
@@ -201,7 +201,7 @@ impl Write for EventWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_end_matches('\n');
-        let shown = if self.log.form.is_json() { json(text) } else { coloured_line(text) };
+        let shown = if self.log.form.is_json() { json(text) } else { sanitize_coloured_line(text) };
         self.log.send((self.to_line)(format!("{shown}\n")));
         Ok(bytes.len())
     }
@@ -215,12 +215,12 @@ impl<'a> MakeWriter<'a> for LogWriter {
     type Writer = EventWriter<'a>;
 
     fn make_writer(&'a self) -> EventWriter<'a> {
-        EventWriter { log: self, to_line: Line::Text }
+        EventWriter { log: self, to_line: LogMessage::Text }
     }
 
     fn make_writer_for(&'a self, event: &Metadata<'_>) -> EventWriter<'a> {
         let to_line: fn(String) -> Line =
-            if *event.level() == Level::WARN { Line::Warning } else { Line::Text };
+            if *event.level() == Level::WARN { LogMessage::Warning } else { LogMessage::Text };
         EventWriter { log: self, to_line }
     }
 }
@@ -229,13 +229,13 @@ const FORMAT_VARIABLE: &str = "CANDLEWICK_LOG__FORMAT";
 const WARN: &str = " WARN ";
 
 #[derive(Clone, Default)]
-pub(crate) struct LineForm {
+pub(crate) struct LineFormat {
     is_json: Arc<AtomicBool>,
     /// Venue clock during a run, `None` for the system clock.
     clock: Arc<RwLock<Option<Arc<dyn Clock>>>>,
 }
 
-impl LineForm {
+impl LineFormat {
     pub(crate) fn is_json(&self) -> bool {
         self.is_json.load(Ordering::Relaxed)
     }
@@ -265,7 +265,7 @@ impl LineForm {
     }
 }
 
-impl FormatTime for LineForm {
+impl FormatTime for LineFormat {
     fn format_time(&self, writer: &mut Writer<'_>) -> std::fmt::Result {
         let clock = self.clock.read().unwrap_or_else(PoisonError::into_inner).clone();
         match clock {
@@ -276,13 +276,13 @@ impl FormatTime for LineForm {
 }
 
 pub(crate) struct EitherForm {
-    form: LineForm,
-    text: Format<Full, LineForm>,
-    json: Format<Json, LineForm>,
+    form: LineFormat,
+    text: Format<Full, LineFormat>,
+    json: Format<Json, LineFormat>,
 }
 
 impl EitherForm {
-    pub(crate) fn new(form: LineForm, with_target: bool) -> Self {
+    pub(crate) fn new(form: LineFormat, with_target: bool) -> Self {
         let json = Format::default().with_timer(form.clone()).json().flatten_event(true);
         let json = json.with_current_span(false).with_span_list(false);
         let text = Format::default().with_timer(form.clone()).with_target(with_target);
@@ -319,7 +319,7 @@ pub(crate) fn start_log(global: &GlobalArguments) -> LogWriter {
     };
     let colours =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let form = LineForm::default();
+    let form = LineFormat::default();
     form.set_json(std::env::var(FORMAT_VARIABLE).is_ok_and(|value| value == "json"));
     let writer = LogWriter::start_as(std::io::stderr(), form.clone());
     // Tests may start several apps in one process; the first subscriber is kept.
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn counts_lines_that_a_stalled_terminal_missed() {
         let ((go, held), written) = (sync_channel(0), Written::default());
-        let writer = LogWriter::start_as(SlowTarget(Arc::clone(&written), Some(held)), LineForm::default());
+        let writer = LogWriter::start_as(SlowTarget(Arc::clone(&written), Some(held)), LineFormat::default());
         for number in 0..MAX_QUEUED * 2 {
             writer.make_writer().write_all(format!("line {number}\n").as_bytes()).unwrap();
         }
@@ -388,7 +388,7 @@ mod tests {
     }
 
     fn logged(is_json: bool, log: impl FnOnce(&LogWriter)) -> String {
-        let (written, form) = (Written::default(), LineForm::default());
+        let (written, form) = (Written::default(), LineFormat::default());
         form.set_json(is_json);
         let writer = LogWriter::start_as(SlowTarget(Arc::clone(&written), None), form.clone());
         let events = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(true);

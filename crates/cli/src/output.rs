@@ -3,7 +3,7 @@
 use crate::arguments::GlobalArguments;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::host;
-use crate::terminal::{coloured_lines, json, lines, terminal_columns, wrap};
+use crate::terminal::{sanitize_coloured_lines, json, lines, terminal_columns, wrap};
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_history::write_whole_file;
 use candlewick_records::fit_tables_to;
@@ -32,7 +32,7 @@ pub(crate) fn print_verbatim(text: &str) -> Result<(), Failure> {
 }
 
 pub(crate) fn print_coloured(text: &str) -> Result<(), Failure> {
-    write_out(&wrap(&coloured_lines(text), terminal_columns(&Term::stdout())))
+    write_out(&wrap(&sanitize_coloured_lines(text), terminal_columns(&Term::stdout())))
 }
 
 fn write_out(text: &str) -> Result<(), Failure> {

@@ -185,7 +185,7 @@ pub(crate) fn write_shard_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
 }
 
 /// Runs all rows and passes them to `finish`, unless the operator stops the run.
-pub(crate) fn run_stoppable<R>(
+pub(crate) fn run_rows<R>(
     context: &Context<'_>,
     run: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<Vec<R>, AppError>,
     finish: impl FnOnce(Vec<R>) -> Result<Ending, Failure>,
@@ -193,7 +193,7 @@ pub(crate) fn run_stoppable<R>(
     let stop_flag = interrupt::stop_flag()?;
     let rows = run(&|| stop_flag.get().is_none())?;
     if let Some(ending) = stop_flag.get() {
-        context.say("stopped; nothing was written");
+        context.print_notice("stopped; nothing was written");
         return Ok(*ending);
     }
     finish(rows)

@@ -10,11 +10,11 @@ pub(crate) fn lines(text: &str) -> Cow<'_, str> {
 }
 
 /// Like `sanitize_lines`, but keeps colours. Quoted text must be sanitized before insertion.
-pub(crate) fn coloured_lines(text: &str) -> Cow<'_, str> {
+pub(crate) fn sanitize_coloured_lines(text: &str) -> Cow<'_, str> {
     sanitize(text, |rest| if rest.starts_with('\n') { 1 } else { colour(rest) })
 }
 
-pub(crate) fn coloured_line(text: &str) -> Cow<'_, str> {
+pub(crate) fn sanitize_coloured_line(text: &str) -> Cow<'_, str> {
     sanitize(text, colour)
 }
 
@@ -140,8 +140,8 @@ mod tests {
         );
         let coloured =
             "\u{1b}[1;31mred\u{1b}[0m\n\\u{1b}]0;title\\u{7}\\u{9b}2J\\u{1b}[2J\\u{1b}[3\\u{202e}\\r";
-        assert_eq!(coloured_lines(text), coloured);
-        assert_eq!(coloured_line(text), coloured.replace('\n', "\\n"));
+        assert_eq!(sanitize_coloured_lines(text), coloured);
+        assert_eq!(sanitize_coloured_line(text), coloured.replace('\n', "\\n"));
         assert!(matches!(lines("plain → text"), Cow::Borrowed("plain → text")));
     }
 

@@ -38,7 +38,7 @@ pub(crate) struct DashboardArguments {
 
 pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (loaded, journal) = arguments.journal.load_running(context)?;
-    context.write_log_as(&loaded.config.log);
+    context.set_log_format(&loaded.config.log);
     let watched = Watched { journal, paths: control_paths(&loaded)?, registry: context.registry.clone() };
     let DashboardArguments { listen, read_only, allow_unencrypted_network, .. } = *arguments;
     let tls_proxy = arguments.tls_proxy.clone();
@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Resu
         Err(error @ JournalError::NotFound { .. }) if !loaded.is_set("journal.url") => {
             return Err(AppError::from(error).into());
         }
-        Err(JournalError::NotFound { .. }) => context.say(&format!(
+        Err(JournalError::NotFound { .. }) => context.print_notice(&format!(
             "note: the journal {} does not exist yet; the page is empty until a bot writes to the journal",
             watched.journal
         )),

@@ -41,7 +41,7 @@ pub(super) fn run_doctor(_arguments: &DoctorArguments, context: &Context<'_>) ->
         return Ok(Ending::Done);
     }
     let problem = format!("{failed} of {} checks failed", findings.len());
-    Err(Failure::check(problem).hint("follow the advice next to each FAIL, starting with the first"))
+    Err(Failure::failed_check(problem).hint("follow the advice next to each FAIL, starting with the first"))
 }
 
 #[derive(Debug, Subcommand)]
@@ -73,7 +73,7 @@ pub(super) fn run_notify(command: &NotifyCommand, context: &Context<'_>) -> Resu
         return Ok(Ending::Done);
     }
     let problem = format!("{failed} of {} messages were not accepted", tested.len());
-    Err(Failure::check(problem).hint("see docs/alerts.md for the requirements of each kind of channel"))
+    Err(Failure::failed_check(problem).hint("see docs/alerts.md for the requirements of each kind of channel"))
 }
 
 fn channel_table(tested: &[ChannelTest]) -> String {

@@ -42,11 +42,11 @@ pub(super) fn run_status(arguments: &StatusArguments, context: &Context<'_>) -> 
         show(&status, context.global)?;
     }
     if arguments.running && status.bot.is_none() {
-        return Err(Failure::check(format!("no bot is running on {}", status.journal)));
+        return Err(Failure::failed_check(format!("no bot is running on {}", status.journal)));
     }
     let problems = status.bot.as_ref().map(RunState::venue_problems).unwrap_or_default();
     if arguments.running && !problems.is_empty() {
-        return Err(Failure::check(format!(
+        return Err(Failure::failed_check(format!(
             "the bot on {} cannot trade: {}",
             status.journal,
             problems.join("; ")

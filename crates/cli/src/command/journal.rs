@@ -217,7 +217,7 @@ fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<En
             "{} is writing {url}: stop it, or compact a copy made by `candlewick journal backup`",
             lease.holder
         );
-        return Err(Failure::new(FailureKind::JournalHeld, problem));
+        return Err(Failure::new(FailureKind::JournalInUse, problem));
     }
     let (compaction, verified) = block_on(async {
         compact_journal(&url, &arguments.file, arguments.keep).await.map_err(unwrap_journal_error)

@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     if arguments.tui {
         context.log.form.set_json(false);
     } else {
-        context.write_log_as(&loaded.config.log);
+        context.set_log_format(&loaded.config.log);
     }
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
     loaded.check_mode(real).map_err(Problems::from)?;
@@ -121,7 +121,7 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     };
     let shown = (arguments.trades.as_deref(), context.global.json);
     let ending = live::show_report(outcome, &loaded, shown, stopwatch.elapsed());
-    context.say(&describe_next_commands(arguments, &loaded, context)?);
+    context.print_notice(&describe_next_commands(arguments, &loaded, context)?);
     ending
 }
 

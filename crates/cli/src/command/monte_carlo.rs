@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
 use crate::progress::Terminal;
-use crate::search::{PlannedArguments, ShardArguments, run_stoppable, write_row_plan, write_shard_rows};
+use crate::search::{PlannedArguments, ShardArguments, run_rows, write_row_plan, write_shard_rows};
 use candlewick_app::monte_carlo::{MonteCarloPlan, MonteCarloTerms, PreparedMonteCarlo, Resampling};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_report::monte_carlo::{MonteCarloReport, MonteCarloTermsReport, write_paths};
@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
             let (prepared, folder) = arguments.own.prepare(context)?;
             let all = 0..prepared.terms.paths;
             let write = |rows: Vec<PathRow>| finish((&prepared, &folder), &rows, Vec::new(), context);
-            run_stoppable(context, |proceed| prepared.run(all, proceed), write)
+            run_rows(context, |proceed| prepared.run(all, proceed), write)
         }
         Some(ShardStep::Plan { shards, own }) => {
             let (prepared, folder) = own.prepare(context)?;
@@ -102,7 +102,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
             let place = (path.as_path(), planned.to_plan_place());
             let progress = Terminal(context.global);
             let (prepared, differences) = plan.prepare(place, others, context.registry, &progress)?;
-            context.note_all(differences.noted);
+            context.print_notes(differences.noted);
             let notices = [differences.allowed, ran_by].concat();
             finish((&prepared, &ResultFolder::open(&folder)?), &rows, notices, context)
         }
@@ -126,12 +126,12 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let paths = plan.runs(number)?;
     let place = (path.as_path(), planned.to_plan_place());
     let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
-    context.note_all(differences.allowed.iter().chain(&differences.noted));
+    context.print_notes(differences.allowed.iter().chain(&differences.noted));
     let shard = (number, &prepared.identity);
     let keep = |rows: Vec<PathRow>| {
         write_shard_rows((&plan, &folder), shard, (&rows, "paths finished"), &differences.allowed, context)
     };
-    run_stoppable(context, |proceed| prepared.run(paths, proceed), keep)
+    run_rows(context, |proceed| prepared.run(paths, proceed), keep)
 }
 
 fn finish(

@@ -44,13 +44,14 @@ pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<E
         journal = flags(Some(DEFAULT_JOURNAL_URL));
         loaded = Loaded::read(&context.global.config, Base::Bare, journal.clone())?;
     }
-    context.write_log_as(&loaded.config.log);
+    context.set_log_format(&loaded.config.log);
     let read_again = live::build_reloader(context, (Base::Bare, journal), RealMoney::NotAsked);
     loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
     let bots = BotSet::build(&loaded, context.registry)?;
     let stopwatch = Stopwatch::start();
     let outcome = live::run_to_completion(run_bots(arguments, &loaded, (bots, read_again), context))?;
-    live::show_report(outcome, &loaded, (arguments.trades.as_deref(), context.global.json), stopwatch.elapsed())
+    let shown = (arguments.trades.as_deref(), context.global.json);
+    live::show_report(outcome, &loaded, shown, stopwatch.elapsed())
 }
 
 async fn run_bots(

@@ -106,5 +106,5 @@ pub(super) fn run_parity(arguments: &ParityArguments, context: &Context<'_>) -> 
     if report.ok {
         return Ok(Ending::Done);
     }
-    Err(Failure::check(report.problem()).hint(report.advice()))
+    Err(Failure::failed_check(report.problem()).hint(report.advice()))
 }

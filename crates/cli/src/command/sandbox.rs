@@ -45,7 +45,7 @@ pub(crate) struct SandboxArguments {
 
 pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let loaded = Loaded::read(&context.global.config, Base::Sandbox, to_flags(arguments))?;
-    context.write_log_as(&loaded.config.log);
+    context.set_log_format(&loaded.config.log);
     loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
     let mut settings = loaded.config.sandbox.clone();
     if !loaded.is_set("sandbox.speed") {

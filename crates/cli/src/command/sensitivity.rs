@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
 use crate::progress::{Terminal, with_spinner};
-use crate::search::{PlannedArguments, ShardArguments, run_stoppable, write_row_plan, write_shard_rows};
+use crate::search::{PlannedArguments, ShardArguments, run_rows, write_row_plan, write_shard_rows};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_app::sensitivity::{PreparedSensitivity, SensitivityPlan, SensitivityTerms};
 use candlewick_report::sensitivity::{SensitivityReport, SensitivityTermsReport, write_points};
@@ -98,7 +98,7 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let runs = plan.runs(number)?;
     let place = (path.as_path(), planned.to_plan_place());
     let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
-    context.note_all(differences.allowed.iter().chain(&differences.noted));
+    context.print_notes(differences.allowed.iter().chain(&differences.noted));
     let shard = (number, &prepared.identity);
     run_with_spinner(&prepared, runs, context, |rows| {
         write_shard_rows((&plan, &folder), shard, (&rows, "runs finished"), &differences.allowed, context)
@@ -112,7 +112,7 @@ fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Fa
     let (rows, ran_by) = plan.gather(&folder, others)?;
     let place = (path.as_path(), planned.to_plan_place());
     let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
-    context.note_all(differences.noted);
+    context.print_notes(differences.noted);
     finish((&prepared, &folder), rows, [differences.allowed, ran_by].concat(), context)
 }
 
@@ -123,7 +123,7 @@ fn run_with_spinner(
     write: impl FnOnce(Vec<SensitivityRow>) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
     const LABEL: &str = "Testing sensitivity";
-    run_stoppable(context, |proceed| with_spinner(LABEL, context.global, || prepared.run(runs, proceed)), write)
+    run_rows(context, |proceed| with_spinner(LABEL, context.global, || prepared.run(runs, proceed)), write)
 }
 
 fn finish(

@@ -181,7 +181,7 @@ impl SweepContext<'_> {
         let of_round =
             plan.round_shard((&self.folder, number), self.job, others, &|error| self.to_app_error(error))?;
         let before = of_round.as_ref().map_or(&[][..], |part| &part.notices);
-        self.context.note_all(self.notices.iter().chain(before));
+        self.context.print_notes(self.notices.iter().chain(before));
         plan.download_shard(&self.folder, number)?;
         let identity =
             of_round.as_ref().map_or_else(|| self.identity.clone(), |part| part.identity(&self.identity));
@@ -199,7 +199,7 @@ impl SweepContext<'_> {
             return Ok(ending);
         }
         drop(journal);
-        self.context.note_all(plan.upload_shard(&self.folder, number)?);
+        self.context.print_notes(plan.upload_shard(&self.folder, number)?);
         let trials = rows.len();
         let document = json!({
             "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed, "notices": self.notices
@@ -240,7 +240,7 @@ pub(super) fn with_sweep<T>(
     let identity = terms.identity(prepared)?;
     let checked = plan.map(|(plan, others)| plan.check((prepared, &identity), others)).transpose()?;
     let PlanDifferences { allowed: notices, noted: differences } = checked.unwrap_or_default();
-    context.note_all(differences);
+    context.print_notes(differences);
     let noted = SweepRun::new(terms, prepared, &identity);
     act(&mut SweepContext {
         noted,
@@ -268,7 +268,7 @@ impl SweepContext<'_> {
         self.record_planned_sets(resumed)?;
         let (rows, ending) = self.run_watched(|watcher| self.job.run(&mut journal, known, watcher))?;
         drop(journal);
-        self.context.note_all(self.folder.upload(TRIALS_FILE)?);
+        self.context.print_notes(self.folder.upload(TRIALS_FILE)?);
         let end = if ending.is_none() { LookEnd::Whole } else { LookEnd::Stopped };
         let counted = with_spinner("Counting variants", self.context.global, || {
             count_sweep((&self.noted, self.job), (&rows, end), self.context.registry)

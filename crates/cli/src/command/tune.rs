@@ -83,7 +83,7 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
     let (files, progress) = (&context.global.config, Terminal(context.global));
     let candles = check_candles(&terms, (files, context.registry), &progress)?;
     for series in &candles {
-        context.say(&format!("candles {}: {}", series.series, series.describe()));
+        context.print_notice(&format!("candles {}: {}", series.series, series.describe()));
     }
     let plan = TunePlan::prepare(terms, arguments.hold_out, (files, context.registry), &progress)?;
     let trials = arguments.out.join(plan.folder_name()?);
@@ -135,7 +135,7 @@ impl TuneRun<'_> {
         let failed = checked.checked.iter().filter(|one| one.finding == Finding::Failed);
         let failed: Vec<String> = failed.map(|one| format!("{}: {}", one.check, one.words)).collect();
         if failed.is_empty() {
-            self.context.say(&format!("strategy check: {}", summarize_checks(&checked)));
+            self.context.print_notice(&format!("strategy check: {}", summarize_checks(&checked)));
             return Ok((subject, checked, conditions));
         }
         let problem = format!("strategy check failed: {}", failed.join("; "));
@@ -143,12 +143,12 @@ impl TuneRun<'_> {
             "the results of this strategy would be worthless; run all checks: {}",
             check_command(&subject, &self.context.global.config, &self.plan.terms.candles)
         );
-        Err(Failure::check(problem).hint(help))
+        Err(Failure::failed_check(problem).hint(help))
     }
 
     fn sweep(&self) -> Result<Result<Option<SweepReport>, Ending>, Failure> {
         if self.plan.is_fixed {
-            self.context.say("sweep: skipped, because no parameter has a range");
+            self.context.print_notice("sweep: skipped, because no parameter has a range");
             return Ok(Ok(None));
         }
         let terms = self.plan.before_hold_out(&self.layout);
@@ -171,7 +171,7 @@ impl TuneRun<'_> {
     ) -> Result<Ending, Failure> {
         let looks = self.prepare_walk(HoldOutUse::Locked)?.earlier_looks()?.found;
         if self.arguments.open_hold_out {
-            self.context.note_all(&looks);
+            self.context.print_notes(&looks);
         }
         let mut walked = match self.walk(HoldOutUse::Locked)? {
             Ok(walked) => walked,

@@ -169,13 +169,13 @@ fn run_planned(
     report_candles(&prepared.candles.series);
     let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
     let differences = walk.check(&plan, others)?;
-    context.note_all(differences.noted);
+    context.print_notes(differences.noted);
     let mut notices = differences.allowed;
     let Some(number) = shard else {
         notices.extend(walk.gather(&plan, others)?);
         return show_walk(run_walk(walk, (&terms, &prepared), &notices, context)?, context);
     };
-    context.note_all(&notices);
+    context.print_notes(&notices);
     let stop_flag = interrupt::stop_flag()?;
     let mut progress = Progress::new("Walking forward", context.global);
     let end = walk.run_shard(&plan, number, &mut |now| show_step(&mut progress, now, &stop_flag))?;
@@ -183,7 +183,7 @@ fn run_planned(
     let WalkShard::Done { trials, resumed, notice } = end else {
         return Ok(context.report_stop(&stop_flag, &folder));
     };
-    context.note_all(notice);
+    context.print_notes(notice);
     let shards = plan.shards;
     let document = json!({
         "shard": number, "shards": shards, "trials": trials, "resumed": resumed, "notices": notices

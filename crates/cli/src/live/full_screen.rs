@@ -36,10 +36,10 @@ pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<Watc
     let (watcher, mut notices) = Watcher::channel(MAX_QUEUED_NOTICES, screen.interest());
     let (ended, has_ended) = oneshot::channel();
     let log = front.log.clone();
-    log.send(Line::Divert(lines));
+    log.send(LogMessage::Divert(lines));
     std::thread::spawn(move || {
         let shown = show(facts, &mut notices, &controls);
-        log.send(Line::GiveBack);
+        log.send(LogMessage::Restore);
         if let Err(error) = shown {
             tracing::warn!("the full-screen view failed, continuing with lines: {error}");
         }
@@ -51,7 +51,7 @@ pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<Watc
 
 pub(super) fn end(log: &LogWriter) {
     leave();
-    log.send(Line::GiveBack);
+    log.send(LogMessage::Restore);
 }
 
 fn build_facts(header: Option<Header>, front: &DisplayContext<'_>) -> Facts {

@@ -1,6 +1,6 @@
 //! Text and layout of console lines: decisions, trades, verdicts and stop reasons.
 
-use crate::terminal::{coloured_line, terminal_columns, wrap_indented};
+use crate::terminal::{sanitize_coloured_line, terminal_columns, wrap_indented};
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
     Approved, Edge, IntentRow, Judgement, Lateness, Opened, Refused, RiskSettings, Rule, Settled, VenueId,
@@ -179,7 +179,7 @@ pub(super) fn format_line(
     columns: Option<usize>,
 ) -> String {
     let time = time_text(at, "%m-%d %H:%M:%S");
-    let text = coloured_line(text);
+    let text = sanitize_coloured_line(text);
     let text = wrap_indented(&text, PREFIX_WIDTH - LABEL_WIDTH + label.len().max(LABEL_WIDTH), columns);
     format!("{DIM}{time}{DIM:#}  {style}{label:<LABEL_WIDTH$}{style:#} {text}")
 }

@@ -45,7 +45,7 @@ pub(super) fn run(command: &ConfigCommand, context: &Context<'_>) -> Result<Endi
             let real = if *real { RealMoney::Asked } else { RealMoney::NotAsked };
             let hint = "fix the problems above and run the check again";
             let files: Vec<PathBuf> = context.global.config.iter().chain(files).cloned().collect();
-            check(&files, real, context).map_err(|failure| failure.hint_or(hint))?;
+            check(&files, real, context).map_err(|failure| failure.or_hint(hint))?;
         }
         ConfigCommand::Schema => print_json(&configuration::schema())?,
     }

@@ -103,7 +103,7 @@ fn exit_result(results: &[CheckResult]) -> Result<Ending, Failure> {
     let left: u64 = results.iter().map(CheckResult::remaining_problems).sum();
     let problems = if left == 1 { "problem" } else { "problems" };
     let problem = format!("{left} {problems} in {bad} of {} series", results.len());
-    Err(Failure::check(problem).hint(CheckResult::help(results)))
+    Err(Failure::failed_check(problem).hint(CheckResult::help(results)))
 }
 
 fn parse_spike_threshold(text: &str) -> Result<f64, String> {

@@ -91,7 +91,7 @@ fn check_alignment(all: &[FetchStats], fetching: &Fetcher, context: &Context<'_>
     let mut failures = Vec::new();
     for symbol in symbols {
         match fetching.check_in_step(symbol) {
-            Ok(notices) => context.note_all(notices),
+            Ok(notices) => context.print_notes(notices),
             Err(error) => failures.push(Failure::from(error)),
         }
     }

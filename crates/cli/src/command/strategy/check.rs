@@ -71,13 +71,13 @@ pub(crate) struct CheckArguments {
 }
 
 pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(), Failure> {
-    let entry = find(&arguments.name, context.registry)?;
-    let configured = arguments.configured(context)?;
-    let subject = arguments.subject(entry, configured.as_ref());
+    let entry = find_strategy(&arguments.name, context.registry)?;
+    let configured = arguments.find_configured_bot(context)?;
+    let subject = arguments.to_subject(entry, configured.as_ref());
     if let Some(bot) = &configured {
-        context.say(&format!("note: using the parameters of bot {} from --config", bot.name));
+        context.print_notice(&format!("note: using the parameters of bot {} from --config", bot.name));
     }
-    let market = arguments.data.as_ref().map(|name| read(name, context)).transpose()?;
+    let market = arguments.data.as_ref().map(|name| read_candles(name, context)).transpose()?;
     let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
     let seed = arguments.seed.unwrap_or_else(|| RandomState::new().hash_one(0_u8));
     let limit = Duration::from_secs(arguments.timeout);
@@ -88,17 +88,17 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
         examined.map_err(|error| check_failure(error, &subject, MIN_LENGTH_HINT, context.registry))?;
     drop(progress);
     show_as(&examined.document(&subject), || examined.text(&subject), context.global)?;
-    evaluate(&examined)
+    exit_result(&examined)
 }
 
-pub(super) fn decide(context: &Context<'_>) -> Result<(), Failure> {
+pub(super) fn answer_decision_request(context: &Context<'_>) -> Result<(), Failure> {
     let answered =
         validation::answer_request(context.registry, &this_program()?, &mut std::io::stdin().lock());
     answered.map_err(|error| Failure::new(FailureKind::Check, error))
 }
 
 impl CheckArguments {
-    fn configured(&self, context: &Context<'_>) -> Result<Option<BotSettings>, Failure> {
+    fn find_configured_bot(&self, context: &Context<'_>) -> Result<Option<BotSettings>, Failure> {
         if context.global.config.is_empty() {
             let hint = "pass the configuration file of the bot with --config";
             let problem = "--bot requires a configuration";
@@ -125,7 +125,7 @@ impl CheckArguments {
         })
     }
 
-    fn subject(&self, entry: &StrategyEntry, configured: Option<&BotSettings>) -> Subject {
+    fn to_subject(&self, entry: &StrategyEntry, configured: Option<&BotSettings>) -> Subject {
         let made = || {
             let own = configured.map(BotSettings::series);
             let usual = || "BTCUSDT".parse().expect("a valid symbol");
@@ -154,7 +154,7 @@ impl CheckArguments {
     }
 }
 
-fn read(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {
+fn read_candles(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {
     let loaded = Loaded::read(&context.global.config, Base::Bare, Vec::new())?;
     let mut progress = Progress::new(format!("Reading {name}"), context.global);
     let hashed =
@@ -162,7 +162,7 @@ fn read(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {
     Ok(Market { name: name.to_string(), candles: hashed.candles().candles().to_vec() })
 }
 
-fn evaluate(examined: &ValidationReport) -> Result<(), Failure> {
+fn exit_result(examined: &ValidationReport) -> Result<(), Failure> {
     let failed: Vec<&str> = examined
         .checked
         .iter()
@@ -173,7 +173,7 @@ fn evaluate(examined: &ValidationReport) -> Result<(), Failure> {
         return Ok(());
     }
     let count = if failed.len() == 1 { "1 check".to_owned() } else { format!("{} checks", failed.len()) };
-    Err(Failure::check(format!("{count} failed: {}", failed.join(", "))))
+    Err(Failure::failed_check(format!("{count} failed: {}", failed.join(", "))))
 }
 
 pub(in crate::command) fn check_failure(

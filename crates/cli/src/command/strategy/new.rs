@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 /// Files of a new crate. `my-strategy` is the placeholder of its name, `CHECKOUT` of the Candlewick folder.
-const FILES: [(&str, &str); 10] = [
+const CRATE_FILES: [(&str, &str); 10] = [
     ("Cargo.toml", include_str!("template/manifest.toml")),
     ("src/lib.rs", include_str!("template/lib.rs")),
     ("src/main.rs", include_str!("template/program.rs")),
@@ -32,9 +32,9 @@ const MEMBER_MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("template/memb
 /// Cargo configuration with the path of the checkout. Omitted when building against a Git repository.
 const CARGO_CONFIG: &str = ".cargo/config.toml";
 
-const TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
+const VERSION_TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
-const MAX_NAME: usize = 64;
+const MAX_NAME_LENGTH: usize = 64;
 
 const RESERVED_CRATE_NAMES: &str = "abstract alloc as async await become box break build const continue core crate deps do dyn else enum \
     examples extern false final fn for gen if impl in incremental let loop macro match mod move mut override priv proc-macro pub \
@@ -67,7 +67,7 @@ pub(crate) struct NewArguments {
 }
 
 #[derive(Debug, PartialEq)]
-enum Source {
+enum SdkSource {
     Checkout(String),
     Git(String),
 }
@@ -85,19 +85,19 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
         return Err(Failure::configuration(problem).hint("choose another name, or work in another folder"));
     }
     let source = match git {
-        Some(url) => Source::Git(url.clone()),
-        None => Source::Checkout(checkout(path.as_deref())?),
+        Some(url) => SdkSource::Git(url.clone()),
+        None => SdkSource::Checkout(locate_checkout(path.as_deref())?),
     };
     let workspace = workspace.then(|| Workspace::find(Path::new("."), name)).transpose()?;
     let files = match &workspace {
         Some(workspace) => member_files(name, &source, workspace),
-        None => files(name, &source)?,
+        None => crate_files(name, &source)?,
     };
     write_folder(folder, &files).map_err(|error| {
         Failure::configuration(format!("cannot write the crate here: {error}"))
             .hint("work in a writable folder; no files were left behind")
     })?;
-    let admitted = workspace.map(|workspace| workspace.add_member(name, &camel_case(name))).transpose();
+    let admitted = workspace.map(|workspace| workspace.add_member(name, &to_camel_case(name))).transpose();
     let admitted = admitted.inspect_err(|_| {
         // Removes the crate if the workspace cannot be changed, ignoring further errors.
         let _ = fs::remove_dir_all(folder);
@@ -105,8 +105,8 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
     if context.global.json {
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
         let (checkout, git) = match &source {
-            Source::Checkout(folder) => (Some(folder), None),
-            Source::Git(url) => (None, Some(url)),
+            SdkSource::Checkout(folder) => (Some(folder), None),
+            SdkSource::Git(url) => (None, Some(url)),
         };
         return print_json(
             &json!({ "name": name, "folder": name, "checkout": checkout, "git": git, "files": names }),
@@ -118,8 +118,8 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
         ));
     }
     let origin = match &source {
-        Source::Checkout(folder) => format!("The crate builds against {folder}."),
-        Source::Git(url) => format!("The crate builds against tag {TAG} of {url}."),
+        SdkSource::Checkout(folder) => format!("The crate builds against {folder}."),
+        SdkSource::Git(url) => format!("The crate builds against tag {VERSION_TAG} of {url}."),
     };
     print(&format!(
         "Created {name}/ with the strategy in src/lib.rs, tests, a program, and a bot in bot.toml. {origin}\n\n  cd {name}\n  \
@@ -142,8 +142,8 @@ fn check_name(name: &str) -> Result<(), Failure> {
     if !name.chars().all(is_known) || !is_whole {
         return refuse(format!("\"{name}\" is not a valid strategy name"));
     }
-    if name.len() > MAX_NAME {
-        return refuse(format!("the name has {} letters, but the limit is {MAX_NAME}", name.len()));
+    if name.len() > MAX_NAME_LENGTH {
+        return refuse(format!("the name has {} letters, but the limit is {MAX_NAME_LENGTH}", name.len()));
     }
     let mut reserved = RESERVED_CRATE_NAMES.split_whitespace().chain(RESERVED_TYPE_NAMES.split_whitespace());
     if name.starts_with("candlewick") || reserved.any(|reserved| reserved == name) {
@@ -168,7 +168,7 @@ fn suggest_name(name: &str) -> Option<String> {
     (meant != name && meant.starts_with(|letter: char| letter.is_ascii_lowercase())).then_some(meant)
 }
 
-fn checkout(named: Option<&Path>) -> Result<String, Failure> {
+fn locate_checkout(named: Option<&Path>) -> Result<String, Failure> {
     let program = std::env::current_exe().ok();
     let folder = match named {
         Some(folder) if !is_checkout(folder) => {
@@ -179,10 +179,10 @@ fn checkout(named: Option<&Path>) -> Result<String, Failure> {
             return Err(Failure::configuration(problem));
         }
         Some(folder) => folder,
-        None => program.as_deref().and_then(checkout_around).ok_or_else(|| {
+        None => program.as_deref().and_then(find_enclosing_checkout).ok_or_else(|| {
             let problem = "cannot find the source of Candlewick: this program is not inside a checkout";
             let help = format!(
-                "clone the repository at {TAG} and pass --path DIR, or let cargo clone it with --git URL"
+                "clone the repository at {VERSION_TAG} and pass --path DIR, or let cargo clone it with --git URL"
             );
             Failure::configuration(problem.to_owned()).hint(help)
         })?,
@@ -202,40 +202,40 @@ fn is_checkout(folder: &Path) -> bool {
 }
 
 /// Finds the checkout that contains `program`. Packages must not contain paths of the build machine.
-fn checkout_around(program: &Path) -> Option<&Path> {
+fn find_enclosing_checkout(program: &Path) -> Option<&Path> {
     program.ancestors().find(|folder| is_checkout(folder))
 }
 
-fn fill_template(text: &str, name: &str, source: &Source) -> String {
-    let (snake, camel) = (name.replace('-', "_"), camel_case(name));
+fn fill_template(text: &str, name: &str, source: &SdkSource) -> String {
+    let (snake, camel) = (name.replace('-', "_"), to_camel_case(name));
     // Escapes paths and URLs for TOML strings.
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let text = text.replace("my-strategy", name).replace("my_strategy", &snake).replace("MyStrategy", &camel);
     match source {
-        Source::Checkout(folder) => text.replace("CHECKOUT", &quoted(folder)),
-        Source::Git(url) => ["sdk", "cli"].iter().fold(text, |text, part| {
-            let tag = format!("git = \"{}\", tag = \"{TAG}\"", quoted(url));
+        SdkSource::Checkout(folder) => text.replace("CHECKOUT", &quoted(folder)),
+        SdkSource::Git(url) => ["sdk", "cli"].iter().fold(text, |text, part| {
+            let tag = format!("git = \"{}\", tag = \"{VERSION_TAG}\"", quoted(url));
             text.replace(&format!("path = \"CHECKOUT/crates/{part}\""), &tag)
         }),
     }
 }
 
-fn member_files(name: &str, source: &Source, workspace: &Workspace) -> Vec<(String, String)> {
+fn member_files(name: &str, source: &SdkSource, workspace: &Workspace) -> Vec<(String, String)> {
     let of_all = |text: &str| {
         let own = "path = \"CHECKOUT/crates/sdk\"";
-        if workspace.names_sdk() { text.replace(own, "workspace = true") } else { text.to_owned() }
+        if workspace.has_sdk_dependency() { text.replace(own, "workspace = true") } else { text.to_owned() }
     };
-    let rest = FILES.into_iter().filter(|(file, _)| MEMBER_FILES.contains(file));
+    let rest = CRATE_FILES.into_iter().filter(|(file, _)| MEMBER_FILES.contains(file));
     let all = std::iter::once(MEMBER_MANIFEST).chain(rest);
     all.map(|(file, text)| (file.to_owned(), fill_template(&of_all(text), name, source))).collect()
 }
 
-fn files(name: &str, source: &Source) -> Result<Vec<(String, String)>, Failure> {
+fn crate_files(name: &str, source: &SdkSource) -> Result<Vec<(String, String)>, Failure> {
     let wanted =
-        FILES.iter().filter(|(file, _)| matches!(source, Source::Checkout(_)) || *file != CARGO_CONFIG);
+        CRATE_FILES.iter().filter(|(file, _)| matches!(source, SdkSource::Checkout(_)) || *file != CARGO_CONFIG);
     let mut files: Vec<_> =
         wanted.map(|(file, text)| ((*file).to_owned(), fill_template(text, name, source))).collect();
-    let Source::Checkout(folder) = source else { return Ok(files) };
+    let SdkSource::Checkout(folder) = source else { return Ok(files) };
     // Tested versions of the dependencies; cargo removes unused ones.
     let lock = Path::new(folder).join("Cargo.lock");
     if lock.is_file() {
@@ -246,7 +246,7 @@ fn files(name: &str, source: &Source) -> Result<Vec<(String, String)>, Failure> 
     Ok(files)
 }
 
-fn camel_case(name: &str) -> String {
+fn to_camel_case(name: &str) -> String {
     let capital = |word: &str| {
         let mut letters = word.chars();
         letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect::<String>()
@@ -284,7 +284,7 @@ impl Workspace {
         ))
     }
 
-    fn names_sdk(&self) -> bool {
+    fn has_sdk_dependency(&self) -> bool {
         self.manifest["workspace"].get("dependencies").is_some_and(|all| all.get("candlewick-sdk").is_some())
     }
 
@@ -295,7 +295,7 @@ impl Workspace {
         let call = format!(".with_strategy::<{snake}::{type_name}>()");
         let source = std::fs::read_to_string(&program).ok();
         let registered =
-            source.filter(|_| self.is_program()).and_then(|source| register_call(&source, &call));
+            source.filter(|_| self.is_candlewick_program()).and_then(|source| insert_registration(&source, &call));
         if registered.is_some() {
             self.add_dependency(name);
         }
@@ -316,7 +316,7 @@ impl Workspace {
         }
     }
 
-    fn is_program(&self) -> bool {
+    fn is_candlewick_program(&self) -> bool {
         let of = |section: &str| self.manifest.get(section);
         of("package").is_some() && of("dependencies").is_some_and(|all| all.get("candlewick-cli").is_some())
     }
@@ -335,7 +335,7 @@ impl Workspace {
 }
 
 /// Adds a strategy to the program source. Returns `None` unless `.run()` occurs exactly once.
-fn register_call(source: &str, call: &str) -> Option<String> {
+fn insert_registration(source: &str, call: &str) -> Option<String> {
     let mut places = source.match_indices(".run()").map(|(at, _)| at);
     let at = places.next().filter(|_| places.next().is_none())?;
     Some(format!("{}{call}{}", &source[..at], &source[at..]))
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn spells_the_name_as_crate_module_and_type() {
-        let files = files("three-in-a-row", &Source::Checkout("/a \"b\"".to_owned())).unwrap();
+        let files = files("three-in-a-row", &SdkSource::Checkout("/a \"b\"".to_owned())).unwrap();
         let text = |name: &str| &files.iter().find(|(file, _)| file == name).expect("the file exists").1;
         assert!(text("src/main.rs").contains("use three_in_a_row::ThreeInARow;"));
         assert!(text("src/lib.rs").contains("\"three-in-a-row\""));
@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     fn git_dependencies_use_the_tag_of_this_version() {
-        let files = files("momentum", &Source::Git("https://example.com/\"x\"".to_owned())).unwrap();
+        let files = files("momentum", &SdkSource::Git("https://example.com/\"x\"".to_owned())).unwrap();
         let manifest: toml::Table = files[0].1.parse().unwrap();
         for table in
             [&manifest["dependencies"]["candlewick-cli"], &manifest["dev-dependencies"]["candlewick-sdk"]]
@@ -413,9 +413,9 @@ mod tests {
     fn registers_only_at_a_single_run_call() {
         let program = "fn main() -> ExitCode {\n    App::new().run()\n}\n";
         let expected = "fn main() -> ExitCode {\n    App::new().with_strategy::<a::B>().run()\n}\n";
-        assert_eq!(register_call(program, ".with_strategy::<a::B>()").as_deref(), Some(expected));
-        assert_eq!(register_call("a.run(); b.run()", "x"), None);
-        assert_eq!(register_call("", "x"), None);
+        assert_eq!(insert_registration(program, ".with_strategy::<a::B>()").as_deref(), Some(expected));
+        assert_eq!(insert_registration("a.run(); b.run()", "x"), None);
+        assert_eq!(insert_registration("", "x"), None);
     }
 
     #[test]
