@@ -6,8 +6,8 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::{Host, HostedAnswer, HostedFailure, HostedOutput, with_host};
 use crate::log::start_log;
-use crate::output::fit_tables;
-use crate::terminal::{sanitize_coloured_lines, lines as visible_lines};
+use crate::output::fit_tables_to_terminal;
+use crate::terminal::{sanitize_coloured_lines, sanitize_lines};
 use candlewick_app::configuration::Config;
 use candlewick_app::live::{OwnBrokers, VenuePorts};
 use candlewick_broker::BrokerError;
@@ -185,7 +185,7 @@ impl App {
 
     fn run_command(&self, arguments: &Arguments, report: &dyn Fn(&Failure, bool)) -> u8 {
         let log = start_log(&arguments.global);
-        fit_tables();
+        fit_tables_to_terminal();
         let wrong = self.package_folder.and_then(candlewick_sdk::folder_error).map(anyhow::Error::msg);
         let registry = || self.registry.clone().and_then(register_combine).map_err(anyhow::Error::from);
         let registry = match wrong.map_or_else(registry, Err) {
@@ -234,7 +234,7 @@ fn hosted_usage_answer(error: &clap::Error, output: HostedOutput) -> HostedAnswe
     if output == HostedOutput::Printed {
         print_usage(error);
     }
-    let text = visible_lines(&error.render().to_string()).into_owned();
+    let text = sanitize_lines(&error.render().to_string()).into_owned();
     let (output, failure) = match code {
         0 => (text, None),
         _ => (String::new(), Some(HostedFailure { message: text.trim_end().to_owned(), help: None })),

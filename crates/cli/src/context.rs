@@ -60,8 +60,8 @@ impl JournalArguments {
         let flag = Flag::new("--journal", "journal", "url", self.journal.as_ref());
         let loaded = Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())?;
         let url = journal_url(&loaded).map_err(Problems::from)?;
-        context
-            .print_notes(default_journal_notice(&loaded, &url).filter(|_| url.file().is_some_and(Path::exists)));
+        let notice = default_journal_notice(&loaded, &url);
+        context.print_notes(notice.filter(|_| url.file().is_some_and(Path::exists)));
         Ok((loaded, url))
     }
 

@@ -60,7 +60,7 @@ pub(crate) struct HostSession {
 }
 
 /// Panic payload used to unwind a command that is stopped in the middle of a computation.
-struct Stopped;
+struct StopRequest;
 
 thread_local! {
     static SESSION: RefCell<Option<HostSession>> = const { RefCell::new(None) };
@@ -78,7 +78,7 @@ pub(crate) fn with_host<T>(
     let output = SESSION.take().and_then(|session| session.output).unwrap_or_default();
     match done {
         Ok(value) => (Some(value), output),
-        Err(payload) if payload.is::<Stopped>() => (None, output),
+        Err(payload) if payload.is::<StopRequest>() => (None, output),
         Err(payload) => resume_unwind(payload),
     }
 }
@@ -93,7 +93,7 @@ pub(crate) fn report_candles(series: &[CandleSeries]) {
     }
 }
 
-pub(crate) fn capture(text: &str) -> bool {
+pub(crate) fn capture_output(text: &str) -> bool {
     SESSION.with_borrow_mut(|session| {
         let Some(output) = session.as_mut().and_then(|session| session.output.as_mut()) else { return false };
         output.push_str(text);
@@ -123,7 +123,7 @@ impl HostSession {
         match &self.stop_flag {
             Some(stop_flag) => drop(stop_flag.set(Ending::Interrupted)),
             // Not a panic: no hook runs, and `with_host` recognizes the payload.
-            None => resume_unwind(Box::new(Stopped)),
+            None => resume_unwind(Box::new(StopRequest)),
         }
     }
 }

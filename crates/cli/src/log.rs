@@ -4,8 +4,8 @@
 //! even if it quotes text with line breaks. Repeated warnings are condensed.
 
 use crate::arguments::GlobalArguments;
-use crate::repeats::Repeats;
-use crate::terminal::{sanitize_coloured_line, json, lines};
+use crate::repeats::WarningFilter;
+use crate::terminal::{escape_json, sanitize_coloured_line, sanitize_lines};
 use anstream::adapter::strip_str;
 use candlewick_broker::clock::{Clock, Stopwatch};
 use candlewick_records::utc;
@@ -24,19 +24,19 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter}
 use tracing_subscriber::registry::LookupSpan;
 
 /// Maximum number of queued lines. Excess lines are dropped and counted.
-const MAX_QUEUED: usize = 4_096;
-const MAX_HELD: usize = 200;
-const IDLE: Duration = Duration::from_hours(1);
+const MAX_QUEUED_LINES: usize = 4_096;
+const MAX_HELD_LINES: usize = 200;
+const IDLE_TIMEOUT: Duration = Duration::from_hours(1);
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
 pub(crate) struct LogWriter {
-    queue: SyncSender<Line>,
+    queue: SyncSender<LogMessage>,
     dropped: Arc<AtomicU64>,
     pub(crate) form: LineFormat,
 }
 
-pub(crate) enum Line {
+pub(crate) enum LogMessage {
     Text(String),
     Warning(String),
     /// Sends later lines to a view, and also to the log target unless the target is a terminal.
@@ -48,14 +48,14 @@ pub(crate) enum Line {
 }
 
 impl LogWriter {
-    fn start_as(target: impl Write + Send + 'static, form: LineFormat) -> Self {
-        let (queue, lines) = sync_channel(MAX_QUEUED);
+    fn start(target: impl Write + Send + 'static, form: LineFormat) -> Self {
+        let (queue, lines) = sync_channel(MAX_QUEUED_LINES);
         let dropped = Arc::new(AtomicU64::new(0));
         let log = Log {
             target,
             dropped: Arc::clone(&dropped),
             form: form.clone(),
-            repeats: Repeats::default(),
+            repeats: WarningFilter::default(),
             watch: Stopwatch::start(),
             view: None,
             held: VecDeque::new(),
@@ -66,9 +66,9 @@ impl LogWriter {
 
     pub(crate) fn print(&self, text: &str) {
         let text = if self.form.is_json() {
-            self.form.json_line("INFO", text.trim_end())
+            self.form.format_json_line("INFO", text.trim_end())
         } else {
-            lines(text).into_owned()
+            sanitize_lines(text).into_owned()
         };
         self.send(LogMessage::Text(text));
     }
@@ -77,19 +77,19 @@ impl LogWriter {
     pub(crate) fn print_failure(&self, text: &str) -> bool {
         let is_json = self.form.is_json();
         if is_json {
-            self.send(LogMessage::Text(self.form.json_line("ERROR", text)));
+            self.send(LogMessage::Text(self.form.format_json_line("ERROR", text)));
         }
         is_json
     }
 
     /// Prints a JSON log line that contains the fields of a run event (a JSON object).
     pub(crate) fn print_event(&self, name: &str, event: &str) {
-        let line = self.form.json_line("INFO", &name.replace('_', " "));
-        let (line, event) = (line.trim_end().trim_end_matches('}'), json(event));
+        let line = self.form.format_json_line("INFO", &name.replace('_', " "));
+        let (line, event) = (line.trim_end().trim_end_matches('}'), escape_json(event));
         self.send(LogMessage::Text(format!("{line},{}\n", event.trim_start_matches('{'))));
     }
 
-    pub(crate) fn send(&self, line: Line) {
+    pub(crate) fn send(&self, line: LogMessage) {
         if let Err(TrySendError::Full(_)) = self.queue.try_send(line) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
@@ -108,28 +108,28 @@ struct Log<T> {
     target: T,
     dropped: Arc<AtomicU64>,
     form: LineFormat,
-    repeats: Repeats,
+    repeats: WarningFilter,
     watch: Stopwatch,
     view: Option<SyncSender<String>>,
     held: VecDeque<String>,
 }
 
 impl<T: Write> Log<T> {
-    fn run(mut self, lines: &Receiver<Line>) {
+    fn run(mut self, lines: &Receiver<LogMessage>) {
         loop {
             let due = self.repeats.next_due();
-            let timeout = due.map_or(IDLE, |due| due.saturating_sub(self.watch.elapsed()));
+            let timeout = due.map_or(IDLE_TIMEOUT, |due| due.saturating_sub(self.watch.elapsed()));
             match lines.recv_timeout(timeout) {
-                Ok(line) => self.take(line),
+                Ok(line) => self.handle(line),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            let counts = self.repeats.due(self.watch.elapsed());
+            let counts = self.repeats.take_due_counts(self.watch.elapsed());
             self.write_warnings(&counts);
         }
     }
 
-    fn take(&mut self, line: Line) {
+    fn handle(&mut self, line: LogMessage) {
         match line {
             LogMessage::Text(text) => self.write(&text),
             LogMessage::Warning(line) => {
@@ -145,7 +145,7 @@ impl<T: Write> Log<T> {
                 }
             }
             LogMessage::Flush(done) => {
-                let counts = self.repeats.rest(self.watch.elapsed());
+                let counts = self.repeats.take_all_counts(self.watch.elapsed());
                 self.write_warnings(&counts);
                 let _ = self.target.flush();
                 let _ = done.try_send(());
@@ -155,7 +155,7 @@ impl<T: Write> Log<T> {
 
     fn write_warnings(&mut self, messages: &[String]) {
         for message in messages {
-            self.write(&self.form.warning(message));
+            self.write(&self.form.format_warning(message));
         }
     }
 
@@ -166,7 +166,7 @@ impl<T: Write> Log<T> {
                 drop(view.try_send(line.to_owned()));
             }
             if io::stderr().is_terminal() {
-                if self.held.len() == MAX_HELD {
+                if self.held.len() == MAX_HELD_LINES {
                     self.held.pop_front();
                 }
                 self.held.push_back(text.to_owned());
@@ -176,7 +176,7 @@ impl<T: Write> Log<T> {
         let count = self.dropped.swap(0, Ordering::Relaxed);
         if count > 0 {
             let message = format!("{count} log lines skipped: the terminal did not keep up");
-            let _ = self.target.write_all(self.form.warning(&message).as_bytes());
+            let _ = self.target.write_all(self.form.format_warning(&message).as_bytes());
         }
         // The program continues even if the output is closed.
         let _ = self.target.write_all(text.as_bytes());
@@ -189,19 +189,19 @@ fn extract_message(line: &str) -> String {
         return message.to_owned();
     }
     let plain = strip_str(line).to_string();
-    plain.split_once(WARN).map_or(plain.as_str(), |(_, message)| message).to_owned()
+    plain.split_once(WARN_MARKER).map_or(plain.as_str(), |(_, message)| message).to_owned()
 }
 
 pub(crate) struct EventWriter<'a> {
     log: &'a LogWriter,
-    to_line: fn(String) -> Line,
+    to_line: fn(String) -> LogMessage,
 }
 
 impl Write for EventWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_end_matches('\n');
-        let shown = if self.log.form.is_json() { json(text) } else { sanitize_coloured_line(text) };
+        let shown = if self.log.form.is_json() { escape_json(text) } else { sanitize_coloured_line(text) };
         self.log.send((self.to_line)(format!("{shown}\n")));
         Ok(bytes.len())
     }
@@ -219,14 +219,14 @@ impl<'a> MakeWriter<'a> for LogWriter {
     }
 
     fn make_writer_for(&'a self, event: &Metadata<'_>) -> EventWriter<'a> {
-        let to_line: fn(String) -> Line =
+        let to_line: fn(String) -> LogMessage =
             if *event.level() == Level::WARN { LogMessage::Warning } else { LogMessage::Text };
         EventWriter { log: self, to_line }
     }
 }
 
 const FORMAT_VARIABLE: &str = "CANDLEWICK_LOG__FORMAT";
-const WARN: &str = " WARN ";
+const WARN_MARKER: &str = " WARN ";
 
 #[derive(Clone, Default)]
 pub(crate) struct LineFormat {
@@ -248,14 +248,14 @@ impl LineFormat {
         *self.clock.write().unwrap_or_else(PoisonError::into_inner) = clock;
     }
 
-    fn json_line(&self, level: &str, message: &str) -> String {
+    fn format_json_line(&self, level: &str, message: &str) -> String {
         let line =
             json!({ "timestamp": self.now(), "level": level, "target": "candlewick", "message": message });
-        format!("{}\n", json(&line.to_string()))
+        format!("{}\n", escape_json(&line.to_string()))
     }
 
-    pub(crate) fn warning(&self, message: &str) -> String {
-        if self.is_json() { self.json_line("WARN", message) } else { format!("{WARN}{message}\n") }
+    pub(crate) fn format_warning(&self, message: &str) -> String {
+        if self.is_json() { self.format_json_line("WARN", message) } else { format!("{WARN_MARKER}{message}\n") }
     }
 
     fn now(&self) -> String {
@@ -275,13 +275,13 @@ impl FormatTime for LineFormat {
     }
 }
 
-pub(crate) struct EitherForm {
+pub(crate) struct TextOrJsonFormat {
     form: LineFormat,
     text: Format<Full, LineFormat>,
     json: Format<Json, LineFormat>,
 }
 
-impl EitherForm {
+impl TextOrJsonFormat {
     pub(crate) fn new(form: LineFormat, with_target: bool) -> Self {
         let json = Format::default().with_timer(form.clone()).json().flatten_event(true);
         let json = json.with_current_span(false).with_span_list(false);
@@ -290,7 +290,7 @@ impl EitherForm {
     }
 }
 
-impl<S, N> FormatEvent<S, N> for EitherForm
+impl<S, N> FormatEvent<S, N> for TextOrJsonFormat
 where
     S: Subscriber + for<'lookup> LookupSpan<'lookup>,
     N: for<'writer> FormatFields<'writer> + 'static,
@@ -321,13 +321,13 @@ pub(crate) fn start_log(global: &GlobalArguments) -> LogWriter {
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let form = LineFormat::default();
     form.set_json(std::env::var(FORMAT_VARIABLE).is_ok_and(|value| value == "json"));
-    let writer = LogWriter::start_as(std::io::stderr(), form.clone());
+    let writer = LogWriter::start(std::io::stderr(), form.clone());
     // Tests may start several apps in one process; the first subscriber is kept.
     let _ = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(writer.clone())
         .with_ansi(colours)
-        .event_format(EitherForm::new(form, global.verbose > 1))
+        .event_format(TextOrJsonFormat::new(form, global.verbose > 1))
         .try_init();
     writer
 }
@@ -360,8 +360,8 @@ mod tests {
     #[test]
     fn counts_lines_that_a_stalled_terminal_missed() {
         let ((go, held), written) = (sync_channel(0), Written::default());
-        let writer = LogWriter::start_as(SlowTarget(Arc::clone(&written), Some(held)), LineFormat::default());
-        for number in 0..MAX_QUEUED * 2 {
+        let writer = LogWriter::start(SlowTarget(Arc::clone(&written), Some(held)), LineFormat::default());
+        for number in 0..MAX_QUEUED_LINES * 2 {
             writer.make_writer().write_all(format!("line {number}\n").as_bytes()).unwrap();
         }
         drop(go);
@@ -369,11 +369,11 @@ mod tests {
         let text = written_text(&written);
         let counts = text.lines().filter_map(|line| {
             let count = line.strip_suffix(" log lines skipped: the terminal did not keep up")?;
-            count.strip_prefix(WARN)?.parse::<usize>().ok()
+            count.strip_prefix(WARN_MARKER)?.parse::<usize>().ok()
         });
         let skipped: usize = counts.sum();
         let shown = text.lines().filter(|line| line.starts_with("line ")).count();
-        assert!(skipped > 0 && shown + skipped == MAX_QUEUED * 2, "{shown} shown, {skipped} skipped");
+        assert!(skipped > 0 && shown + skipped == MAX_QUEUED_LINES * 2, "{shown} shown, {skipped} skipped");
     }
 
     #[test]
@@ -390,9 +390,9 @@ mod tests {
     fn logged(is_json: bool, log: impl FnOnce(&LogWriter)) -> String {
         let (written, form) = (Written::default(), LineFormat::default());
         form.set_json(is_json);
-        let writer = LogWriter::start_as(SlowTarget(Arc::clone(&written), None), form.clone());
+        let writer = LogWriter::start(SlowTarget(Arc::clone(&written), None), form.clone());
         let events = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(true);
-        let events = events.event_format(EitherForm::new(form, false)).finish();
+        let events = events.event_format(TextOrJsonFormat::new(form, false)).finish();
         tracing::subscriber::with_default(events, || log(&writer));
         writer.flush();
         let text = written_text(&written);

@@ -5,20 +5,20 @@ use console::{Term, measure_text_width};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-pub(crate) fn lines(text: &str) -> Cow<'_, str> {
+pub(crate) fn sanitize_lines(text: &str) -> Cow<'_, str> {
     sanitize(text, |rest| usize::from(rest.starts_with('\n')))
 }
 
 /// Like `sanitize_lines`, but keeps colours. Quoted text must be sanitized before insertion.
 pub(crate) fn sanitize_coloured_lines(text: &str) -> Cow<'_, str> {
-    sanitize(text, |rest| if rest.starts_with('\n') { 1 } else { colour(rest) })
+    sanitize(text, |rest| if rest.starts_with('\n') { 1 } else { colour_code_length(rest) })
 }
 
 pub(crate) fn sanitize_coloured_line(text: &str) -> Cow<'_, str> {
-    sanitize(text, colour)
+    sanitize(text, colour_code_length)
 }
 
-pub(crate) fn json(document: &str) -> Cow<'_, str> {
+pub(crate) fn escape_json(document: &str) -> Cow<'_, str> {
     if !document.chars().any(|letter| letter != '\n' && is_hidden(letter)) {
         return Cow::Borrowed(document);
     }
@@ -36,7 +36,7 @@ pub(crate) fn json(document: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-fn colour(text: &str) -> usize {
+fn colour_code_length(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("\u{1b}[") else { return 0 };
     let length = rest.find(|letter: char| !matches!(letter, '0'..='9' | ';')).unwrap_or(rest.len());
     if rest[length..].starts_with('m') { length + 3 } else { 0 }
@@ -135,14 +135,14 @@ mod tests {
     fn escapes_everything_but_own_colours() {
         let text = "\u{1b}[1;31mred\u{1b}[0m\n\u{1b}]0;title\u{7}\u{9b}2J\u{1b}[2J\u{1b}[3\u{202e}\r";
         assert_eq!(
-            lines(text),
+            sanitize_lines(text),
             "\\u{1b}[1;31mred\\u{1b}[0m\n\\u{1b}]0;title\\u{7}\\u{9b}2J\\u{1b}[2J\\u{1b}[3\\u{202e}\\r"
         );
         let coloured =
             "\u{1b}[1;31mred\u{1b}[0m\n\\u{1b}]0;title\\u{7}\\u{9b}2J\\u{1b}[2J\\u{1b}[3\\u{202e}\\r";
         assert_eq!(sanitize_coloured_lines(text), coloured);
         assert_eq!(sanitize_coloured_line(text), coloured.replace('\n', "\\n"));
-        assert!(matches!(lines("plain → text"), Cow::Borrowed("plain → text")));
+        assert!(matches!(sanitize_lines("plain → text"), Cow::Borrowed("plain → text")));
     }
 
     #[test]

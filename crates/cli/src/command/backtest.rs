@@ -7,7 +7,7 @@ use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
 use crate::host::{host, report_candles};
 use crate::output::{show, write_trades};
-use crate::progress::{Terminal, with_spinner};
+use crate::progress::{StderrBars, with_spinner};
 use candlewick_app::backtest::{BacktestRun, BacktestTerms, LatencyTerms, PreparedBacktest};
 use candlewick_app::candles::{Candles, unset_price_steps};
 use candlewick_app::search::bot_files;
@@ -69,7 +69,7 @@ const SENSITIVITY_HINT: &str = "Sensitivity was not tested. Run `candlewick back
                                    to see the effect of latency, payout, price path and stress.";
 
 pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let progress = Terminal(context.global);
+    let progress = StderrBars(context.global);
     let candles = arguments.candles.to_candle_choice();
     let latency =
         arguments.latency_from.as_deref().map(|journal| read_latency(journal, arguments.latency_seed));

@@ -73,7 +73,7 @@ pub(super) fn run_notify(command: &NotifyCommand, context: &Context<'_>) -> Resu
         return Ok(Ending::Done);
     }
     let problem = format!("{failed} of {} messages were not accepted", tested.len());
-    Err(Failure::failed_check(problem).hint("see docs/alerts.md for the requirements of each kind of channel"))
+    Err(Failure::failed_check(problem).hint("see docs/alerts.md for the requirements of each channel"))
 }
 
 fn channel_table(tested: &[ChannelTest]) -> String {

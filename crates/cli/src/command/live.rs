@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
 use crate::live::{self, Detail, Header, ReadyRun, RunDescription, Screen, run_until_stopped};
-use crate::progress::Terminal;
+use crate::progress::StderrBars;
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney, journal_url};
@@ -259,7 +259,7 @@ async fn start_sandbox(
     bots: &BotSet,
     context: &Context<'_>,
 ) -> Result<Embedded, Failure> {
-    let stock = candles::load(loaded, &candles::ALWAYS, &Terminal(context.global))?;
+    let stock = candles::load(loaded, &candles::ALWAYS, &StderrBars(context.global))?;
     for notice in &stock.notices {
         tracing::warn!("{notice}");
     }
@@ -308,7 +308,7 @@ fn build_header(
         RunDescription {
             venue,
             wallet: if loaded.config.account.mode == Mode::Real { "REAL MONEY" } else { "demo" },
-            begins: candles.as_ref().map(|candles| candles.start),
+            starts_at: candles.as_ref().map(|candles| candles.start),
             candles: candles.map(|candles| {
                 let span = live::describe_candles(loaded.config.sandbox.speed, candles, arguments.until_end);
                 span + &live::describe_variant_count(&loaded.config.variants)

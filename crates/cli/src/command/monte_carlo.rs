@@ -4,7 +4,7 @@ use crate::arguments::CandleArguments;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
-use crate::progress::Terminal;
+use crate::progress::StderrBars;
 use crate::search::{PlannedArguments, ShardArguments, run_rows, write_row_plan, write_shard_rows};
 use candlewick_app::monte_carlo::{MonteCarloPlan, MonteCarloTerms, PreparedMonteCarlo, Resampling};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
             let plan = MonteCarloPlan::read(&path, PlannedCommand::MonteCarlo)?;
             let (rows, ran_by) = plan.gather(&ResultFolder::open(&folder)?, others)?;
             let place = (path.as_path(), planned.to_plan_place());
-            let progress = Terminal(context.global);
+            let progress = StderrBars(context.global);
             let (prepared, differences) = plan.prepare(place, others, context.registry, &progress)?;
             context.print_notes(differences.noted);
             let notices = [differences.allowed, ran_by].concat();
@@ -114,7 +114,7 @@ impl MonteCarloOptions {
         let Self { resample: resampling, block, seed, threads, .. } = *self;
         let (paths, candles) = (self.paths.get(), self.candles.to_candle_choice());
         let terms = MonteCarloTerms { resampling, paths, block, seed, threads, candles };
-        let progress = Terminal(context.global);
+        let progress = StderrBars(context.global);
         let prepared = terms.prepare(&context.global.config, context.registry, &progress)?;
         Ok((prepared, ResultFolder::open(&self.out)?))
     }
@@ -125,7 +125,7 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let plan = MonteCarloPlan::read(&path, PlannedCommand::MonteCarlo)?;
     let paths = plan.runs(number)?;
     let place = (path.as_path(), planned.to_plan_place());
-    let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
+    let (prepared, differences) = plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
     context.print_notes(differences.allowed.iter().chain(&differences.noted));
     let shard = (number, &prepared.identity);
     let keep = |rows: Vec<PathRow>| {

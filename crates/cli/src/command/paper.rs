@@ -68,7 +68,7 @@ async fn run_bots(
         RunDescription {
             venue: format!("prices {}", live::describe_address(&loaded.config.broker.client.price_url)),
             wallet: "paper (simulated trades)",
-            begins: None,
+            starts_at: None,
             candles: None,
             journal: Some(url.to_string()),
             arguments: live::journal_arguments(Some(&url), &[]),

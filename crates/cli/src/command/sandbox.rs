@@ -6,7 +6,7 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::live;
 use crate::output::{print, print_json_line};
-use crate::progress::Terminal;
+use crate::progress::StderrBars;
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
 use candlewick_app::live::ServedSandbox;
@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result
     }
     settings.check()?;
     let series = candles::collect_candles(
-        &candles::load(&loaded, &candles::ALWAYS, &Terminal(context.global))?.series,
+        &candles::load(&loaded, &candles::ALWAYS, &StderrBars(context.global))?.series,
     );
     let runtime = start_workers()?;
     runtime.block_on(serve(settings, series, &loaded, context))

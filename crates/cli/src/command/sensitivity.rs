@@ -4,7 +4,7 @@ use crate::arguments::CandleArguments;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
-use crate::progress::{Terminal, with_spinner};
+use crate::progress::{StderrBars, with_spinner};
 use crate::search::{PlannedArguments, ShardArguments, run_rows, write_row_plan, write_shard_rows};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_app::sensitivity::{PreparedSensitivity, SensitivityPlan, SensitivityTerms};
@@ -86,7 +86,7 @@ pub(super) fn run(arguments: &SensitivityArguments, context: &Context<'_>) -> Re
 impl SensitivityOptions {
     fn prepare<'a>(&self, context: &Context<'a>) -> Result<(PreparedSensitivity<'a>, ResultFolder), Failure> {
         let terms = SensitivityTerms { threads: self.threads, candles: self.candles.to_candle_choice() };
-        let progress = Terminal(context.global);
+        let progress = StderrBars(context.global);
         let prepared = terms.prepare(&context.global.config, context.registry, &progress)?;
         Ok((prepared, ResultFolder::open(&self.out)?))
     }
@@ -97,7 +97,7 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let plan = SensitivityPlan::read(&path, PlannedCommand::Sensitivity)?;
     let runs = plan.runs(number)?;
     let place = (path.as_path(), planned.to_plan_place());
-    let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
+    let (prepared, differences) = plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
     context.print_notes(differences.allowed.iter().chain(&differences.noted));
     let shard = (number, &prepared.identity);
     run_with_spinner(&prepared, runs, context, |rows| {
@@ -111,7 +111,7 @@ fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Fa
     let folder = ResultFolder::open(&folder)?;
     let (rows, ran_by) = plan.gather(&folder, others)?;
     let place = (path.as_path(), planned.to_plan_place());
-    let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
+    let (prepared, differences) = plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
     context.print_notes(differences.noted);
     finish((&prepared, &folder), rows, [differences.allowed, ran_by].concat(), context)
 }

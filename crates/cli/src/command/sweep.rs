@@ -5,7 +5,7 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::report_candles;
 use crate::interrupt;
 use crate::output::{show, show_as};
-use crate::progress::{Progress, Terminal, with_spinner};
+use crate::progress::{Progress, StderrBars, with_spinner};
 use crate::search::{OpenedPlan, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::AppError;
 use candlewick_app::bots::locate_search_error;
@@ -119,7 +119,7 @@ fn run_here(
     act: impl FnOnce(&mut SweepContext<'_>) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
     let terms = own.search.to_search_terms();
-    let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
+    let prepared = terms.prepare(&context.global.config, context.registry, &StderrBars(context.global))?;
     with_sweep((&terms, &prepared), (ResultFolder::open(&own.out)?, own.top), None, context, act)
 }
 
@@ -130,7 +130,7 @@ fn run_planned(
 ) -> Result<Ending, Failure> {
     let OpenedPlan { plan, path, folder, others } = planned.open(PlannedCommand::Sweep, context)?;
     let terms = plan.terms(planned.to_plan_place());
-    let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
+    let prepared = plan.prepare(&path, &terms, context.registry, &StderrBars(context.global))?;
     let (place, chosen) = ((ResultFolder::open(&folder)?, top), Some((&plan, others)));
     with_sweep((&terms, &prepared), place, chosen, context, |sweep| act(sweep, &plan, others))
 }
@@ -346,7 +346,7 @@ impl SweepContext<'_> {
             progress.update(now.done, now.total);
             if let Some((best, score)) = now.best.and_then(|best| Some((best, best.score?))) {
                 let (title, score) = (objective.title(), objective.describe(score));
-                progress.say(&format!("best {title} {score} (trial {})", best.trial));
+                progress.set_detail(&format!("best {title} {score} (trial {})", best.trial));
             }
             if stop_flag.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });

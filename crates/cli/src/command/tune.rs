@@ -10,7 +10,7 @@ use crate::failure::{Ending, Failure};
 use crate::host::report_candles;
 use crate::interrupt;
 use crate::output::{show, write_file};
-use crate::progress::{Progress, Terminal};
+use crate::progress::{Progress, StderrBars};
 use crate::search::SearchArguments;
 use candlewick_app::search::{
     HoldOutUse, Layout, PreparedSearch, Reopening, ResultFolder, SearchTerms, WalkRun,
@@ -80,7 +80,7 @@ struct TuneRun<'a> {
 pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let stop_flag = interrupt::stop_flag()?;
     let terms = arguments.to_search_terms();
-    let (files, progress) = (&context.global.config, Terminal(context.global));
+    let (files, progress) = (&context.global.config, StderrBars(context.global));
     let candles = check_candles(&terms, (files, context.registry), &progress)?;
     for series in &candles {
         context.print_notice(&format!("candles {}: {}", series.series, series.describe()));
@@ -152,7 +152,7 @@ impl TuneRun<'_> {
             return Ok(Ok(None));
         }
         let terms = self.plan.before_hold_out(&self.layout);
-        let progress = Terminal(self.context.global);
+        let progress = StderrBars(self.context.global);
         let mut prepared = terms.prepare(&self.context.global.config, self.context.registry, &progress)?;
         prepared.sweep = self.plan.prepared.sweep;
         let place = (ResultFolder::open(&self.trials.join("sweep"))?, MAX_SHOWN_SETS);

@@ -7,7 +7,7 @@ use crate::failure::{Ending, Failure};
 use crate::host::report_candles;
 use crate::interrupt;
 use crate::output::{show, show_as};
-use crate::progress::{Progress, Terminal};
+use crate::progress::{Progress, StderrBars};
 use crate::search::{LayoutArguments, OpenedPlan, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::search::{
     HoldOutOutcome, HoldOutUse, KnownLooks, Layout, OpeningRecord, PlannedCommand, PreparedSearch, Reopening,
@@ -132,7 +132,7 @@ fn run_here(
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let (terms, layout) = (own.search.to_search_terms(), own.layout.to_layout_terms());
-    let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
+    let prepared = terms.prepare(&context.global.config, context.registry, &StderrBars(context.global))?;
     report_candles(&prepared.candles.series);
     let walk = WalkRun::prepare(&terms, &layout, &prepared, (&own.out, hold_out))?;
     let Some(shards) = shards else {
@@ -165,7 +165,7 @@ fn run_planned(
         return Err(Failure::configuration("the plan has no walk-forward windows"));
     };
     let terms = plan.terms(arguments.to_plan_place());
-    let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
+    let prepared = plan.prepare(&path, &terms, context.registry, &StderrBars(context.global))?;
     report_candles(&prepared.candles.series);
     let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
     let differences = walk.check(&plan, others)?;
@@ -197,7 +197,7 @@ fn show_walk(walked: Result<WalkResult, Ending>, context: &Context<'_>) -> Resul
 
 fn show_step(progress: &mut Progress, now: WalkProgress, stop_flag: &OnceLock<Ending>) -> ControlFlow<()> {
     progress.update(now.done, now.total);
-    progress.say(&format!("window {} of {}", now.window, now.windows));
+    progress.set_detail(&format!("window {} of {}", now.window, now.windows));
     if stop_flag.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 

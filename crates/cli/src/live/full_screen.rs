@@ -4,7 +4,7 @@ use super::DisplayContext;
 use super::header::Header;
 use super::screen::{DisplayEnd, MAX_QUEUED_NOTICES, Screen, distinct};
 use crate::failure::Failure;
-use crate::log::{Line, LogWriter};
+use crate::log::{LogMessage, LogWriter};
 use candlewick_engine::BotSettings;
 use candlewick_runtime::{Demand, Watcher};
 use candlewick_tui::{BotFacts, Facts, RunControls, is_possible, leave, show};

@@ -298,7 +298,7 @@ impl Screen {
             }
             Notice::Begins(funds) => {
                 if let Some(header) = self.header.take() {
-                    self.print(&header.text((funds.free, funds.first_wallet), self.scale));
+                    self.print(&header.render((funds.free, funds.first_wallet), self.scale));
                 }
             }
             Notice::Phase { phase, reason } => {

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::host;
 use crate::log::LogWriter;
 use crate::output::print_json_text;
-use crate::terminal::json;
+use crate::terminal::escape_json;
 use candlewick_runtime::events::{EventFeed, FollowedEvent, RunEvent};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -79,7 +79,7 @@ impl EventPrinter {
 
 pub(super) fn print_final_document(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(document).map_err(Failure::unexpected)?;
-    if host::capture(&json(&text)) {
+    if host::capture_output(&escape_json(&text)) {
         return Ok(());
     }
     run_within(LAST_LINE_TIMEOUT, move || print_json_text(&text)).map_or_else(
@@ -102,7 +102,7 @@ fn run_within<T: Send + 'static>(patience: Duration, act: impl FnOnce() -> T + S
 }
 
 fn print(line: &str) -> io::Result<()> {
-    writeln!(anstream::stdout(), "{}", json(line))
+    writeln!(anstream::stdout(), "{}", escape_json(line))
 }
 
 /// Names of events that are too frequent for the log or that the log already contains.

@@ -6,7 +6,7 @@ use crate::command::data::existing_file_rule;
 use crate::context::Context;
 use crate::failure::{Ending, Failure, fail_with_last};
 use crate::output::{print, print_json};
-use crate::progress::Terminal;
+use crate::progress::StderrBars;
 use candlewick_app::candles::candle_store;
 use candlewick_app::data::check::{CheckResult, CheckTarget, RepairTerms, coverage_table};
 use candlewick_history::{CheckSettings, ConflictChoice, FindingKind, MarketHours, Remedy, check_in_step};
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
         spike_ranges: arguments.spike,
         flat_candles: arguments.flat,
     };
-    let (reading, progress) = (arguments.reading.to_import_settings(), Terminal(context.global));
+    let (reading, progress) = (arguments.reading.to_import_settings(), StderrBars(context.global));
     let (mut all, mut failures) = (Vec::with_capacity(targets.len()), Vec::new());
     for target in targets {
         match target.check(&settings, &reading, &store, &progress) {

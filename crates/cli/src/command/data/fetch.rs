@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure, fail_with_last};
 use crate::interrupt::{Interrupt, sleep_for};
 use crate::output::show_as;
-use crate::progress::Terminal;
+use crate::progress::StderrBars;
 use candlewick_app::fetch::{
     BATCH, CandleJob, FetchEnd, FetchStats, Fetcher, Mixing, Target, document, fetch_candles, record_prices,
     targets, text,
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     let mixing = if arguments.mix { Mixing::Allowed } else { Mixing::Refused };
     let runtime = Runtime::new().map_err(Failure::unexpected)?;
     runtime.block_on(async {
-        let fetching = Fetcher::new(&loaded, &targets, mixing, &Terminal(context.global))?;
+        let fetching = Fetcher::new(&loaded, &targets, mixing, &StderrBars(context.global))?;
         let (all, mut failures, ending) = run_fetches(targets, arguments, &fetching).await?;
         failures.extend(check_alignment(&all, &fetching, context));
         // Stopping a recording is normal, but a stopped fetch is incomplete.

@@ -4,7 +4,7 @@ use super::{CatalogArgument, existing_file_rule};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
-use crate::progress::Terminal;
+use crate::progress::StderrBars;
 use candlewick_app::data::{ImportTerms, ImportedFile, OutputFile, ReadFile, read_for_catalog};
 use candlewick_app::fetch::Mixing;
 use candlewick_history::{
@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &ImportArguments, context: &Context<'_>) -> Result<
 fn import_to_catalog(arguments: &ImportArguments, context: &Context<'_>) -> Result<Vec<Value>, Failure> {
     let loaded = arguments.catalog.load(context)?;
     let catalog = Catalog::new(loaded.config.data.catalog.clone());
-    let progress = Terminal(context.global);
+    let progress = StderrBars(context.global);
     let terms = ImportTerms {
         reading: arguments.reading.to_import_settings(),
         source: arguments.source.clone(),
@@ -84,7 +84,7 @@ fn import_to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>
     let data = arguments.catalog.load(context)?.config.data;
     let (copies, reading) = (data.objects(), arguments.reading.to_import_settings());
     let reading = (&reading, data.longer_share_percent);
-    let read = ReadFile::read((file, &copies), reading, &Terminal(context.global))?;
+    let read = ReadFile::read((file, &copies), reading, &StderrBars(context.global))?;
     report_file(&read.write(&out)?, context)
 }
 

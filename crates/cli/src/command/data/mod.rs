@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure, fail_with_last};
 use crate::interrupt::exit_on_stop;
 use crate::output::show_as;
-use crate::progress::Terminal;
+use crate::progress::StderrBars;
 use candlewick_app::candles::candle_store;
 use candlewick_app::configuration::{Base, Flag, Loaded};
 use candlewick_app::data::{
@@ -124,7 +124,7 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     let ExportArguments { version, from, to, .. } = *arguments;
     let terms = ExportTerms { name: arguments.name.parse()?, version, from, to };
     let store = candle_store(&arguments.catalog.load(context)?);
-    let exported = export(&terms, &store, &out, &Terminal(context.global))?;
+    let exported = export(&terms, &store, &out, &StderrBars(context.global))?;
     show_as(&exported.document(), || exported.to_string(), context.global)
 }
 
@@ -210,6 +210,6 @@ fn run_generate(arguments: &GenerateArguments, context: &Context<'_>) -> Result<
         volatility: arguments.volatility,
         regime: arguments.regime,
     };
-    let generated = generate_candles(&terms, defects, place, &Terminal(context.global))?;
+    let generated = generate_candles(&terms, defects, place, &StderrBars(context.global))?;
     show_as(&generated.document(), || generated.to_string(), context.global)
 }

@@ -1,6 +1,6 @@
 //! `strategy check`: runs every check on a strategy.
 
-use super::{find, this_program};
+use super::{find_strategy, this_program};
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::show_as;

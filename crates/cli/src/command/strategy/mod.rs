@@ -85,7 +85,7 @@ fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
     let mut lines = table(["parameter", "type", "default", "range", "about"]);
     for parameter in &entry.parameters {
         let Parameter { name, about, default, kind, .. } = parameter;
-        lines.add_row([name.clone(), kind.clone(), default.to_string(), format_range(parameter), about.clone()]);
+        lines.add_row([name.clone(), kind.clone(), default.to_string(), range(parameter), about.clone()]);
     }
     print(&format!("{head}\n\n{}\n\n{}", lines.trim_fmt(), example_bot(entry)))
 }
@@ -102,7 +102,7 @@ fn example_bot(entry: &StrategyEntry) -> String {
 }
 
 fn find_strategy<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyEntry, Failure> {
-    registry.find_strategy(name).ok_or_else(|| {
+    registry.find(name).ok_or_else(|| {
         let problem = format!("unknown strategy \"{name}\"");
         let path = Path::new(name);
         let is_file = path.is_file() || path.extension().is_some_and(|ending| ending == "toml");
@@ -115,7 +115,7 @@ fn find_strategy<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyE
     })
 }
 
-fn format_range(parameter: &Parameter) -> String {
+fn range(parameter: &Parameter) -> String {
     match (parameter.minimum, parameter.maximum) {
         (Some(low), Some(high)) => format!("{low} to {high}"),
         (Some(low), None) => format!("{low} or more"),

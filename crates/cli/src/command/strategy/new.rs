@@ -67,7 +67,7 @@ pub(crate) struct NewArguments {
 }
 
 #[derive(Debug, PartialEq)]
-enum SdkSource {
+enum Source {
     Checkout(String),
     Git(String),
 }
@@ -85,8 +85,8 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
         return Err(Failure::configuration(problem).hint("choose another name, or work in another folder"));
     }
     let source = match git {
-        Some(url) => SdkSource::Git(url.clone()),
-        None => SdkSource::Checkout(locate_checkout(path.as_deref())?),
+        Some(url) => Source::Git(url.clone()),
+        None => Source::Checkout(locate_checkout(path.as_deref())?),
     };
     let workspace = workspace.then(|| Workspace::find(Path::new("."), name)).transpose()?;
     let files = match &workspace {
@@ -105,8 +105,8 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
     if context.global.json {
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
         let (checkout, git) = match &source {
-            SdkSource::Checkout(folder) => (Some(folder), None),
-            SdkSource::Git(url) => (None, Some(url)),
+            Source::Checkout(folder) => (Some(folder), None),
+            Source::Git(url) => (None, Some(url)),
         };
         return print_json(
             &json!({ "name": name, "folder": name, "checkout": checkout, "git": git, "files": names }),
@@ -118,8 +118,8 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
         ));
     }
     let origin = match &source {
-        SdkSource::Checkout(folder) => format!("The crate builds against {folder}."),
-        SdkSource::Git(url) => format!("The crate builds against tag {VERSION_TAG} of {url}."),
+        Source::Checkout(folder) => format!("The crate builds against {folder}."),
+        Source::Git(url) => format!("The crate builds against tag {VERSION_TAG} of {url}."),
     };
     print(&format!(
         "Created {name}/ with the strategy in src/lib.rs, tests, a program, and a bot in bot.toml. {origin}\n\n  cd {name}\n  \
@@ -206,21 +206,21 @@ fn find_enclosing_checkout(program: &Path) -> Option<&Path> {
     program.ancestors().find(|folder| is_checkout(folder))
 }
 
-fn fill_template(text: &str, name: &str, source: &SdkSource) -> String {
+fn fill_template(text: &str, name: &str, source: &Source) -> String {
     let (snake, camel) = (name.replace('-', "_"), to_camel_case(name));
     // Escapes paths and URLs for TOML strings.
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let text = text.replace("my-strategy", name).replace("my_strategy", &snake).replace("MyStrategy", &camel);
     match source {
-        SdkSource::Checkout(folder) => text.replace("CHECKOUT", &quoted(folder)),
-        SdkSource::Git(url) => ["sdk", "cli"].iter().fold(text, |text, part| {
+        Source::Checkout(folder) => text.replace("CHECKOUT", &quoted(folder)),
+        Source::Git(url) => ["sdk", "cli"].iter().fold(text, |text, part| {
             let tag = format!("git = \"{}\", tag = \"{VERSION_TAG}\"", quoted(url));
             text.replace(&format!("path = \"CHECKOUT/crates/{part}\""), &tag)
         }),
     }
 }
 
-fn member_files(name: &str, source: &SdkSource, workspace: &Workspace) -> Vec<(String, String)> {
+fn member_files(name: &str, source: &Source, workspace: &Workspace) -> Vec<(String, String)> {
     let of_all = |text: &str| {
         let own = "path = \"CHECKOUT/crates/sdk\"";
         if workspace.has_sdk_dependency() { text.replace(own, "workspace = true") } else { text.to_owned() }
@@ -230,12 +230,12 @@ fn member_files(name: &str, source: &SdkSource, workspace: &Workspace) -> Vec<(S
     all.map(|(file, text)| (file.to_owned(), fill_template(&of_all(text), name, source))).collect()
 }
 
-fn crate_files(name: &str, source: &SdkSource) -> Result<Vec<(String, String)>, Failure> {
+fn crate_files(name: &str, source: &Source) -> Result<Vec<(String, String)>, Failure> {
     let wanted =
-        CRATE_FILES.iter().filter(|(file, _)| matches!(source, SdkSource::Checkout(_)) || *file != CARGO_CONFIG);
+        CRATE_FILES.iter().filter(|(file, _)| matches!(source, Source::Checkout(_)) || *file != CARGO_CONFIG);
     let mut files: Vec<_> =
         wanted.map(|(file, text)| ((*file).to_owned(), fill_template(text, name, source))).collect();
-    let SdkSource::Checkout(folder) = source else { return Ok(files) };
+    let Source::Checkout(folder) = source else { return Ok(files) };
     // Tested versions of the dependencies; cargo removes unused ones.
     let lock = Path::new(folder).join("Cargo.lock");
     if lock.is_file() {
@@ -295,7 +295,7 @@ impl Workspace {
         let call = format!(".with_strategy::<{snake}::{type_name}>()");
         let source = std::fs::read_to_string(&program).ok();
         let registered =
-            source.filter(|_| self.is_candlewick_program()).and_then(|source| insert_registration(&source, &call));
+            source.filter(|_| self.is_program()).and_then(|source| add_registration(&source, &call));
         if registered.is_some() {
             self.add_dependency(name);
         }
@@ -316,7 +316,7 @@ impl Workspace {
         }
     }
 
-    fn is_candlewick_program(&self) -> bool {
+    fn is_program(&self) -> bool {
         let of = |section: &str| self.manifest.get(section);
         of("package").is_some() && of("dependencies").is_some_and(|all| all.get("candlewick-cli").is_some())
     }
@@ -335,7 +335,7 @@ impl Workspace {
 }
 
 /// Adds a strategy to the program source. Returns `None` unless `.run()` occurs exactly once.
-fn insert_registration(source: &str, call: &str) -> Option<String> {
+fn add_registration(source: &str, call: &str) -> Option<String> {
     let mut places = source.match_indices(".run()").map(|(at, _)| at);
     let at = places.next().filter(|_| places.next().is_none())?;
     Some(format!("{}{call}{}", &source[..at], &source[at..]))
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn spells_the_name_as_crate_module_and_type() {
-        let files = files("three-in-a-row", &SdkSource::Checkout("/a \"b\"".to_owned())).unwrap();
+        let files = crate_files("three-in-a-row", &Source::Checkout("/a \"b\"".to_owned())).unwrap();
         let text = |name: &str| &files.iter().find(|(file, _)| file == name).expect("the file exists").1;
         assert!(text("src/main.rs").contains("use three_in_a_row::ThreeInARow;"));
         assert!(text("src/lib.rs").contains("\"three-in-a-row\""));
@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     fn git_dependencies_use_the_tag_of_this_version() {
-        let files = files("momentum", &SdkSource::Git("https://example.com/\"x\"".to_owned())).unwrap();
+        let files = crate_files("momentum", &Source::Git("https://example.com/\"x\"".to_owned())).unwrap();
         let manifest: toml::Table = files[0].1.parse().unwrap();
         for table in
             [&manifest["dependencies"]["candlewick-cli"], &manifest["dev-dependencies"]["candlewick-sdk"]]
@@ -413,9 +413,9 @@ mod tests {
     fn registers_only_at_a_single_run_call() {
         let program = "fn main() -> ExitCode {\n    App::new().run()\n}\n";
         let expected = "fn main() -> ExitCode {\n    App::new().with_strategy::<a::B>().run()\n}\n";
-        assert_eq!(insert_registration(program, ".with_strategy::<a::B>()").as_deref(), Some(expected));
-        assert_eq!(insert_registration("a.run(); b.run()", "x"), None);
-        assert_eq!(insert_registration("", "x"), None);
+        assert_eq!(add_registration(program, ".with_strategy::<a::B>()").as_deref(), Some(expected));
+        assert_eq!(add_registration("a.run(); b.run()", "x"), None);
+        assert_eq!(add_registration("", "x"), None);
     }
 
     #[test]
