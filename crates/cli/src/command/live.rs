@@ -4,7 +4,7 @@ use crate::arguments::{parse_journal, parse_short_duration, parse_speed};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Header, ReadyRun, RunDescription, Screen, run_until_stopped};
+use crate::live::{self, Header, OutputDetail, ReadyRun, RunDescription, Screen, run_until_stopped};
 use crate::progress::StderrBars;
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
@@ -289,7 +289,7 @@ async fn start_sandbox(
 /// Builds the console screen. At maximum speed, it hides decisions, because they are too many to read.
 fn build_screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
     let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
-    let detail = if is_full_speed || context.global.json { Detail::Trades } else { Detail::All };
+    let detail = if is_full_speed || context.global.json { OutputDetail::Trades } else { OutputDetail::All };
     Screen::new(detail, loaded, context)
 }
 

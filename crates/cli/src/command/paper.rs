@@ -4,7 +4,7 @@ use crate::arguments::{parse_journal, parse_short_duration};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Header, ReadyRun, RunDescription, Screen, run_until_stopped};
+use crate::live::{self, Header, OutputDetail, ReadyRun, RunDescription, Screen, run_until_stopped};
 use candlewick_app::bots::BotSet;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney, journal_url};
 use candlewick_app::live::{JournalSession, Outcome, ReadAgain, connect_paper};
@@ -62,7 +62,7 @@ async fn run_bots(
 ) -> Result<Outcome, Failure> {
     let interrupt = Interrupt::new()?;
     let url = journal_url(loaded).map_err(Problems::from)?;
-    let screen = Screen::new(Detail::All, loaded, context).with_header(Header::new(
+    let screen = Screen::new(OutputDetail::All, loaded, context).with_header(Header::new(
         loaded,
         context.registry,
         RunDescription {

@@ -29,7 +29,7 @@ pub(crate) use header::{
     Header, RunDescription, describe_address, describe_candles, describe_sandbox, describe_speed,
     describe_variant_count, journal_arguments,
 };
-pub(crate) use screen::{Detail, Screen};
+pub(crate) use screen::{OutputDetail, Screen};
 
 pub(crate) struct ReadyRun<'a> {
     pub(crate) loaded: &'a Loaded,
