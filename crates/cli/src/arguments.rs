@@ -106,7 +106,7 @@ pub(crate) struct CandleArguments {
     /// Skip candles that close after this time
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     to: Option<Millis>,
-    /// Allow trades that are shorter than a candle; their results prove nothing
+    /// Allow trades shorter than a candle; their results prove nothing
     #[arg(long)]
     allow_coarse: bool,
     /// Rule file to trade instead of the configured bots. Each symbol of --data gets one bot, on the symbol's longest

@@ -48,11 +48,11 @@ pub(crate) struct SearchArguments {
     /// sharpe (of daily profits) or drawdown-penalised (profit minus max drawdown)
     #[arg(long, value_name = "FIGURE", default_value_t = Objective::Edge)]
     objective: Objective,
-    /// Minimum number of won and lost trades for a valid parameter set
+    /// Minimum number of won and lost trades per parameter set
     #[arg(long, value_name = "N", default_value_t = 30)]
     min_trades: u64,
-    /// Successive halving: run all parameter sets on the first part of the candles, then the best 1/N of the sets on N
-    /// times as many candles, and so on
+    /// Successive halving: run all sets on the first part of the candles, then the best 1/N sets on N times as many
+    /// candles, and so on
     #[arg(long, value_name = "N")]
     halving: Option<u32>,
     /// Number of rungs (stages) of successive halving

@@ -57,8 +57,8 @@ pub(crate) struct LiveArguments {
     /// Trade with real money; also requires CANDLEWICK_ALLOW_REAL=yes
     #[arg(long, conflicts_with = "sandbox")]
     pub(crate) real: bool,
-    /// Candle source of the embedded venue; repeatable. A file SYMBOL_INTERVAL.csv or .parquet, SYMBOL@INTERVAL=PATH,
-    /// or a catalog series SYMBOL@INTERVAL
+    /// Candles of the embedded venue; repeatable. A file SYMBOL_INTERVAL.csv or .parquet, SYMBOL@INTERVAL=PATH, or a
+    /// catalog series SYMBOL@INTERVAL
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) data: Vec<String>,
     /// Rule file to trade instead of the configured bots. Each symbol of --data gets one bot, on the symbol's longest
@@ -69,8 +69,7 @@ pub(crate) struct LiveArguments {
     /// input
     #[arg(long, value_name = "FILE|-")]
     pub(crate) signals: Option<String>,
-    /// Show a full-screen view of money, trades, bots, limits and log, with keys to halt, resume
-    /// and quit
+    /// Show a full-screen view of money, trades, bots, limits and log, with keys to halt, resume and quit
     #[arg(long)]
     pub(crate) tui: bool,
     /// CSV file for the trades

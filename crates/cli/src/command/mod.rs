@@ -53,7 +53,7 @@ const DEFAULT_HELP_COLUMNS: usize = 100;
 pub(crate) enum Command {
     /// Replay stored candles through the configured bots
     Backtest(backtest::BacktestArguments),
-    /// Search a bot's parameters on stored candles, using all cores; interrupted searches can be resumed
+    /// Search a bot's parameters on stored candles, using all cores; resumable
     Sweep(sweep::SweepArguments),
     /// Optimize a bot's parameters on past candles and test them on later ones, window by window
     WalkForward(walk_forward::WalkForwardArguments),
@@ -78,7 +78,7 @@ pub(crate) enum Command {
     Resume(control::ResumeArguments),
     /// Send a signal to a running bot; the limits for strategy signals apply
     Signal(signal::SignalArguments),
-    /// Reload the settings of a running bot; only [risk] limits and some [runtime] settings may change
+    /// Reload the settings of a running bot; only limits and [runtime] settings may change
     Reload(control::ReloadArguments),
     /// Resolve an order of unknown status manually
     Resolve(control::ResolveArguments),

@@ -40,7 +40,7 @@ pub(crate) struct SignalArguments {
     /// Signal list to check against the configured bots, line by line, without sending signals
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
-    /// Id of the signal; the bot drops a signal whose id it has already received
+    /// Id of the signal; the bot drops ids that it has already received
     #[arg(long, value_name = "TEXT")]
     id: Option<String>,
     /// Time until the signal expires, such as 5s or 500ms; a limit may reject the signal earlier

@@ -58,7 +58,7 @@ pub(crate) struct TuneArguments {
     /// Size of the hold-out (the last candles, used only for a final test), in percent of all candles
     #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_hold_out)]
     hold_out: f64,
-    /// Test once on the hold-out, but only if the walk-forward tests show an edge
+    /// Test once on the hold-out if the walk-forward tests show an edge
     #[arg(long)]
     open_hold_out: bool,
     /// Output folder for trials and results

@@ -140,7 +140,7 @@ pub(crate) struct GenerateArguments {
     /// Symbol of the candles; also affects the random numbers
     #[arg(long)]
     symbol: Symbol,
-    /// Asset type: crypto, forex or otc [default: derived from the symbol's name]
+    /// Asset type: crypto, forex or otc [default: derived from the symbol]
     #[arg(long, value_name = "TYPE")]
     asset_type: Option<AssetType>,
     /// Interval of the candles, a multiple of 5s
