@@ -138,7 +138,6 @@ pub(crate) enum RequestedTime {
     Moment(Millis),
     /// Time of day. The last such time before the end of the journal is meant.
     TimeOfDay(NaiveTime, String),
-    /// Month, day and time without a year. The last such time before the end of the journal is meant.
     WithoutYear(String),
 }
 

@@ -32,14 +32,12 @@ pub(crate) enum Ending {
     Interrupted = 130,
 }
 
-/// Exit codes of failed commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     Unexpected = 1,
     Configuration = 2,
     Data = 3,
     Venue = 4,
-    /// A check failed, for example in `parity`, `strategy check`, `data check` or `doctor`.
     Check = 5,
     Stopped = 6,
     JournalInUse = 7,

@@ -1,7 +1,6 @@
 //! Writes the log to stderr from a separate thread.
 //!
-//! A stalled terminal (Ctrl-S, a pager) never blocks the program. Each event takes a single line,
-//! even if it quotes text with line breaks. Repeated warnings are condensed.
+//! A stalled terminal (Ctrl-S, a pager) never blocks the program. Every event is printed as a single line.
 
 use crate::arguments::GlobalArguments;
 use crate::repeats::WarningFilter;

@@ -1,9 +1,8 @@
 //! Suppression of repeated warnings, which are shown once and then counted.
 //!
-//! Warnings are of the same kind if they match up to the first colon (symbol, intent, request) and,
-//! ignoring numbers, up to the second. Each kind is shown once per span. Further limits apply to
-//! kinds that differ only in numbers, and to all kinds together. Suppressed warnings are counted at
-//! the end of the span; the journal contains every warning. Errors are never suppressed.
+//! Warnings have the same kind if they are equal up to the first colon (symbol, intent, request) and, ignoring numbers,
+//! up to the second colon. Each kind is shown once per span. Further limits apply to kinds that differ only in numbers,
+//! and to all kinds. Suppressed warnings are counted when the span ends. Errors are never suppressed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

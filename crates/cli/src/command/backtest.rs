@@ -89,10 +89,7 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
 
 fn parse_signal_list_path(text: &str) -> Result<PathBuf, String> {
     if text == "-" {
-        return Err(
-            "signals from standard input have no time and cannot be backtested: pass a CSV file"
-                .to_owned(),
-        );
+        return Err("standard input cannot be backtested: pass a CSV file of signals".to_owned());
     }
     Ok(PathBuf::from(text))
 }
@@ -231,9 +228,7 @@ fn build_background(prepared: &PreparedBacktest, finished: &Finished, context: &
 fn describe_unbuilt_candles(count: u64) -> Option<String> {
     (count > 0).then(|| {
         let candles = counted(count, "longer candle", "longer candles");
-        format!(
-            "{candles} not built, as too many shorter candles are missing (data.longer_share_percent)"
-        )
+        format!("{candles} not built: too many shorter candles are missing (data.longer_share_percent)")
     })
 }
 

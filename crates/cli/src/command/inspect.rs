@@ -177,8 +177,8 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
 #[command(
     after_help = "Examples:\n  candlewick trades\n  candlewick trades --last 20\n  candlewick trades --journal \
                   run.db --bot btc-rsi --state settled --since 2026-01-05\n  candlewick trades --csv > trades.csv\n\n\
-                  Prints one line per order, sorted by decision time, also while a bot is running. An order without a response counts \
-                  as of unknown status (in_doubt)."
+                  Prints one line per order, sorted by decision time, also while a bot is running. An order without a response has \
+                  an unknown status (in_doubt)."
 )]
 pub(crate) struct TradesArguments {
     #[command(flatten)]
@@ -221,7 +221,6 @@ pub(super) fn run_trades(arguments: &TradesArguments, context: &Context<'_>) -> 
 }
 
 impl TradesArguments {
-    /// Reads the trades from recent entries if these are enough, otherwise from the whole journal.
     async fn read_trades(&self, reader: &mut Reader, context: &Context<'_>) -> Result<TradeList, AppError> {
         let head = reader.head().await?.seq;
         if let Some(end) = reader.lines(head, 1).await?.first() {

@@ -108,8 +108,7 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
     loaded.check_mode(real).map_err(Problems::from)?;
     if arguments.real && loaded.config.account.mode == Mode::Demo {
-        let problem =
-            "--real requires the real wallet, but a demo wallet is set: omit --real, or use the mode \"real\"";
+        let problem = "--real requires a real wallet: omit --real, or set the mode \"real\"";
         return Err(Problems::from(loaded.problem("account.mode", problem).value("\"demo\"")).into());
     }
     let bots = BotSet::build(&loaded, context.registry)?;
@@ -130,8 +129,7 @@ fn describe_next_commands(
     context: &Context<'_>,
 ) -> Result<String, Failure> {
     if arguments.sandbox && arguments.journal.is_none() {
-        let text =
-            "the run was not recorded; with --journal run.db, you can inspect a run later (status, trades, report)";
+        let text = "this run was not recorded; add --journal run.db to record and inspect a run";
         return Ok(text.to_owned());
     }
     let url = journal_url(loaded).map_err(Problems::from)?;

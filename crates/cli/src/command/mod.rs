@@ -36,7 +36,6 @@ use clap_complete::Shell;
 use console::Term;
 use std::fmt::Write as _;
 
-/// Help headings with the names of their commands, in the order of [`Command`].
 const HELP_GROUPS: [(&str, &[&str]); 6] = [
     ("Research", &["backtest", "sweep", "walk-forward", "monte-carlo", "sensitivity", "tune", "edge"]),
     ("Trade", &["live", "paper", "sandbox", "halt", "resume", "signal", "reload", "resolve"]),
@@ -48,7 +47,7 @@ const HELP_GROUPS: [(&str, &[&str]); 6] = [
 
 const DEFAULT_HELP_COLUMNS: usize = 100;
 
-/// Commands of the program, in the order of [`HELP_GROUPS`].
+/// Commands of the program, in the same order as in [`HELP_GROUPS`].
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Replay stored candles through the configured bots
@@ -88,7 +87,7 @@ pub(crate) enum Command {
     Watch(inspect::WatchArguments),
     /// Serve the web dashboard of a bot: candles, trades, equity, verdicts, limits; halt and resume
     Dashboard(dashboard::DashboardArguments),
-    /// Explain a trade, from the candles before it to its settlement
+    /// Explain a trade, from the candles before the decision to the settlement
     Explain(inspect::ExplainArguments),
     /// Explain why no trade was opened at a given time
     Why(inspect::WhyArguments),

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  candlewick report\n  candlewick \
                   report --journal run.db --run 2 --html report.html\n  candlewick report --compare before.html after.html\n\n\
-                  Shows the figures of a backtest for all runs of a journal, or for the trades of one run. The hash is that of the last \
-                  entry; times are venue times. --compare accepts journals and pages written with --html, of backtests and live runs.")]
+                  Shows the figures of a backtest for all runs of a journal, or for the trades of one run. The hash is the hash of the last \
+                  entry. Times are venue times. --compare accepts journals and pages written with --html, of backtests and live runs.")]
 pub(crate) struct ReportArguments {
     #[command(flatten)]
     journal: JournalArguments,

@@ -79,9 +79,7 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
     let outcome = block_on(signal(&paths, order))?;
     let text = || match &outcome {
         SignalOutcome::Approved { intent } => {
-            format!(
-                "Approved: trade #{intent} is being opened. Run `candlewick explain {intent}` to follow it."
-            )
+            format!("Approved: opening trade #{intent}. Run `candlewick explain {intent}` for details.")
         }
         SignalOutcome::Refused { rule } => format!("Rejected by {rule}: no trade was opened."),
         SignalOutcome::Duplicate => format!("Dropped: the bot has already received signal {id}."),
@@ -233,7 +231,6 @@ fn summarize(lines: &[CheckedLine], would_trade: usize) -> String {
     format!("{} lines: {would_trade} would trade from now on, {idle}{skipped} skipped{why}", lines.len())
 }
 
-/// Replaces quoted text with a placeholder, so that similar problems compare as equal.
 fn replace_quoted_text(problem: &str) -> String {
     let pieces = problem.split('"').enumerate();
     let plain: Vec<&str> =

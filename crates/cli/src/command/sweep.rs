@@ -281,7 +281,7 @@ impl SweepContext<'_> {
         if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
             let checked = self.runner.check(&best.candidate, self.job.balance);
             checked.map_err(|error| self.to_failure(error))?;
-            verify_set(self.prepared, &best.candidate)?;
+            verify_parameter_set(self.prepared, &best.candidate)?;
         }
         let simulation = &settings.simulation;
         let bot = settings.session.bots.first();
@@ -378,8 +378,7 @@ pub(super) fn to_sweep_count(counted: io::Result<TriedCount>) -> io::Result<Swee
 /// Maximum number of verified parameter sets per walk-forward test. One set takes several runs over all candles.
 const MAX_VERIFIED_SETS: usize = 5;
 
-/// Verifies a parameter set in this process and in a new process.
-fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
+fn verify_parameter_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
     let PreparedSearch { entry, space, sweep, candles, .. } = prepared;
     let bot = space.bot(candidate);
     let Some(own) = candles.series.iter().find(|own| own.series() == bot.series()) else { return Ok(()) };
@@ -408,6 +407,6 @@ pub(super) fn verify_chosen<'a>(
     }
     chosen.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
     let verified = chosen.iter().take(MAX_VERIFIED_SETS);
-    verified.clone().try_for_each(|(candidate, _)| verify_set(prepared, candidate))?;
+    verified.clone().try_for_each(|(candidate, _)| verify_parameter_set(prepared, candidate))?;
     Ok(VerifiedSets { verified: verified.len(), chosen: chosen.len() })
 }

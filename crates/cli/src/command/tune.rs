@@ -185,9 +185,7 @@ impl TuneRun<'_> {
                     Err(ending) => return Ok(ending),
                 };
             } else {
-                notices.push(
-                    "the hold-out stays locked: the walk-forward tests show no edge to confirm".to_owned(),
-                );
+                notices.push("the hold-out stays locked: the tests show no edge to confirm".to_owned());
             }
         }
         if stop_flag.get().is_some() {

@@ -22,7 +22,6 @@ pub(super) fn describe_order(approved: &Approved, (bot, symbol): (&str, &str), s
     format!("#{intent} {bot} {BOLD}{direction} {symbol}{BOLD:#} {terms}{DIM}{reason}{DIM:#}")
 }
 
-/// Returns the expiration type with a leading space, or an empty text for the default type.
 pub(super) fn expiration_suffix(expiration_type: ExpirationType) -> String {
     match expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => String::new(),

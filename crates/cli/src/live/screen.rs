@@ -1,7 +1,6 @@
 //! Console lines of a run: candles, signals, opened trades and settlements.
 //!
-//! A separate thread writes the lines from a bounded channel, so a stalled terminal (Ctrl-S, a
-//! pager) never blocks the run.
+//! A separate thread writes the lines, so a stalled terminal (Ctrl-S, a pager) never blocks the run.
 
 use super::header::Header;
 use super::lines::{

@@ -69,7 +69,6 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
     for target in targets {
         match target.check(&settings, &reading, &store, &progress) {
             Ok(checked) => all.push((target, checked)),
-            // Continues with the other series.
             Err(error) => failures.push(error.into()),
         }
     }

@@ -31,9 +31,7 @@ const MEMBER_MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("template/memb
 
 /// Cargo configuration with the path of the checkout. Omitted when building against a Git repository.
 const CARGO_CONFIG: &str = ".cargo/config.toml";
-
 const VERSION_TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
-
 const MAX_NAME_LENGTH: usize = 64;
 
 const RESERVED_CRATE_NAMES: &str = "abstract alloc as async await become box break build const continue core crate deps do dyn else enum \
