@@ -135,8 +135,8 @@ pub(crate) fn help_template() -> String {
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let program = Command::augment_subcommands(clap::Command::new("candlewick"));
-    let names = HELP_GROUPS.iter().flat_map(|(_, names)| *names);
-    let width = names.map(|name| name.len()).max().unwrap_or_default();
+    let all_names = HELP_GROUPS.iter().flat_map(|(_, names)| *names);
+    let width = all_names.map(|name| name.len()).max().unwrap_or_default();
     let columns = terminal_columns(&Term::stdout()).unwrap_or(DEFAULT_HELP_COLUMNS);
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
     for (heading, names) in HELP_GROUPS {
