@@ -30,8 +30,8 @@ use std::path::PathBuf;
 #[command(
     after_help = "Examples:\n  candlewick backtest\n  candlewick backtest --config my.toml --data BTCUSDT_1m.csv --sensitivity --html report.html\n  candlewick \
                   backtest --data BTCUSDT@1m --from 2026-01-06 --to 2026-01-10\n  candlewick backtest --json --quiet\n\n\
-                  Without --config, the built-in example bots are used. Without --data and [sandbox].data, candles come from the \
-                  catalog; without a catalog, they are two weeks of synthetic candles."
+                  Without --config, the built-in example bots trade. Without --data and [sandbox].data, candles come \
+                  from the catalog. Without a catalog, two weeks of synthetic candles are used."
 )]
 pub(crate) struct BacktestArguments {
     #[command(flatten)]

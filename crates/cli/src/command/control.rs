@@ -73,7 +73,8 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick resume\n  candlewick resume --config config/demo.toml\n  candlewick resume \
-                  --journal run.db\n\nRemoves the HALT file, if there is one, and lets the running bot open trades again. Drawdown peak and loss streak are reset."
+                  --journal run.db\n\nRemoves the HALT file, if it exists, and lets the running bot open trades again. \
+                  The drawdown peak and the loss streak are reset."
 )]
 pub(crate) struct ResumeArguments {
     #[command(flatten)]
@@ -117,8 +118,8 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick reload\n  candlewick reload --config config/demo.toml\n  candlewick reload --journal \
-                  run.db\n\nThe bot reads its own configuration files, environment and arguments again and validates them. Only \
-                  limits ([risk]) and alarms and timeouts in [runtime] may change. Any other change, or an invalid \
+                  run.db\n\nThe bot reads and validates its configuration files, environment and arguments again. Only \
+                  limits in [risk], and alarms and timeouts in [runtime], may change. Any other change, or an invalid \
                   configuration, is rejected as a whole. Open trades, orders of unknown status and halts are kept. `kill -HUP` has the same effect."
 )]
 pub(crate) struct ReloadArguments {
@@ -141,12 +142,12 @@ pub(super) fn run_reload(arguments: &ReloadArguments, context: &Context<'_>) -> 
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("resolution").required(true)),
-    after_help = "Examples:\n  candlewick resolve 17 --adopt \
-                  01KE5ZTX2224ERMQE51J8Q9BC0\n  candlewick resolve 17 --not-opened --reason \"not in the venue's list\"\n  \
-                  candlewick resolve 17 --settled cancelled --reason \"the wallet has the stake back\"\n\n\
-                  Check the venue's own list of trades first. --adopt is rejected if the venue does not have the trade, or if it \
-                  differs from the order. --settled is for a closed trade that the venue no longer lists. The decision \
-                  is sent to the running bot; without one, the journal keeps the decision for the next start."
+    after_help = "Examples:\n  candlewick resolve 17 --adopt 01KE5ZTX2224ERMQE51J8Q9BC0\n  candlewick resolve 17 \
+                  --not-opened --reason \"not in the venue's list\"\n  candlewick resolve 17 --settled cancelled \
+                  --reason \"the wallet has the stake back\"\n\nCheck the venue's own list of trades first. --adopt is \
+                  rejected if the venue does not have the trade, or if the trade differs from the order. --settled is \
+                  for a closed trade that the venue no longer lists. The decision is sent to the running bot; without \
+                  one, the journal keeps the decision for the next start."
 )]
 pub(crate) struct ResolveArguments {
     /// Number of the trade, without #

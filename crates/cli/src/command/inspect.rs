@@ -23,7 +23,8 @@ use clap::builder::PossibleValuesParser;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick status\n  candlewick status --journal run.db --json\n  candlewick status --running --quiet\n\n\
-                  Money and trades are read from the journal, and the state from the running bot. Without --journal, the configured \
+                  Money and trades are read from the journal. The state is read from the running bot. Without \
+                  --journal, the configured \
                   journal is used: candlewick.db in this folder unless [journal] url is set. Other journals in this folder are listed on \
                   stderr. With --quiet, only the exit code is set."
 )]
@@ -58,8 +59,9 @@ pub(super) fn run_status(arguments: &StatusArguments, context: &Context<'_>) -> 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick watch\n  candlewick watch --journal run.db\n  candlewick watch --config config/demo.toml | jq 'select(.event \
-                  == \"settled\")'\n\nPrints one JSON object per line, like `live --json`, from now until the bot ends or Ctrl-C. A slow \
-                  reader never blocks the bot: skipped events are counted (\"event\":\"dropped\")."
+                  == \"settled\")'\n\nPrints one JSON object per line, like `live --json`, from now until the bot ends \
+                  or you press Ctrl-C. A slow reader never blocks the bot: skipped events are counted \
+                  (\"event\":\"dropped\")."
 )]
 pub(crate) struct WatchArguments {
     #[command(flatten)]

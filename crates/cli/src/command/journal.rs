@@ -140,9 +140,9 @@ pub(super) fn describe_compaction(compaction: &Compaction) -> String {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick journal backup 2026-01-05.db\n  candlewick journal backup /mnt/safe/run.db --journal run.db --json\n\n\
-                  The copy is consistent, also while a bot is running; copying the file by other means misses entries in the -wal \
-                  file. It is verified before it gets its name, is readable only by its owner, and is not locked: pass it to \
-                  --journal to read or continue it. Existing files are never replaced. Use pg_dump for a journal in PostgreSQL."
+                  The copy is consistent, even while a bot is running. Other means of copying miss the entries in the \
+                  -wal file. The copy is verified and readable only by its owner. To read or continue the copy, pass \
+                  its name to --journal. Existing files are never replaced. Use pg_dump for a journal in PostgreSQL."
 )]
 pub(crate) struct BackupArguments {
     /// File to create
@@ -183,11 +183,13 @@ fn show_copy(
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick journal compact small.db --keep 90d\n  candlewick journal compact small.db --keep 30d --journal run.db --json\n\n\
-                  Omits candles, and raw exchanges that are not about trades (lists, wallets), if they are older than --keep at the last \
-                  entry. Trades, decisions, rejections, settlements, notes and exchanges about trades are retained unchanged. The first entry of \
-                  the copy refers to the original by its hash and lists what was omitted; the rest has a hash chain of its own for \
-                  `journal verify`. The copy is tested before it gets its name: a start from it continues with the same money, trades, limits and \
-                  verdicts. The original is not changed; keep it if you need proof of the omitted data. Commands that need old \
+                  Omits candles, and raw exchanges that are not about trades (lists, wallets), if they are more than \
+                  --keep older than the last entry. Trades, decisions, rejections, settlements, notes and exchanges \
+                  about trades are retained unchanged. The first entry of the \
+                  copy contains the hash of the original and lists the omitted data; the other entries have a new hash \
+                  chain for `journal verify`. The copy is tested: a start from the copy continues with the same money, \
+                  trades, limits and verdicts. The original is not changed; keep it if you need proof of the omitted \
+                  data. Commands that need old \
                   candles (`parity`, `why`, the indicators of `explain`) report that they were omitted.\n\nStop the bot first, or compact a \
                   backup. Journals in PostgreSQL cannot be compacted."
 )]
@@ -237,8 +239,8 @@ fn unwrap_journal_error(error: RuntimeError) -> Failure {
 #[command(
     after_help = "Examples:\n  candlewick journal export january\n  candlewick journal export january --format ndjson --journal run.db\n\n\
                   Creates a folder with `trades` (opened trades) and `intents` (all orders), with the keys of `trades --json`, and \
-                  `figures.json`, the output of `report --json`. The folder appears only when complete; an existing one is never changed. A \
-                  running bot is not disturbed."
+                  `figures.json`, the output of `report --json`. The folder appears only when complete; an existing \
+                  folder is never changed. A running bot is not affected."
 )]
 pub(crate) struct ExportArguments {
     /// Folder to create

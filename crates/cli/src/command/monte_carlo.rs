@@ -20,10 +20,11 @@ use std::path::PathBuf;
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "Examples:\n  candlewick monte-carlo --config my.toml --data BTCUSDT_1m.csv\n  candlewick monte-carlo \
-                  --resample trades --paths 10000 --block 5\n\nEach path consists of blocks drawn with replacement (stationary \
-                  bootstrap): of candles, whose moves are chained and traded again by the bots, or of trades with their recorded \
-                  stakes and profits. Paths are reproducible by seed.\n\nOn several machines: run monte-carlo plan --shards 4 ... once, monte-carlo run --plan plan.json --shard N on each machine, and \
-                  monte-carlo merge --plan plan.json next to all shard-N.jsonl files."
+                  --resample trades --paths 10000 --block 5\n\nEach path consists of blocks drawn with replacement \
+                  (stationary bootstrap). Blocks of candles are chained, and the bots trade the path again. Blocks of \
+                  trades keep the recorded stakes and profits. Paths are reproducible by seed.\n\nTo use several \
+                  machines, run monte-carlo plan once and monte-carlo run on each machine. Copy all shard-N.jsonl \
+                  files next to plan.json and run monte-carlo merge."
 )]
 pub(crate) struct MonteCarloArguments {
     #[command(subcommand)]

@@ -22,8 +22,8 @@ use std::path::PathBuf;
     args_conflicts_with_subcommands = true,
     after_help = "Example:\n  candlewick sensitivity --config my.toml --data BTCUSDT_1m.csv\n\nRepeats the backtest with \
                   latencies of 0 to 5 s, payouts of 60 to 92 %, both price paths and under stress, changing one setting at a time, like \
-                  backtest --sensitivity.\n\nOn several machines: run sensitivity plan --shards 4 ... once, sensitivity run --plan plan.json --shard N on each machine, and \
-                  sensitivity merge --plan plan.json next to all shard-N.jsonl files."
+                  backtest --sensitivity.\n\nTo use several machines, run sensitivity plan once and sensitivity run on \
+                  each machine. Copy all shard-N.jsonl files next to plan.json and run sensitivity merge."
 )]
 pub(crate) struct SensitivityArguments {
     #[command(subcommand)]

@@ -23,9 +23,10 @@ use std::path::PathBuf;
     group(ArgGroup::new("direction").required(true).args(["buy", "sell", "check"])),
     after_help = "Examples:\n  candlewick signal ema --buy\n  candlewick signal ema \
                   --sell --id 2026-01-05T10:00 --expires 2s --reason \"breakout\"\n  candlewick signal --config bots.toml --check list.txt\n\n\
-                  The signal is subject to the same limits as signals of the bot's strategy, and its trade is staked, recorded \
-                  and tracked in the same way. A rejection is printed with its rule and exits with 0, like an approval. A \
-                  missing or unknown bot is an error.\nA signal with a known --id is dropped. Without --id, every signal is new."
+                  The same limits apply as to signals of the bot's strategy, and the trade is staked, recorded and \
+                  tracked in the same way. A rejection is printed with the rejecting rule and exits with 0, like an \
+                  approval. A missing or unknown bot is an error.\nA signal with a known --id is dropped. Without \
+                  --id, every signal is new."
 )]
 pub(crate) struct SignalArguments {
     /// Name of the bot

@@ -35,17 +35,19 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  candlewick sweep --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --bot btc-rsi \
-                  --param period=2..60:2 --out sweep-2\n  candlewick sweep --config my.toml \
-                  --param fast=2..50 --param slow=5..200:log --where \"slow > 2 * fast\" --search tpe --trials 500 \
-                  --objective sharpe\n\nVALUES is a range 5..30 (an omitted end is that of the strategy), with a step 5..30:5, on \
-                  the log scale 2..500:log, with 9 log steps 2..500:log/9, or a list 5,9,14. The settings close_type and \
-                  expiration_type of the bot are searched as lists.\n\nAfter an interruption, run the same command again to resume: \
-                  finished trials are stored in trials.jsonl of the output folder. After Ctrl-C, only finished trials count as variants. \
-                  If the process is killed, all planned sets count as tried until the sweep is resumed and finished by the same \
-                  program.\n\nOn several machines: run sweep plan --shards 4 ... once, sweep run --plan plan.json --shard N on each machine, and \
-                  sweep merge --plan plan.json next to all shard-N.jsonl files. All machines need the same program and candles. With --search tpe, every batch \
-                  of --batch sets is a round of shards that need the results of the previous rounds next to the plan."
+    after_help = "Examples:\n  candlewick sweep --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  \
+                  candlewick sweep --bot btc-rsi --param period=2..60:2 --out sweep-2\n  candlewick sweep --config \
+                  my.toml --param fast=2..50 --param slow=5..200:log --where \"slow > 2 * fast\" --search tpe --trials \
+                  500 --objective sharpe\n\nVALUES is a range 5..30, a range with a step 5..30:5, a log scale \
+                  2..500:log, a log scale with 9 steps 2..500:log/9, or a list 5,9,14. If an end of a range is omitted, \
+                  the strategy's limit applies. The bot settings close_type and expiration_type can be searched as \
+                  lists.\n\nAfter an interruption, run the same command again to resume: finished trials are stored in \
+                  trials.jsonl of the output folder. After Ctrl-C, only finished trials count as tried variants. If the \
+                  process is killed, all planned sets count as tried until the same program resumes and finishes the \
+                  sweep.\n\nTo use several machines, run sweep plan once and sweep run on each machine. Copy all \
+                  shard-N.jsonl files next to plan.json and run sweep merge. All machines need the same program and \
+                  candles. With --search tpe, every batch of --batch \
+                  sets is a round of shards. A round needs the results of the previous rounds next to the plan."
 )]
 pub(crate) struct SweepArguments {
     #[command(subcommand)]

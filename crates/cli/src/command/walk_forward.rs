@@ -33,17 +33,20 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  candlewick walk-forward --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick walk-forward \
-                  --config my.toml --param period=5..30 --train 90d --test 30d --anchored\n  candlewick walk-forward \
-                  --config my.toml --param period=5..30 --open-hold-out\n\nEach window runs `candlewick sweep` on its training candles \
-                  and trades the best set on the test candles after it, starting with the full balance. The gap between them is at least \
-                  the longest possible trade. Statistics cover the trades of all tests.\n\nNo window uses the hold-out. \
-                  --open-hold-out searches the last training before the hold-out and trades the best set on it, once for the same \
-                  candles, strategy and parameters; openings are recorded in [data].state.\n\nThe chosen sets are verified before results \
-                  are shown or written: candle by candle and in a new process, at most the five most frequent ones.\n\nAfter an \
-                  interruption, run the same command again to resume.\n\nOn several machines: run walk-forward plan --shards 4 ... once, walk-forward run --plan plan.json --shard N on each machine, and \
-                  walk-forward merge --plan plan.json next to all shard-N.jsonl files. All machines need the same program and \
-                  candles. Shards run parts of the trainings; merge runs the tests, and with --open-hold-out the training of the hold-out."
+    after_help = "Examples:\n  candlewick walk-forward --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  \
+                  candlewick walk-forward --config my.toml --param period=5..30 --train 90d --test 30d --anchored\n  \
+                  candlewick walk-forward --config my.toml --param period=5..30 --open-hold-out\n\nEach window runs \
+                  `candlewick sweep` on its training candles and trades the best set on the test candles after it, \
+                  starting with the full balance. The gap between training and test is at least the longest possible \
+                  trade. Statistics cover the trades of all tests.\n\nNo window uses the hold-out. --open-hold-out \
+                  searches the last training before the hold-out and trades the best set on it, once for the same \
+                  candles, strategy and parameters; openings are recorded in [data].state.\n\nBefore results are shown \
+                  or written, up to five chosen sets (the most frequent ones) are verified candle by candle and in a \
+                  new process.\n\nAfter an interruption, run the same command again to resume.\n\nTo use several \
+                  machines, run walk-forward plan once and walk-forward run on each machine. Copy all shard-N.jsonl \
+                  files next to plan.json and run walk-forward merge. All machines need the same program and candles. \
+                  Shards run parts of the trainings; merge \
+                  runs the tests, and with --open-hold-out the training of the hold-out."
 )]
 pub(crate) struct WalkForwardArguments {
     #[command(subcommand)]

@@ -105,9 +105,10 @@ fn parse_payout_and_stake(text: &str) -> Result<(f64, Option<f64>), String> {
 #[command(
     after_help = "Examples:\n  candlewick edge plan --payout 85\n  candlewick edge plan --payout 85 --points 2,5 --power 90\n  \
                   candlewick edge plan --payout 80 --points 3 --paths 20000 --json\n\n\
-                  Three methods, for consecutive trades at one payout. The normal approximation and the exact binomial test assume \
-                  independent trades and a single look at the end; earlier looks raise their error rate far above alpha. The \
-                  verdict can be checked after every trade; its figures come from simulated runs (plus or minus one standard error) and are reproducible by seed."
+                  Compares three methods for consecutive trades at one payout. The normal approximation and the exact \
+                  binomial test assume independent trades and a single test at the end; earlier tests raise the error \
+                  rate far above alpha. The verdict can be checked after every trade. Figures of the verdict come from \
+                  simulated runs (plus or minus one standard error) and are reproducible by seed."
 )]
 pub(crate) struct PlanArguments {
     /// Payout in percent [default: simulation.payout_percent]

@@ -21,10 +21,10 @@ use clap::Args;
     after_help = "Examples:\n  candlewick edge ruin --stake 10 --balance 500 --payout 85\n  candlewick edge ruin --martingale \
                   10 --factor 2.2 --levels 6 --balance 2000\n  candlewick edge ruin --soros 10 --wins 3\n  candlewick edge \
                   ruin --share 2 --won 580 --lost 420\n  candlewick edge ruin --config my.toml --json\n\n\
-                  Ruin means that the next stake exceeds the balance. Its probability is computed exactly by a Markov chain over \
-                  consecutive trades up to the horizon: at a win rate of 50 %, at break-even, at the lower bound of --won and --lost, \
-                  and at --win-rate. The limit applies to the worse of break-even and lower bound; ladders are added up. Without \
-                  stakes, those of the configured bots are used."
+                  Ruin means that the next stake exceeds the balance. A Markov chain over consecutive trades up to the \
+                  horizon gives the exact probability of ruin: at a win rate of 50 %, at break-even, at the lower \
+                  bound of --won and --lost, and at --win-rate. The limit applies to the worse of break-even and lower \
+                  bound; risks of ladders are added up. Without stakes, the stakes of configured bots are used."
 )]
 pub(crate) struct RuinArguments {
     /// Fixed stake

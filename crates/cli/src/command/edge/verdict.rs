@@ -20,12 +20,12 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick edge verdict --won 580 --lost 420 --payout 85\n  candlewick edge verdict \
-                  --trades trades.csv\n  candlewick edge verdict --journal run.db --json\n\n\
-                  The verdict follows a notional account trade by trade and needs trades in order: a CSV (of `backtest --trades`, or \
-                  any with columns result and payout) or a journal [default: the configured one]. It is valid at any time and \
-                  accounts for overlapping trades. Bare counts have no order, so only figures for independent trades and a single \
-                  look are shown. For a journal, the trades since the last change of parameters or code are judged by the \
-                  plan recorded with them; otherwise [risk.verdict] applies."
+                  --trades trades.csv\n  candlewick edge verdict --journal run.db --json\n\nThe verdict follows a \
+                  notional account trade by trade. It needs trades in order: a CSV file (of `backtest --trades`, or any \
+                  with columns result and payout) or a journal [default: the configured journal]. The verdict is valid \
+                  at any time and accounts for overlapping trades. Counts have no order and give only figures for \
+                  independent trades and one test. For a journal, the trades since the last change of parameters \
+                  or code are judged by the plan recorded with them; otherwise [risk.verdict] applies."
 )]
 pub(crate) struct VerdictArguments {
     /// Number of trades won

@@ -45,10 +45,12 @@ const RESERVED_TYPE_NAMES: &str = "app bot-context build-error candle clone coun
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick strategy new momentum\n  candlewick strategy new momentum --path ../candlewick\n  candlewick strategy \
-                  new breakout --workspace\n\nThe crate is created in a new folder and is not part of a workspace. It builds against the \
-                  source of Candlewick: a checkout, whose build it shares, or a git repository. A program inside a checkout, as in \
-                  target/release, finds it; an installed one needs --path or --git.\n\nWith --workspace, the crate becomes a member of the \
-                  enclosing cargo workspace: it is added to the root manifest, and registered in src/main.rs if that has a single .run()."
+                  new breakout --workspace\n\nThe crate is created in a new folder and is not part of a workspace. The \
+                  crate builds against the source of Candlewick: a checkout (with a shared build folder) or a Git \
+                  repository. A program inside a checkout (as in target/release) finds the checkout; an installed \
+                  program needs --path or --git.\n\nWith --workspace, the crate becomes a member of the enclosing \
+                  cargo workspace. The root manifest gets a new member, and src/main.rs registers the strategy if the \
+                  file contains a single .run()."
 )]
 pub(crate) struct NewArguments {
     /// Name of the strategy, crate and folder: lower-case letters, digits and hyphens
