@@ -103,7 +103,6 @@ impl Failure {
         let mut text = escape_quoted_lines(&self.error.to_string());
         let mut last = self.error.to_string();
         for cause in self.error.chain().skip(1) {
-            // Skips a cause that repeats the line above.
             let cause = cause.to_string();
             if !last.contains(&cause) {
                 let _ = write!(text, "\n  cause: {}", escape_quoted_lines(&cause));

@@ -58,7 +58,6 @@ impl Interrupt {
     }
 }
 
-/// Sleeps for `span` of real time, or forever if `span` is `None`.
 pub(crate) async fn sleep_for(span: Option<Millis>) {
     match span {
         Some(span) => tokio::time::sleep(Duration::from_millis(span.get().unsigned_abs())).await,

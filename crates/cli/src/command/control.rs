@@ -169,7 +169,6 @@ pub(crate) struct ResolveArguments {
     journal: JournalArguments,
 }
 
-/// Rejects ids that are too long, instead of truncating them.
 fn parse_venue_id(text: &str) -> Result<VenueId, String> {
     let id = VenueId::truncated(text);
     if text.is_empty() || id.as_str() != text {

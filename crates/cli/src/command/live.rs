@@ -283,7 +283,7 @@ async fn start_sandbox(
     Ok(embedded)
 }
 
-/// Builds the console screen. At maximum speed, it hides decisions, because they are too many to read.
+/// Builds the console screen. At maximum speed, it hides decisions, because there are too many to read.
 fn build_screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
     let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
     let detail = if is_full_speed || context.global.json { OutputDetail::Trades } else { OutputDetail::All };

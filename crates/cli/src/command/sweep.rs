@@ -309,7 +309,6 @@ impl SweepContext<'_> {
         ))
     }
 
-    /// Records all planned parameter sets as tried, before the first one runs.
     pub(super) fn record_planned_sets(&self, known: usize) -> Result<(), Failure> {
         let PreparedSearch { space, sweep, .. } = self.prepared;
         let sets = sweep.search.most_sets(space).map_err(|error| self.to_failure(error))?;

@@ -161,7 +161,6 @@ impl TuneRun<'_> {
         Ok(end.map(Some))
     }
 
-    /// Walks forward and reports. Tests on the hold-out only if requested and if the walk shows an edge.
     fn walk_and_report(
         &self,
         candles: &[CheckedCandles],

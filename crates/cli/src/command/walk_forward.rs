@@ -296,7 +296,6 @@ fn build_report(
     }))
 }
 
-/// Writes the results. The output is byte-identical whether or not the walk was interrupted.
 fn write_results(
     folder: &ResultFolder,
     report: &WalkForwardReport,

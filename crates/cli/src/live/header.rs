@@ -30,8 +30,7 @@ pub(crate) struct Header {
     pub(super) wallet: String,
     pub(super) bots: Vec<String>,
     names: Vec<String>,
-    /// Labelled lines shown between the bots and the risk of ruin.
-    rules: Vec<(&'static str, String)>,
+    details: Vec<(&'static str, String)>,
     monitoring: Vec<(&'static str, String)>,
     stakes: Option<Box<(SessionSettings, Vec<TradeRecord>)>>,
     pub(super) journal: String,
@@ -61,18 +60,18 @@ impl Header {
         let own = declared_durations_per_bot(bots, registry);
         let assumed = bots.iter().map(|bot| loaded.config.simulation.payout_of(bot.symbol));
         let records = assumed.map(TradeRecord::assumed).collect();
-        let mut rules: Vec<_> = label_lines("Combined", describe_combinations(bots, registry)).collect();
-        rules.extend(label_lines("Gates", describe_gates(bots, registry)));
-        rules.extend(label_lines("Signals", describe_signal_sources(loaded, starts_at)));
-        rules.push(("Limits", describe_limits(&loaded.config.risk)));
-        rules.extend(label_lines("Notes", lints::texts(&LintInput::new(loaded, registry), Stage::Start)));
+        let mut details: Vec<_> = label_lines("Combined", describe_combinations(bots, registry)).collect();
+        details.extend(label_lines("Gates", describe_gates(bots, registry)));
+        details.extend(label_lines("Signals", describe_signal_sources(loaded, starts_at)));
+        details.push(("Limits", describe_limits(&loaded.config.risk)));
+        details.extend(label_lines("Notes", lints::texts(&LintInput::new(loaded, registry), Stage::Start)));
         Self {
             venue,
             candles,
             wallet: wallet.to_owned(),
             bots: bots.iter().zip(&own).map(|(bot, own)| describe_bot(bot, own)).collect(),
             names: bots.iter().map(|bot| bot.name.clone()).collect(),
-            rules,
+            details,
             monitoring: describe_monitoring(loaded),
             stakes: Some(Box::new((session_settings(loaded), records))),
             journal: journal.unwrap_or_else(|| "none (add --journal FILE to keep one)".to_owned()),
@@ -87,7 +86,7 @@ impl Header {
         rows.extend(self.candles.clone().map(|candles| ("Data", candles)));
         rows.push(("Wallet", self.describe_wallet((free, wallet), scale)));
         rows.extend(label_lines("Bots", bots));
-        rows.extend(self.rules.iter().cloned());
+        rows.extend(self.details.iter().cloned());
         rows.extend(label_lines("Risk", self.describe_ruin(free)));
         rows.extend(self.monitoring.iter().cloned());
         let stop = "Ctrl-C waits for open trades; press it twice to quit immediately".to_owned();

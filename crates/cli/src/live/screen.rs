@@ -324,7 +324,6 @@ impl Screen {
 pub(crate) struct DisplayEnd(pub(super) Option<oneshot::Receiver<()>>);
 
 impl DisplayEnd {
-    /// Waits until all lines are written, at most `FLUSH_TIMEOUT`.
     pub(crate) async fn end(self) {
         if let Some(has_ended) = self.0 {
             drop(tokio::time::timeout(FLUSH_TIMEOUT, has_ended).await);

@@ -225,7 +225,6 @@ pub(in crate::command) fn check_command(
     words.join(" ")
 }
 
-/// Parses a `--param` argument. A value that is not valid JSON becomes a string.
 fn parse_parameter(text: &str) -> Result<(String, Value), String> {
     let (key, value) = text.split_once('=').ok_or("use KEY=VALUE, such as period=14")?;
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));

@@ -208,13 +208,12 @@ fn find_enclosing_checkout(program: &Path) -> Option<&Path> {
 
 fn fill_template(text: &str, name: &str, source: &Source) -> String {
     let (snake, camel) = (name.replace('-', "_"), to_camel_case(name));
-    // Escapes paths and URLs for TOML strings.
-    let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+    let toml_escaped = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let text = text.replace("my-strategy", name).replace("my_strategy", &snake).replace("MyStrategy", &camel);
     match source {
-        Source::Checkout(folder) => text.replace("CHECKOUT", &quoted(folder)),
+        Source::Checkout(folder) => text.replace("CHECKOUT", &toml_escaped(folder)),
         Source::Git(url) => ["sdk", "cli"].iter().fold(text, |text, part| {
-            let tag = format!("git = \"{}\", tag = \"{VERSION_TAG}\"", quoted(url));
+            let tag = format!("git = \"{}\", tag = \"{VERSION_TAG}\"", toml_escaped(url));
             text.replace(&format!("path = \"CHECKOUT/crates/{part}\""), &tag)
         }),
     }
