@@ -193,7 +193,8 @@ mod tests {
     fn prints_progress_lines_with_the_remaining_time() {
         let mut lines =
             LineProgress { work: "reading".to_owned(), watch: Stopwatch::start(), next: LINE_INTERVAL };
-        let mut at = |seconds: u64, done: u64| lines.line(Duration::from_secs(seconds), (done, 50_000_000));
+        let mut at =
+            |seconds: u64, done: u64| lines.next_line(Duration::from_secs(seconds), (done, 50_000_000));
         let printed = [at(0, 0), at(14, 999_000), at(15, 1_000_000), at(29, 2_000_000), at(45, 40_000_000)];
         // 49 million left at 1 million per 15 s, and 10 million at 40 million per 45 s.
         let expected = [
