@@ -1,4 +1,4 @@
-//! The builder of a command line program: registers strategies and brokers, then runs.
+//! Builder of a command-line program with registered strategies and brokers.
 
 use crate::arguments::GlobalArguments;
 use crate::command::{self, Command};
@@ -6,8 +6,8 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::{Host, HostedAnswer, HostedFailure, HostedOutput, with_host};
 use crate::log::start_log;
-use crate::output::fit_tables;
-use crate::terminal::{coloured_lines, lines as visible_lines};
+use crate::output::fit_tables_to_terminal;
+use crate::terminal::{sanitize_coloured_lines, sanitize_lines};
 use candlewick_app::configuration::Config;
 use candlewick_app::live::{OwnBrokers, VenuePorts};
 use candlewick_broker::BrokerError;
@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 
 fn long_version() -> &'static str {
-    static TEXT: LazyLock<String> = LazyLock::new(|| {
+    static VERSION_TEXT: LazyLock<String> = LazyLock::new(|| {
         let all = [
             ("feather", cfg!(feature = "feather")),
             ("man", cfg!(feature = "man")),
@@ -41,7 +41,7 @@ fn long_version() -> &'static str {
         let built = if built.is_empty() { "none".to_owned() } else { built.join(", ") };
         format!("{}\nfeatures: {built}", env!("CARGO_PKG_VERSION"))
     });
-    &TEXT
+    &VERSION_TEXT
 }
 
 /// Backtest fixed-time trading bots and run the same code live
@@ -70,12 +70,12 @@ pub struct App {
     /// Registered strategies, or the first registration error, which [`App::run`] reports.
     registry: Result<Registry, RegistryError>,
     brokers: OwnBrokers,
-    built_in: Option<&'static str>,
+    package_folder: Option<&'static str>,
 }
 
 impl Default for App {
     fn default() -> Self {
-        Self { registry: Ok(Registry::default()), brokers: OwnBrokers::default(), built_in: None }
+        Self { registry: Ok(Registry::default()), brokers: OwnBrokers::default(), package_folder: None }
     }
 }
 
@@ -100,7 +100,7 @@ impl App {
             .with_strategy_entry(candlewick_rules::entry())
     }
 
-    /// Adds a strategy type. [`App::run`] fails with any registration error ([`RegistryError`]).
+    /// Adds a strategy type. A registration error makes [`App::run`] fail.
     #[must_use]
     pub fn with_strategy<S: StrategyFactory>(self) -> Self {
         self.with_strategy_entry(StrategyEntry::from_factory::<S>())
@@ -111,7 +111,7 @@ impl App {
         Self { registry: self.registry.and_then(|registry| registry.with_entry(entry)), ..self }
     }
 
-    /// Adds a broker for `live --broker NAME`. Each run calls `connect` in its tokio runtime.
+    /// Adds a broker for `live --broker NAME`. Every live run calls `connect` once, inside the tokio runtime.
     #[must_use]
     pub fn with_broker(
         mut self,
@@ -122,14 +122,14 @@ impl App {
         self
     }
 
-    /// Sets the package folder, from `env!("CARGO_MANIFEST_DIR")`. [`App::run`] fails if cargo runs
+    /// Sets the folder of this program's package: `env!("CARGO_MANIFEST_DIR")`. [`App::run`] fails if cargo started
     /// the program for another package.
     #[must_use]
-    pub fn built_in(self, folder: &'static str) -> Self {
-        Self { built_in: Some(folder), ..self }
+    pub fn with_package_folder(self, folder: &'static str) -> Self {
+        Self { package_folder: Some(folder), ..self }
     }
 
-    /// Returns the long flags of a command such as `edge verdict`, including aliases, without dashes.
+    /// Returns the long flags of a command such as `edge verdict`. Aliases are included, dashes are not.
     pub fn long_flags(path: &[String]) -> Vec<String> {
         let mut command = Arguments::command();
         command.build();
@@ -151,7 +151,7 @@ impl App {
                 ExitCode::from(self.run_command(&arguments, &print))
             }
             Err(error) => {
-                let error = with_hint(error);
+                let error = with_counterpart_hint(error);
                 print_usage(&error);
                 ExitCode::from(usage_exit_code(&error))
             }
@@ -168,7 +168,7 @@ impl App {
         let named = std::iter::once(OsString::from("candlewick")).chain(arguments);
         let arguments = match Arguments::try_parse_from(named) {
             Ok(arguments) => arguments,
-            Err(error) => return usage_answer(&with_hint(error), output),
+            Err(error) => return hosted_usage_answer(&with_counterpart_hint(error), output),
         };
         host.on_begin(arguments.command.kind());
         let failed = RefCell::new(None);
@@ -185,9 +185,9 @@ impl App {
 
     fn run_command(&self, arguments: &Arguments, report: &dyn Fn(&Failure, bool)) -> u8 {
         let log = start_log(&arguments.global);
-        fit_tables();
-        let wrong = self.built_in.and_then(candlewick_sdk::folder_error).map(anyhow::Error::msg);
-        let registry = || self.registry.clone().and_then(with_combinations).map_err(anyhow::Error::from);
+        fit_tables_to_terminal();
+        let wrong = self.package_folder.and_then(candlewick_sdk::folder_error).map(anyhow::Error::msg);
+        let registry = || self.registry.clone().and_then(register_combine).map_err(anyhow::Error::from);
         let registry = match wrong.map_or_else(registry, Err) {
             Ok(registry) => registry,
             Err(error) => {
@@ -211,7 +211,7 @@ impl App {
     }
 }
 
-fn with_combinations(registry: Registry) -> Result<Registry, RegistryError> {
+fn register_combine(registry: Registry) -> Result<Registry, RegistryError> {
     let combine = candlewick_rules::combine::entry(registry.clone());
     registry.with_entry(combine)
 }
@@ -219,9 +219,9 @@ fn with_combinations(registry: Registry) -> Result<Registry, RegistryError> {
 fn print_usage(error: &clap::Error) {
     let text = error.render().ansi().to_string();
     let _ = if error.use_stderr() {
-        write!(anstream::stderr(), "{}", coloured_lines(&text))
+        write!(anstream::stderr(), "{}", sanitize_coloured_lines(&text))
     } else {
-        write!(anstream::stdout(), "{}", coloured_lines(&text))
+        write!(anstream::stdout(), "{}", sanitize_coloured_lines(&text))
     };
 }
 
@@ -229,12 +229,12 @@ fn usage_exit_code(error: &clap::Error) -> u8 {
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
-fn usage_answer(error: &clap::Error, output: HostedOutput) -> HostedAnswer {
+fn hosted_usage_answer(error: &clap::Error, output: HostedOutput) -> HostedAnswer {
     let code = usage_exit_code(error);
     if output == HostedOutput::Printed {
         print_usage(error);
     }
-    let text = visible_lines(&error.render().to_string()).into_owned();
+    let text = sanitize_lines(&error.render().to_string()).into_owned();
     let (output, failure) = match code {
         0 => (text, None),
         _ => (String::new(), Some(HostedFailure { message: text.trim_end().to_owned(), help: None })),
@@ -242,8 +242,8 @@ fn usage_answer(error: &clap::Error, output: HostedOutput) -> HostedAnswer {
     HostedAnswer { code, output, failure }
 }
 
-fn with_hint(mut error: clap::Error) -> clap::Error {
-    if let Some(hint) = find_hint(&error) {
+fn with_counterpart_hint(mut error: clap::Error) -> clap::Error {
+    if let Some(hint) = find_counterpart_hint(&error) {
         // Drops clap's suggestion, whose usage line belongs to the similarly spelled argument or command.
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::SuggestedSubcommand);
@@ -254,10 +254,10 @@ fn with_hint(mut error: clap::Error) -> clap::Error {
     error
 }
 
-fn find_hint(error: &clap::Error) -> Option<&'static str> {
+fn find_counterpart_hint(error: &clap::Error) -> Option<&'static str> {
     let (context, kind) = match error.kind() {
         ErrorKind::UnknownArgument => (AliasContext::Flag, ContextKind::InvalidArg),
-        ErrorKind::InvalidSubcommand if is_at_top(error) => {
+        ErrorKind::InvalidSubcommand if is_top_level_error(error) => {
             (AliasContext::Command, ContextKind::InvalidSubcommand)
         }
         _ => return None,
@@ -266,7 +266,7 @@ fn find_hint(error: &clap::Error) -> Option<&'static str> {
     counterparts(context, invalid).next().map(Counterpart::text)
 }
 
-fn is_at_top(error: &clap::Error) -> bool {
+fn is_top_level_error(error: &clap::Error) -> bool {
     let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
     usage.split_whitespace().nth(2).is_some_and(|next| next.starts_with(['[', '<']))
 }
@@ -311,7 +311,7 @@ mod tests {
         ] {
             let command = crate::app::Arguments::command();
             let error = command.try_get_matches_from(["candlewick"].iter().chain(arguments)).unwrap_err();
-            let rendered = with_hint(error).render().to_string();
+            let rendered = with_counterpart_hint(error).render().to_string();
             let text = rendered.split_whitespace().collect::<Vec<_>>().join(" ");
             let is_refused = text.contains("unrecognized subcommand") || text.contains("unexpected argument");
             assert!(is_refused && text.contains(expected) && !text.contains(spelling), "{rendered}");

@@ -1,4 +1,4 @@
-//! Arguments that several commands share, and their parsers.
+//! Arguments that several commands share, and parsers of argument values.
 #![allow(clippy::doc_markdown, reason = "the documentation of arguments is the help printed by clap")]
 
 use crate::context::Context;
@@ -17,13 +17,13 @@ pub(crate) struct GlobalArguments {
     /// Configuration file; repeatable, later files override earlier ones
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Vec<PathBuf>,
-    /// Print one JSON document on stdout, and everything else on stderr
+    /// Print one JSON document on stdout, and all other output on stderr
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Hide progress bars, notices and warnings
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Show more detail on stderr; repeatable
+    /// Print more details on stderr; repeat for even more
     #[arg(long, short, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 }
@@ -34,9 +34,9 @@ pub(crate) fn parse_percent(text: &str) -> Option<f64> {
     number.parse().ok().filter(|percent: &f64| percent.is_finite())
 }
 
-pub(crate) fn parse_percent_within(text: &str, [least, most]: [f64; 2]) -> Result<f64, String> {
-    let percent = parse_percent(text).filter(|percent| (least..=most).contains(percent));
-    percent.ok_or_else(|| format!("use a percentage from {least} to {most}"))
+pub(crate) fn parse_percent_within(text: &str, [min, max]: [f64; 2]) -> Result<f64, String> {
+    let percent = parse_percent(text).filter(|percent| (min..=max).contains(percent));
+    percent.ok_or_else(|| format!("use a percentage from {min} to {max}"))
 }
 
 pub(crate) fn parse_payout_percent(text: &str) -> Result<f64, String> {
@@ -55,7 +55,7 @@ pub(crate) fn parse_speed(text: &str) -> Result<SandboxSpeed, String> {
     let factor = text.parse().ok().filter(|factor: &f64| *factor > 0.0 && *factor <= 1e6);
     factor
         .map(SandboxSpeed::Times)
-        .ok_or_else(|| "use a factor above 0 and at most 1000000, or max".to_owned())
+        .ok_or_else(|| "use max, or a factor above 0 and up to 1000000".to_owned())
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the signature required by clap")]
@@ -63,14 +63,14 @@ pub(crate) fn parse_journal(text: &str) -> Result<String, String> {
     Ok(if text.contains("://") { text.to_owned() } else { format!("sqlite://{text}") })
 }
 
-pub(crate) fn parse_span(text: &str) -> Result<Millis, String> {
+pub(crate) fn parse_short_duration(text: &str) -> Result<Millis, String> {
     let span = text.parse().map(Interval::length);
     span.map_err(|_| {
         "use a whole number and a unit s, m, h or d, such as 90s or 10m (at most 31d)".to_owned()
     })
 }
 
-pub(crate) fn parse_length(text: &str) -> Result<Millis, String> {
+pub(crate) fn parse_long_duration(text: &str) -> Result<Millis, String> {
     let unit = text.chars().last().and_then(|unit| match unit {
         'm' => Some(Millis::MINUTE),
         'h' => Some(Millis::HOUR),
@@ -85,15 +85,16 @@ pub(crate) fn parse_length(text: &str) -> Result<Millis, String> {
         .ok_or_else(|| "use a whole number and a unit m, h, d or w, such as 90d or 12h".to_owned())
 }
 
-/// Parses a date, an ISO 8601 time or a Unix time, in seconds or milliseconds by its magnitude.
+/// Parses a date, an ISO 8601 time, or a Unix time in seconds or (for large numbers) milliseconds.
 pub(crate) fn parse_moment(text: &str) -> Result<Millis, String> {
     candlewick_sandbox::parse_moment(text).map_err(|error| error.to_string())
 }
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CandleArguments {
-    /// Candles, repeatable: a file SYMBOL_INTERVAL.csv (or .parquet), SYMBOL@INTERVAL=PATH for other names or object
-    /// storage (s3://BUCKET/...), or a catalog series SYMBOL@INTERVAL; trades are priced on the finest candles of a symbol
+    /// Candle source; repeatable. A file SYMBOL_INTERVAL.csv or .parquet, SYMBOL@INTERVAL=PATH for another file name or
+    /// object storage (s3://BUCKET/...), or a catalog series SYMBOL@INTERVAL. Trades are priced on the symbol's finest
+    /// candles
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
     /// Catalog folder to read candles from if --data is not given
@@ -105,11 +106,11 @@ pub(crate) struct CandleArguments {
     /// Skip candles that close after this time
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     to: Option<Millis>,
-    /// Allow trades shorter than the candles; such results prove nothing
+    /// Allow trades shorter than a candle; their results prove nothing
     #[arg(long)]
     allow_coarse: bool,
-    /// Rule file to trade instead of the configured bots. Each symbol of --data gets one bot, on its
-    /// longest candles. The duration is one candle unless the rule sets it
+    /// Rule file to trade instead of the configured bots. Each symbol of --data gets one bot, on the symbol's longest
+    /// candles. Trades last one candle unless the rule sets a duration
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     /// Payout of a win, in percent of the stake [default: simulation.payout_percent]
@@ -118,7 +119,7 @@ pub(crate) struct CandleArguments {
 }
 
 impl CandleArguments {
-    pub(crate) fn choice(&self) -> CandleChoice {
+    pub(crate) fn to_candle_choice(&self) -> CandleChoice {
         let Self { data, catalog, from, to, allow_coarse, rules, payout } = self.clone();
         CandleChoice { data, catalog, from, to, allow_coarse, rules, payout }
     }
@@ -133,38 +134,37 @@ pub(crate) fn replay_basis(choice: &CandleChoice, prices: PriceSource) -> Replay
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum AskedTime {
+pub(crate) enum RequestedTime {
     Moment(Millis),
-    /// Time of day; resolves to its last occurrence up to the end of the journal.
-    OfDay(NaiveTime, String),
-    /// Month, day and time without a year; resolves to its last occurrence.
-    OfYear(String),
+    /// Time of day. The last such time before the end of the journal is meant.
+    TimeOfDay(NaiveTime, String),
+    WithoutYear(String),
 }
 
-const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
-const IN_YEAR: [&str; 2] = ["%Y %m-%d %H:%M", "%Y %m-%d %H:%M:%S"];
+const TIME_FORMATS: [&str; 2] = ["%H:%M", "%H:%M:%S"];
+const DATE_FORMATS: [&str; 2] = ["%Y %m-%d %H:%M", "%Y %m-%d %H:%M:%S"];
 
-/// Parses a time like [`parse_moment`], or as printed by `live`: `17:08`, `17:08:30`, `01-05 17:08:30`.
-pub(crate) fn parse_asked(text: &str) -> Result<AskedTime, String> {
-    if let Some(time) = TIMES.iter().find_map(|form| NaiveTime::parse_from_str(text, form).ok()) {
-        return Ok(AskedTime::OfDay(time, text.to_owned()));
+/// Parses the formats of [`parse_moment`] and the times that `live` prints, such as `17:08` or `01-05 17:08:30`.
+pub(crate) fn parse_requested_time(text: &str) -> Result<RequestedTime, String> {
+    if let Some(time) = TIME_FORMATS.iter().find_map(|form| NaiveTime::parse_from_str(text, form).ok()) {
+        return Ok(RequestedTime::TimeOfDay(time, text.to_owned()));
     }
     // 2024 is a leap year, so 02-29 is accepted.
     if parse_in_year(2_024, text).is_some() {
-        return Ok(AskedTime::OfYear(text.to_owned()));
+        return Ok(RequestedTime::WithoutYear(text.to_owned()));
     }
-    let moment = parse_moment(text).map(AskedTime::Moment);
+    let moment = parse_moment(text).map(RequestedTime::Moment);
     moment.map_err(|problem| {
-        format!("{problem}; or a time as printed by live, such as 17:08 or \"01-05 17:08:30\"")
+        format!("{problem}; times printed by `live` are also valid, such as 17:08 or \"01-05 17:08:30\"")
     })
 }
 
 fn parse_in_year(year: i32, text: &str) -> Option<NaiveDateTime> {
     let whole = format!("{year} {text}");
-    IN_YEAR.iter().find_map(|form| NaiveDateTime::parse_from_str(&whole, form).ok())
+    DATE_FORMATS.iter().find_map(|form| NaiveDateTime::parse_from_str(&whole, form).ok())
 }
 
-impl AskedTime {
+impl RequestedTime {
     /// Returns the last matching time (UTC) up to `last`. A full date and time is returned unchanged.
     pub(crate) fn resolve_before(&self, last: Millis) -> Option<Millis> {
         let end = DateTime::from_timestamp_millis(last.get())?.naive_utc();
@@ -172,20 +172,21 @@ impl AskedTime {
         // The previous 29 February is at most eight years back.
         let found = match self {
             Self::Moment(moment) => return Some(*moment),
-            Self::OfDay(time, _) => {
+            Self::TimeOfDay(time, _) => {
                 (0..2).filter_map(|back| Some(day(back)?.and_time(*time))).find(|at| *at <= end)
             }
-            Self::OfYear(text) => {
+            Self::WithoutYear(text) => {
                 (0..=8).filter_map(|back| parse_in_year(end.year() - back, text)).find(|at| *at <= end)
             }
         };
         found.map(|at| Millis::new(at.and_utc().timestamp_millis()))
     }
 
-    pub(crate) fn say(&self, last: Millis, context: &Context<'_>) {
-        if let (Self::OfDay(_, text) | Self::OfYear(text), Some(moment)) = (self, self.resolve_before(last)) {
+    pub(crate) fn print_meaning(&self, last: Millis, context: &Context<'_>) {
+        let (Self::TimeOfDay(_, text) | Self::WithoutYear(text)) = self else { return };
+        if let Some(moment) = self.resolve_before(last) {
             let moment = utc(moment);
-            context.say(&format!("note: {text} means {moment}, its last occurrence in the journal"));
+            context.print_notice(&format!("note: {text} means {moment}, the last such time in the journal"));
         }
     }
 }
@@ -226,12 +227,12 @@ mod tests {
             ("0m", Some(Millis::ZERO)),
             ("36h", Some(Millis::HOUR * 36)),
         ] {
-            assert_eq!(parse_length(text).ok(), expected, "{text}");
+            assert_eq!(parse_long_duration(text).ok(), expected, "{text}");
         }
         for text in ["-1d", "90", "90\u{e9}", "d", "99999999999999999999d"] {
-            assert!(parse_length(text).is_err(), "{text}");
+            assert!(parse_long_duration(text).is_err(), "{text}");
         }
-        let spans = ["10m", "10", "soon"].map(|text| parse_span(text).ok());
+        let spans = ["10m", "10", "soon"].map(|text| parse_short_duration(text).ok());
         assert_eq!(spans, [Some(Millis::MINUTE * 10), None, None]);
     }
 
@@ -251,11 +252,11 @@ mod tests {
             ("2027-01-01", "2027-01-01T00:00:00.000Z"),
             ("1767580260000", "2026-01-05T02:31:00.000Z"),
         ] {
-            let asked = parse_asked(text).unwrap_or_else(|problem| panic!("{text}: {problem}"));
+            let asked = parse_requested_time(text).unwrap_or_else(|problem| panic!("{text}: {problem}"));
             assert_eq!(asked.resolve_before(last).map(utc).as_deref(), Some(expected), "{text}");
         }
         for text in ["24:00", "5 pm", "17", "02-30 10:00", "17:8:"] {
-            assert!(parse_asked(text).is_err(), "{text}");
+            assert!(parse_requested_time(text).is_err(), "{text}");
         }
     }
 }

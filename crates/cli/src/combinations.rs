@@ -1,4 +1,4 @@
-//! Rules and combinations of bots: descriptions, condition counts, and the value of gates.
+//! Reports about rules and combinations: descriptions, condition counts and replays of trade gates.
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -28,8 +28,8 @@ pub(crate) fn describe_gates(bots: &[BotSettings], registry: &Registry) -> Vec<S
     let describe = |(bot, gate): (&BotSettings, Option<GateView>)| {
         let GateView { rule, history, .. } = gate?;
         let continues = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
-        let ladder = if continues { "; the ladder continues while the gate is closed" } else { "" };
-        let warmup = format!("; the first state comes from the {history} candles before the first signal");
+        let ladder = if continues { "; the stake ladder continues while the gate is closed" } else { "" };
+        let warmup = format!("; the {history} candles before the first signal set the initial gate state");
         let warmup = if history > 0 { warmup } else { String::new() };
         Some(format!("{}: {rule}{ladder}{warmup}", bot.name))
     };
@@ -57,7 +57,7 @@ pub(crate) fn count_bot_conditions(
     Ok(lines)
 }
 
-pub(crate) fn count_rule_numbers(loaded: &Loaded, registry: &Registry) -> Vec<usize> {
+pub(crate) fn rule_numbers_per_bot(loaded: &Loaded, registry: &Registry) -> Vec<usize> {
     let of_bot =
         |bot: &BotSettings| count_fitted_numbers(registry, (&bot.strategy, &bot.params)).unwrap_or_default();
     loaded.config.bots.iter().map(of_bot).collect()
@@ -85,7 +85,7 @@ pub(crate) fn count_conditions(
     Ok(counted.into_iter().map(line).collect())
 }
 
-pub(crate) fn gate_lines(
+pub(crate) fn replay_gates(
     loaded: &Loaded,
     series: &[CandleSeries],
     simulation: &SimulationSettings,
@@ -101,13 +101,13 @@ pub(crate) fn gate_lines(
         let Some(GateReplay { rule, signals }) = followed else { continue };
         let payout_fraction = simulation.payout_of(bot.symbol).to_fraction();
         let signals: Vec<GatedTrade> =
-            signals.iter().map(|signal| to_gated(signal, payout_fraction)).collect();
+            signals.iter().map(|signal| to_gated_trade(signal, payout_fraction)).collect();
         lines.extend(GateLine::new(&bot.name, rule, &signals, payout_fraction)?);
     }
     Ok(lines)
 }
 
-fn to_gated(signal: &ReplayedSignal, payout_fraction: f64) -> GatedTrade {
+fn to_gated_trade(signal: &ReplayedSignal, payout_fraction: f64) -> GatedTrade {
     let unit_return = match signal.outcome {
         TradeOutcome::Won => payout_fraction,
         TradeOutcome::Lost => -1.0,

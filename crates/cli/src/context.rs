@@ -1,4 +1,4 @@
-//! Context of a command, journal arguments, and async runtimes.
+//! Command context, journal arguments and async runtimes.
 
 use crate::arguments::{GlobalArguments, parse_journal};
 use crate::failure::{Ending, Failure};
@@ -26,23 +26,23 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    pub(crate) fn write_log_as(&self, settings: &LogSettings) {
+    pub(crate) fn set_log_format(&self, settings: &LogSettings) {
         self.log.form.set_json(settings.format == LogFormat::Json);
     }
 
-    pub(crate) fn say(&self, text: &str) {
+    pub(crate) fn print_notice(&self, text: &str) {
         if !self.global.quiet {
             let columns = terminal_columns(&Term::stderr()).filter(|_| !self.log.form.is_json());
             self.log.print(&format!("{}\n", wrap(text, columns)));
         }
     }
 
-    pub(crate) fn note_all(&self, notes: impl IntoIterator<Item = impl Display>) {
-        notes.into_iter().for_each(|note| self.say(&format!("note: {note}")));
+    pub(crate) fn print_notes(&self, notes: impl IntoIterator<Item = impl Display>) {
+        notes.into_iter().for_each(|note| self.print_notice(&format!("note: {note}")));
     }
 
     pub(crate) fn report_stop(&self, stop_flag: &OnceLock<Ending>, folder: &Path) -> Ending {
-        self.say(&format!("stopped; run the same command again to resume ({})", folder.display()));
+        self.print_notice(&format!("stopped; run the same command again to resume ({})", folder.display()));
         stop_flag.get().copied().unwrap_or(Ending::Interrupted)
     }
 }
@@ -60,12 +60,12 @@ impl JournalArguments {
         let flag = Flag::new("--journal", "journal", "url", self.journal.as_ref());
         let loaded = Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())?;
         let url = journal_url(&loaded).map_err(Problems::from)?;
-        context
-            .note_all(default_journal_notice(&loaded, &url).filter(|_| url.file().is_some_and(Path::exists)));
+        let notice = default_journal_notice(&loaded, &url);
+        context.print_notes(notice.filter(|_| url.file().is_some_and(Path::exists)));
         Ok((loaded, url))
     }
 
-    /// Like [`Self::load`], but finds the running bot without `--journal`. Fails if several are running.
+    /// Like [`Self::load`], but without `--journal`, finds the running bot. Fails if several bots are running.
     pub(crate) fn load_running(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
         let (mut loaded, url) = self.load(context)?;
         if self.journal.is_some() {
@@ -84,12 +84,12 @@ pub(crate) fn block_on<T, E: Into<Failure>>(work: impl Future<Output = Result<T,
 }
 
 /// Maximum number of worker threads besides the main thread, as measured in `BENCHMARKS.md`.
-const MAX_WORKERS: usize = 2;
+const MAX_WORKER_THREADS: usize = 2;
 
 pub(crate) fn start_workers() -> Result<Runtime, Failure> {
     let cores = available_parallelism().map_or(1, usize::from);
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(MAX_WORKERS.min(cores))
+        .worker_threads(MAX_WORKER_THREADS.min(cores))
         .enable_all()
         .build();
     runtime.map_err(Failure::unexpected)

@@ -1,7 +1,7 @@
 //! Results of commands: exit codes and rendered errors.
 
 use crate::host::HostedFailure;
-use crate::terminal::{lines, terminal_columns, wrap};
+use crate::terminal::{sanitize_lines, terminal_columns, wrap};
 use candlewick_app::bots::build_error_kind;
 use candlewick_app::configuration::{Problem, ProblemKind, Problems};
 use candlewick_app::{AppError, ErrorKind};
@@ -23,26 +23,24 @@ use candlewick_statistics::StatisticsError;
 use console::Term;
 use std::fmt::Write as _;
 
-/// Exit codes of success.
+/// Exit codes of successful commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Everything is done, or SIGTERM caused an orderly stop.
+    /// The command has finished, or SIGTERM caused an orderly stop.
     Done = 0,
     /// Ctrl-C caused an orderly stop.
     Interrupted = 130,
 }
 
-/// Exit codes of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     Unexpected = 1,
     Configuration = 2,
     Data = 3,
     Venue = 4,
-    /// Failed check, for example of `parity`, `strategy check`, `data check` or `doctor`.
     Check = 5,
     Stopped = 6,
-    JournalHeld = 7,
+    JournalInUse = 7,
 }
 
 #[derive(Debug)]
@@ -71,7 +69,7 @@ impl Failure {
         Self::new(FailureKind::Unexpected, error)
     }
 
-    pub(crate) fn check(problem: impl Into<String>) -> Self {
+    pub(crate) fn failed_check(problem: impl Into<String>) -> Self {
         Self::new(FailureKind::Check, anyhow::Error::msg(problem.into()))
     }
 
@@ -88,7 +86,7 @@ impl Failure {
     }
 
     #[must_use]
-    pub(crate) fn hint_or(mut self, fallback: &str) -> Self {
+    pub(crate) fn or_hint(mut self, fallback: &str) -> Self {
         self.hint.get_or_insert_with(|| fallback.to_owned());
         self
     }
@@ -105,7 +103,6 @@ impl Failure {
         let mut text = escape_quoted_lines(&self.error.to_string());
         let mut last = self.error.to_string();
         for cause in self.error.chain().skip(1) {
-            // Skips a cause that repeats the line above.
             let cause = cause.to_string();
             if !last.contains(&cause) {
                 let _ = write!(text, "\n  cause: {}", escape_quoted_lines(&cause));
@@ -116,7 +113,7 @@ impl Failure {
     }
 
     pub(crate) fn print(&self) {
-        anstream::eprintln!("{}", wrap(&lines(&self.render()), terminal_columns(&Term::stderr())));
+        anstream::eprintln!("{}", wrap(&sanitize_lines(&self.render()), terminal_columns(&Term::stderr())));
     }
 
     pub(crate) const fn code(&self) -> u8 {
@@ -128,12 +125,12 @@ impl Failure {
     }
 }
 
-/// Escapes line breaks in quoted text, so that it cannot imitate our indented lines.
+/// Escapes line breaks in quoted text, so that the text cannot imitate indented lines of this program.
 fn escape_quoted_lines(text: &str) -> String {
     text.split("\n  ").map(visible).collect::<Vec<_>>().join("\n  ")
 }
 
-/// Ends a command that continued after failures: prints all but the last and returns the last.
+/// Prints all failures but the last, and returns the last one as the error.
 pub(crate) fn fail_with_last(mut failures: Vec<Failure>) -> Result<(), Failure> {
     let last = failures.pop();
     failures.iter().for_each(Failure::print);
@@ -195,7 +192,7 @@ impl From<ReportError> for Failure {
             ReportError::Statistics(_) => Self::new(FailureKind::Configuration, error),
             ReportError::Document(_) => Self::new(FailureKind::Unexpected, error),
             ReportError::UnreadableTrades { .. } => {
-                Self::new(FailureKind::Data, error).hint("name a CSV file of trades")
+                Self::new(FailureKind::Data, error).hint("pass a CSV file of trades")
             }
             ReportError::InvalidTrades { .. } | ReportError::TradesWithoutTimes => {
                 Self::new(FailureKind::Data, error).hint(TRADE_COLUMNS_HINT)
@@ -286,7 +283,7 @@ const fn backtest_failure_kind(error: &BacktestError) -> FailureKind {
 const fn search_failure_kind(error: &SearchError) -> FailureKind {
     match error {
         SearchError::Backtest(error) => backtest_failure_kind(error),
-        SearchError::SweepLocked { .. } => FailureKind::JournalHeld,
+        SearchError::SweepLocked { .. } => FailureKind::JournalInUse,
         SearchError::UnknownParameter { .. }
         | SearchError::InvalidValues { .. }
         | SearchError::InvalidCondition { .. }
@@ -313,7 +310,7 @@ const fn broker_failure_kind(error: &BrokerError) -> FailureKind {
 
 const fn journal_failure_kind(error: &JournalError) -> FailureKind {
     match error {
-        JournalError::HeldBy { .. } | JournalError::LostLease { .. } => FailureKind::JournalHeld,
+        JournalError::HeldBy { .. } | JournalError::LostLease { .. } => FailureKind::JournalInUse,
         JournalError::BrokenChain { .. } => FailureKind::Check,
         JournalError::Damaged { .. } => FailureKind::Data,
         JournalError::DiskFull { .. }
@@ -368,7 +365,7 @@ const fn runtime_failure_kind(error: &RuntimeError) -> FailureKind {
 
 const fn control_failure_kind(error: &ControlError) -> FailureKind {
     match error {
-        ControlError::SocketInUse { .. } => FailureKind::JournalHeld,
+        ControlError::SocketInUse { .. } => FailureKind::JournalInUse,
         ControlError::TransportError { .. } | ControlError::NoSocketsHere => FailureKind::Unexpected,
         ControlError::NoBotListens { .. }
         | ControlError::OtherOwner { .. }

@@ -16,7 +16,7 @@ pub trait Host: Send + Sync {
 
     fn is_stopped(&self) -> bool;
 
-    /// Command that starts a `strategy decide` process; `None` to start this program.
+    /// Returns the command that starts a `strategy decide` process, `None` to use this program.
     fn this_program(&self) -> Option<ThisProgram>;
 
     fn candles(&self, series: &[CandleSeries]);
@@ -24,7 +24,7 @@ pub trait Host: Send + Sync {
     fn trades(&self, book: &TradeBook, bots: &[BotSettings], scale: MoneyScale);
 }
 
-/// Kind of command, which decides how the host reacts to a failing strategy.
+/// Kind of command. It decides how the host reacts to a panic in a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandKind {
     /// Trades with a demo, paper or real wallet. The run must be stopped in an orderly way.
@@ -43,7 +43,7 @@ pub enum HostedOutput {
 pub struct HostedAnswer {
     pub code: u8,
     pub output: String,
-    /// `None` if the command succeeded or was stopped.
+    /// Failure of the command, `None` if the command succeeded or was stopped.
     pub failure: Option<HostedFailure>,
 }
 
@@ -60,13 +60,13 @@ pub(crate) struct HostSession {
 }
 
 /// Panic payload used to unwind a command that is stopped in the middle of a computation.
-struct Stopped;
+struct StopRequest;
 
 thread_local! {
     static SESSION: RefCell<Option<HostSession>> = const { RefCell::new(None) };
 }
 
-/// Runs `work`. Returns its value (`None` if the host stopped it) and its output.
+/// Runs `work` and returns its value and output. The value is `None` if the host stopped the work.
 pub(crate) fn with_host<T>(
     host: Arc<dyn Host>,
     output: HostedOutput,
@@ -78,7 +78,7 @@ pub(crate) fn with_host<T>(
     let output = SESSION.take().and_then(|session| session.output).unwrap_or_default();
     match done {
         Ok(value) => (Some(value), output),
-        Err(payload) if payload.is::<Stopped>() => (None, output),
+        Err(payload) if payload.is::<StopRequest>() => (None, output),
         Err(payload) => resume_unwind(payload),
     }
 }
@@ -93,7 +93,7 @@ pub(crate) fn report_candles(series: &[CandleSeries]) {
     }
 }
 
-pub(crate) fn capture(text: &str) -> bool {
+pub(crate) fn capture_output(text: &str) -> bool {
     SESSION.with_borrow_mut(|session| {
         let Some(output) = session.as_mut().and_then(|session| session.output.as_mut()) else { return false };
         output.push_str(text);
@@ -114,7 +114,7 @@ pub(crate) fn session() -> Option<HostSession> {
 }
 
 impl HostSession {
-    /// Reports progress. On a stop request, sets the stop flag, or unwinds if there is no flag.
+    /// Reports progress. On a stop request, sets the stop flag; without a flag, unwinds the command.
     pub(crate) fn report_progress(&self, work: &str, done: u64, total: u64) {
         self.host.progress(work, done, total);
         if !self.host.is_stopped() {
@@ -123,7 +123,7 @@ impl HostSession {
         match &self.stop_flag {
             Some(stop_flag) => drop(stop_flag.set(Ending::Interrupted)),
             // Not a panic: no hook runs, and `with_host` recognizes the payload.
-            None => resume_unwind(Box::new(Stopped)),
+            None => resume_unwind(Box::new(StopRequest)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and stop requests of a host.
+//! Stop requests: Ctrl-C, SIGTERM and requests of a host program.
 
 use crate::failure::{Ending, Failure};
 use crate::host::{self, Host};
@@ -11,7 +11,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Listener for stop requests. It listens from construction on, so early signals are not lost.
+/// Listener for stop requests. Listening starts at construction, so early signals are not lost.
 pub(crate) struct Interrupt {
     #[cfg(unix)]
     interrupted: Signal,
@@ -58,7 +58,6 @@ impl Interrupt {
     }
 }
 
-/// Sleeps for a span of real time, or forever if it is `None`.
 pub(crate) async fn sleep_for(span: Option<Millis>) {
     match span {
         Some(span) => tokio::time::sleep(Duration::from_millis(span.get().unsigned_abs())).await,
@@ -85,7 +84,7 @@ pub(crate) fn stop_flag() -> Result<Arc<OnceLock<Ending>>, Failure> {
     Ok(stop_flag)
 }
 
-/// Arranges that the first stop request removes incomplete files and exits.
+/// Makes the first stop request remove incomplete files and exit the process.
 pub(crate) fn exit_on_stop() -> Result<(), Failure> {
     if host::host().is_some() {
         // The host owns the process; the work stops at its next progress report.

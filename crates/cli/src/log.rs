@@ -1,11 +1,10 @@
 //! Writes the log to stderr from a separate thread.
 //!
-//! A stalled terminal (Ctrl-S, a pager) never blocks the program. Each event takes a single line,
-//! even if it quotes text with line breaks. Repeated warnings are condensed.
+//! A stalled terminal (Ctrl-S, a pager) never blocks the program. Every event is printed as a single line.
 
 use crate::arguments::GlobalArguments;
-use crate::repeats::Repeats;
-use crate::terminal::{coloured_line, json, lines};
+use crate::repeats::WarningFilter;
+use crate::terminal::{escape_json, sanitize_coloured_line, sanitize_lines};
 use anstream::adapter::strip_str;
 use candlewick_broker::clock::{Clock, Stopwatch};
 use candlewick_records::utc;
@@ -24,38 +23,38 @@ use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter}
 use tracing_subscriber::registry::LookupSpan;
 
 /// Maximum number of queued lines. Excess lines are dropped and counted.
-const MAX_QUEUED: usize = 4_096;
-const MAX_HELD: usize = 200;
-const IDLE: Duration = Duration::from_hours(1);
+const MAX_QUEUED_LINES: usize = 4_096;
+const MAX_HELD_LINES: usize = 200;
+const IDLE_TIMEOUT: Duration = Duration::from_hours(1);
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
 pub(crate) struct LogWriter {
-    queue: SyncSender<Line>,
+    queue: SyncSender<LogMessage>,
     dropped: Arc<AtomicU64>,
-    pub(crate) form: LineForm,
+    pub(crate) form: LineFormat,
 }
 
-pub(crate) enum Line {
+pub(crate) enum LogMessage {
     Text(String),
     Warning(String),
-    /// Sends subsequent lines to a view, and also to the target unless it is a terminal.
+    /// Sends later lines to a view, and also to the log target unless the target is a terminal.
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
     Divert(SyncSender<String>),
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
-    GiveBack,
+    Restore,
     Flush(SyncSender<()>),
 }
 
 impl LogWriter {
-    fn start_as(target: impl Write + Send + 'static, form: LineForm) -> Self {
-        let (queue, lines) = sync_channel(MAX_QUEUED);
+    fn start(target: impl Write + Send + 'static, form: LineFormat) -> Self {
+        let (queue, lines) = sync_channel(MAX_QUEUED_LINES);
         let dropped = Arc::new(AtomicU64::new(0));
         let log = Log {
             target,
             dropped: Arc::clone(&dropped),
             form: form.clone(),
-            repeats: Repeats::default(),
+            repeats: WarningFilter::default(),
             watch: Stopwatch::start(),
             view: None,
             held: VecDeque::new(),
@@ -66,30 +65,30 @@ impl LogWriter {
 
     pub(crate) fn print(&self, text: &str) {
         let text = if self.form.is_json() {
-            self.form.json_line("INFO", text.trim_end())
+            self.form.format_json_line("INFO", text.trim_end())
         } else {
-            lines(text).into_owned()
+            sanitize_lines(text).into_owned()
         };
-        self.send(Line::Text(text));
+        self.send(LogMessage::Text(text));
     }
 
-    /// Prints a failure if the log is JSON. Returns whether it was printed.
+    /// Prints a failure if the log is JSON. Returns whether the failure was printed.
     pub(crate) fn print_failure(&self, text: &str) -> bool {
         let is_json = self.form.is_json();
         if is_json {
-            self.send(Line::Text(self.form.json_line("ERROR", text)));
+            self.send(LogMessage::Text(self.form.format_json_line("ERROR", text)));
         }
         is_json
     }
 
-    /// Prints a run event (a JSON object), merged into a log line.
+    /// Prints a JSON log line that contains the fields of a run event (a JSON object).
     pub(crate) fn print_event(&self, name: &str, event: &str) {
-        let line = self.form.json_line("INFO", &name.replace('_', " "));
-        let (line, event) = (line.trim_end().trim_end_matches('}'), json(event));
-        self.send(Line::Text(format!("{line},{}\n", event.trim_start_matches('{'))));
+        let line = self.form.format_json_line("INFO", &name.replace('_', " "));
+        let (line, event) = (line.trim_end().trim_end_matches('}'), escape_json(event));
+        self.send(LogMessage::Text(format!("{line},{}\n", event.trim_start_matches('{'))));
     }
 
-    pub(crate) fn send(&self, line: Line) {
+    pub(crate) fn send(&self, line: LogMessage) {
         if let Err(TrySendError::Full(_)) = self.queue.try_send(line) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
@@ -99,7 +98,7 @@ impl LogWriter {
         let (done, is_done) = sync_channel(1);
         let queue = self.queue.clone();
         // The queue may be full. A separate thread lets the timeout cover both waits.
-        std::thread::spawn(move || queue.send(Line::Flush(done)));
+        std::thread::spawn(move || queue.send(LogMessage::Flush(done)));
         let _ = is_done.recv_timeout(FLUSH_TIMEOUT);
     }
 }
@@ -107,45 +106,45 @@ impl LogWriter {
 struct Log<T> {
     target: T,
     dropped: Arc<AtomicU64>,
-    form: LineForm,
-    repeats: Repeats,
+    form: LineFormat,
+    repeats: WarningFilter,
     watch: Stopwatch,
     view: Option<SyncSender<String>>,
     held: VecDeque<String>,
 }
 
 impl<T: Write> Log<T> {
-    fn run(mut self, lines: &Receiver<Line>) {
+    fn run(mut self, lines: &Receiver<LogMessage>) {
         loop {
             let due = self.repeats.next_due();
-            let timeout = due.map_or(IDLE, |due| due.saturating_sub(self.watch.elapsed()));
+            let timeout = due.map_or(IDLE_TIMEOUT, |due| due.saturating_sub(self.watch.elapsed()));
             match lines.recv_timeout(timeout) {
-                Ok(line) => self.take(line),
+                Ok(line) => self.handle(line),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            let counts = self.repeats.due(self.watch.elapsed());
+            let counts = self.repeats.take_due_counts(self.watch.elapsed());
             self.write_warnings(&counts);
         }
     }
 
-    fn take(&mut self, line: Line) {
+    fn handle(&mut self, line: LogMessage) {
         match line {
-            Line::Text(text) => self.write(&text),
-            Line::Warning(line) => {
+            LogMessage::Text(text) => self.write(&text),
+            LogMessage::Warning(line) => {
                 if self.repeats.admit(extract_message(&line).trim_end(), self.watch.elapsed()) {
                     self.write(&line);
                 }
             }
-            Line::Divert(view) => self.view = Some(view),
-            Line::GiveBack => {
+            LogMessage::Divert(view) => self.view = Some(view),
+            LogMessage::Restore => {
                 self.view = None;
                 for text in std::mem::take(&mut self.held) {
                     self.write(&text);
                 }
             }
-            Line::Flush(done) => {
-                let counts = self.repeats.rest(self.watch.elapsed());
+            LogMessage::Flush(done) => {
+                let counts = self.repeats.take_all_counts(self.watch.elapsed());
                 self.write_warnings(&counts);
                 let _ = self.target.flush();
                 let _ = done.try_send(());
@@ -155,7 +154,7 @@ impl<T: Write> Log<T> {
 
     fn write_warnings(&mut self, messages: &[String]) {
         for message in messages {
-            self.write(&self.form.warning(message));
+            self.write(&self.form.format_warning(message));
         }
     }
 
@@ -166,7 +165,7 @@ impl<T: Write> Log<T> {
                 drop(view.try_send(line.to_owned()));
             }
             if io::stderr().is_terminal() {
-                if self.held.len() == MAX_HELD {
+                if self.held.len() == MAX_HELD_LINES {
                     self.held.pop_front();
                 }
                 self.held.push_back(text.to_owned());
@@ -176,7 +175,7 @@ impl<T: Write> Log<T> {
         let count = self.dropped.swap(0, Ordering::Relaxed);
         if count > 0 {
             let message = format!("{count} log lines skipped: the terminal did not keep up");
-            let _ = self.target.write_all(self.form.warning(&message).as_bytes());
+            let _ = self.target.write_all(self.form.format_warning(&message).as_bytes());
         }
         // The program continues even if the output is closed.
         let _ = self.target.write_all(text.as_bytes());
@@ -189,19 +188,19 @@ fn extract_message(line: &str) -> String {
         return message.to_owned();
     }
     let plain = strip_str(line).to_string();
-    plain.split_once(WARN).map_or(plain.as_str(), |(_, message)| message).to_owned()
+    plain.split_once(WARN_MARKER).map_or(plain.as_str(), |(_, message)| message).to_owned()
 }
 
 pub(crate) struct EventWriter<'a> {
     log: &'a LogWriter,
-    to_line: fn(String) -> Line,
+    to_line: fn(String) -> LogMessage,
 }
 
 impl Write for EventWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_end_matches('\n');
-        let shown = if self.log.form.is_json() { json(text) } else { coloured_line(text) };
+        let shown = if self.log.form.is_json() { escape_json(text) } else { sanitize_coloured_line(text) };
         self.log.send((self.to_line)(format!("{shown}\n")));
         Ok(bytes.len())
     }
@@ -215,27 +214,27 @@ impl<'a> MakeWriter<'a> for LogWriter {
     type Writer = EventWriter<'a>;
 
     fn make_writer(&'a self) -> EventWriter<'a> {
-        EventWriter { log: self, to_line: Line::Text }
+        EventWriter { log: self, to_line: LogMessage::Text }
     }
 
     fn make_writer_for(&'a self, event: &Metadata<'_>) -> EventWriter<'a> {
-        let to_line: fn(String) -> Line =
-            if *event.level() == Level::WARN { Line::Warning } else { Line::Text };
+        let to_line: fn(String) -> LogMessage =
+            if *event.level() == Level::WARN { LogMessage::Warning } else { LogMessage::Text };
         EventWriter { log: self, to_line }
     }
 }
 
 const FORMAT_VARIABLE: &str = "CANDLEWICK_LOG__FORMAT";
-const WARN: &str = " WARN ";
+const WARN_MARKER: &str = " WARN ";
 
 #[derive(Clone, Default)]
-pub(crate) struct LineForm {
+pub(crate) struct LineFormat {
     is_json: Arc<AtomicBool>,
     /// Venue clock during a run, `None` for the system clock.
     clock: Arc<RwLock<Option<Arc<dyn Clock>>>>,
 }
 
-impl LineForm {
+impl LineFormat {
     pub(crate) fn is_json(&self) -> bool {
         self.is_json.load(Ordering::Relaxed)
     }
@@ -248,14 +247,14 @@ impl LineForm {
         *self.clock.write().unwrap_or_else(PoisonError::into_inner) = clock;
     }
 
-    fn json_line(&self, level: &str, message: &str) -> String {
+    fn format_json_line(&self, level: &str, message: &str) -> String {
         let line =
             json!({ "timestamp": self.now(), "level": level, "target": "candlewick", "message": message });
-        format!("{}\n", json(&line.to_string()))
+        format!("{}\n", escape_json(&line.to_string()))
     }
 
-    pub(crate) fn warning(&self, message: &str) -> String {
-        if self.is_json() { self.json_line("WARN", message) } else { format!("{WARN}{message}\n") }
+    pub(crate) fn format_warning(&self, message: &str) -> String {
+        if self.is_json() { self.format_json_line("WARN", message) } else { format!("{WARN_MARKER}{message}\n") }
     }
 
     fn now(&self) -> String {
@@ -265,7 +264,7 @@ impl LineForm {
     }
 }
 
-impl FormatTime for LineForm {
+impl FormatTime for LineFormat {
     fn format_time(&self, writer: &mut Writer<'_>) -> std::fmt::Result {
         let clock = self.clock.read().unwrap_or_else(PoisonError::into_inner).clone();
         match clock {
@@ -275,14 +274,14 @@ impl FormatTime for LineForm {
     }
 }
 
-pub(crate) struct EitherForm {
-    form: LineForm,
-    text: Format<Full, LineForm>,
-    json: Format<Json, LineForm>,
+pub(crate) struct TextOrJsonFormat {
+    form: LineFormat,
+    text: Format<Full, LineFormat>,
+    json: Format<Json, LineFormat>,
 }
 
-impl EitherForm {
-    pub(crate) fn new(form: LineForm, with_target: bool) -> Self {
+impl TextOrJsonFormat {
+    pub(crate) fn new(form: LineFormat, with_target: bool) -> Self {
         let json = Format::default().with_timer(form.clone()).json().flatten_event(true);
         let json = json.with_current_span(false).with_span_list(false);
         let text = Format::default().with_timer(form.clone()).with_target(with_target);
@@ -290,7 +289,7 @@ impl EitherForm {
     }
 }
 
-impl<S, N> FormatEvent<S, N> for EitherForm
+impl<S, N> FormatEvent<S, N> for TextOrJsonFormat
 where
     S: Subscriber + for<'lookup> LookupSpan<'lookup>,
     N: for<'writer> FormatFields<'writer> + 'static,
@@ -319,15 +318,15 @@ pub(crate) fn start_log(global: &GlobalArguments) -> LogWriter {
     };
     let colours =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let form = LineForm::default();
+    let form = LineFormat::default();
     form.set_json(std::env::var(FORMAT_VARIABLE).is_ok_and(|value| value == "json"));
-    let writer = LogWriter::start_as(std::io::stderr(), form.clone());
+    let writer = LogWriter::start(std::io::stderr(), form.clone());
     // Tests may start several apps in one process; the first subscriber is kept.
     let _ = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(writer.clone())
         .with_ansi(colours)
-        .event_format(EitherForm::new(form, global.verbose > 1))
+        .event_format(TextOrJsonFormat::new(form, global.verbose > 1))
         .try_init();
     writer
 }
@@ -360,8 +359,8 @@ mod tests {
     #[test]
     fn counts_lines_that_a_stalled_terminal_missed() {
         let ((go, held), written) = (sync_channel(0), Written::default());
-        let writer = LogWriter::start_as(SlowTarget(Arc::clone(&written), Some(held)), LineForm::default());
-        for number in 0..MAX_QUEUED * 2 {
+        let writer = LogWriter::start(SlowTarget(Arc::clone(&written), Some(held)), LineFormat::default());
+        for number in 0..MAX_QUEUED_LINES * 2 {
             writer.make_writer().write_all(format!("line {number}\n").as_bytes()).unwrap();
         }
         drop(go);
@@ -369,11 +368,11 @@ mod tests {
         let text = written_text(&written);
         let counts = text.lines().filter_map(|line| {
             let count = line.strip_suffix(" log lines skipped: the terminal did not keep up")?;
-            count.strip_prefix(WARN)?.parse::<usize>().ok()
+            count.strip_prefix(WARN_MARKER)?.parse::<usize>().ok()
         });
         let skipped: usize = counts.sum();
         let shown = text.lines().filter(|line| line.starts_with("line ")).count();
-        assert!(skipped > 0 && shown + skipped == MAX_QUEUED * 2, "{shown} shown, {skipped} skipped");
+        assert!(skipped > 0 && shown + skipped == MAX_QUEUED_LINES * 2, "{shown} shown, {skipped} skipped");
     }
 
     #[test]
@@ -388,11 +387,11 @@ mod tests {
     }
 
     fn logged(is_json: bool, log: impl FnOnce(&LogWriter)) -> String {
-        let (written, form) = (Written::default(), LineForm::default());
+        let (written, form) = (Written::default(), LineFormat::default());
         form.set_json(is_json);
-        let writer = LogWriter::start_as(SlowTarget(Arc::clone(&written), None), form.clone());
+        let writer = LogWriter::start(SlowTarget(Arc::clone(&written), None), form.clone());
         let events = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(true);
-        let events = events.event_format(EitherForm::new(form, false)).finish();
+        let events = events.event_format(TextOrJsonFormat::new(form, false)).finish();
         tracing::subscriber::with_default(events, || log(&writer));
         writer.flush();
         let text = written_text(&written);
@@ -422,7 +421,7 @@ mod tests {
             lines.iter().map(|line| (line["level"].as_str().unwrap(), line["message"].as_str().unwrap()));
         let price = format!("EURUSD: no price: {hostile}");
         let failure = format!("error: {hostile}");
-        let again = format!("... and 12 more of these in the last 0 s: {price}");
+        let again = format!("... and 12 similar in the last 0 s, latest: {price}");
         let expected = [
             ("WARN", price.as_str()),
             ("ERROR", "heard"),

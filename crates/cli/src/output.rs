@@ -3,7 +3,7 @@
 use crate::arguments::GlobalArguments;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::host;
-use crate::terminal::{coloured_lines, json, lines, terminal_columns, wrap};
+use crate::terminal::{escape_json, sanitize_coloured_lines, sanitize_lines, terminal_columns, wrap};
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_history::write_whole_file;
 use candlewick_records::fit_tables_to;
@@ -18,30 +18,30 @@ use std::path::Path;
 
 pub(crate) use candlewick_records::table;
 
-pub(crate) fn fit_tables() {
+pub(crate) fn fit_tables_to_terminal() {
     let columns = terminal_columns(&Term::stdout()).map(|columns| u16::try_from(columns).unwrap_or(u16::MAX));
     fit_tables_to(columns.unwrap_or_default());
 }
 
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    write_out(&wrap(&lines(text), terminal_columns(&Term::stdout())))
+    write_text(&wrap(&sanitize_lines(text), terminal_columns(&Term::stdout())))
 }
 
 pub(crate) fn print_verbatim(text: &str) -> Result<(), Failure> {
-    write_out(&lines(text))
+    write_text(&sanitize_lines(text))
 }
 
 pub(crate) fn print_coloured(text: &str) -> Result<(), Failure> {
-    write_out(&wrap(&coloured_lines(text), terminal_columns(&Term::stdout())))
+    write_text(&wrap(&sanitize_coloured_lines(text), terminal_columns(&Term::stdout())))
 }
 
-fn write_out(text: &str) -> Result<(), Failure> {
+fn write_text(text: &str) -> Result<(), Failure> {
     write_line(text).map(drop)
 }
 
-/// Writes to stdout. Returns `false` if its reader has closed it, as `| head` does.
+/// Writes to stdout. Returns `false` if the reader has closed the pipe, as `| head` does.
 fn write_line(text: &str) -> Result<bool, Failure> {
-    if host::capture(text) {
+    if host::capture_output(text) {
         return Ok(true);
     }
     let mut stdout = anstream::stdout();
@@ -54,7 +54,7 @@ fn write_line(text: &str) -> Result<bool, Failure> {
 
 pub(crate) fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document);
-    write_out(&json(&text.map_err(Failure::unexpected)?))
+    write_text(&escape_json(&text.map_err(Failure::unexpected)?))
 }
 
 pub(crate) fn show(result: &(impl Serialize + Display), global: &GlobalArguments) -> Result<Ending, Failure> {
@@ -75,12 +75,12 @@ pub(crate) fn show_as(
 }
 
 pub(crate) fn print_json_text(line: &str) -> Result<bool, Failure> {
-    write_line(&json(line))
+    write_line(&escape_json(line))
 }
 
 pub(crate) fn print_json_line(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(document);
-    write_out(&json(&text.map_err(Failure::unexpected)?))
+    write_text(&escape_json(&text.map_err(Failure::unexpected)?))
 }
 
 pub(crate) fn write_trades(
@@ -100,7 +100,7 @@ pub(crate) fn write_trades(
         file.flush()?;
         write_whole_file(path, write_csv)
     });
-    written.map_err(|error| unwritable("--trades", path, error))
+    written.map_err(|error| write_failure("--trades", path, error))
 }
 
 pub(crate) fn write_file(
@@ -108,10 +108,10 @@ pub(crate) fn write_file(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    write_whole_file(path, write).map_err(|error| unwritable(flag, path, error))
+    write_whole_file(path, write).map_err(|error| write_failure(flag, path, error))
 }
 
-/// Writes all files into a new folder atomically. The folder gets its name once it is complete.
+/// Writes all files into a new folder atomically: the complete folder is renamed to its final name.
 pub(crate) fn write_folder(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
     let name = folder.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     let partial = folder.with_file_name(format!(".{name}.partial-{}", std::process::id()));
@@ -130,7 +130,7 @@ pub(crate) fn write_folder(folder: &Path, files: &[(String, String)]) -> io::Res
     written
 }
 
-fn unwritable(flag: &str, path: &Path, error: io::Error) -> Failure {
+fn write_failure(flag: &str, path: &Path, error: io::Error) -> Failure {
     let problem = format!("{flag}: cannot write {}", path.display());
     Failure::new(FailureKind::Configuration, anyhow::Error::new(error)).context(problem)
 }

@@ -10,8 +10,8 @@ use std::io::IsTerminal;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(1);
-const FRAME: Duration = Duration::from_millis(120);
+const SHOW_DELAY: Duration = Duration::from_secs(1);
+const FRAME_INTERVAL: Duration = Duration::from_millis(120);
 
 pub(crate) struct Progress {
     what: String,
@@ -36,15 +36,15 @@ impl Progress {
         if let Some(session) = &self.session {
             session.report_progress(&self.what, done, total);
         }
-        if !self.visible || self.watch.elapsed() < PATIENCE {
+        if !self.visible || self.watch.elapsed() < SHOW_DELAY {
             return;
         }
-        let bar = self.bar.get_or_insert_with(|| draw(&self.what, total));
+        let bar = self.bar.get_or_insert_with(|| build_bar(&self.what, total));
         bar.set_length(total);
         bar.set_position(done);
     }
 
-    pub(crate) fn say(&self, text: &str) {
+    pub(crate) fn set_detail(&self, text: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(format!("{}, {}", self.what, visible(text)));
         }
@@ -59,9 +59,9 @@ impl Drop for Progress {
     }
 }
 
-pub(crate) struct Terminal<'a>(pub(crate) &'a GlobalArguments);
+pub(crate) struct StderrBars<'a>(pub(crate) &'a GlobalArguments);
 
-impl app::Progress for Terminal<'_> {
+impl app::Progress for StderrBars<'_> {
     fn bar(&self, work: &str) -> Box<dyn app::ProgressBar> {
         Box::new(Progress::new(work, self.0))
     }
@@ -77,12 +77,12 @@ impl app::ProgressBar for Progress {
     }
 
     fn pulse(&mut self, text: String) {
-        if !self.visible || self.watch.elapsed() < PATIENCE {
+        if !self.visible || self.watch.elapsed() < SHOW_DELAY {
             return;
         }
         let spinner = self.bar.get_or_insert_with(|| {
             let spinner = ProgressBar::new_spinner();
-            spinner.enable_steady_tick(FRAME);
+            spinner.enable_steady_tick(FRAME_INTERVAL);
             spinner
         });
         spinner.set_message(visible(&text).into_owned());
@@ -90,7 +90,7 @@ impl app::ProgressBar for Progress {
 }
 
 pub(crate) struct Spinner {
-    /// Dropped with the spinner, which ends the thread.
+    /// Ends the spinner thread when dropped.
     _done: Option<mpsc::Sender<()>>,
 }
 
@@ -102,9 +102,9 @@ impl Spinner {
         let (done, is_done) = mpsc::channel::<()>();
         let what = visible(what).into_owned();
         std::thread::spawn(move || {
-            if is_done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            if is_done.recv_timeout(SHOW_DELAY) == Err(RecvTimeoutError::Timeout) {
                 let spinner = ProgressBar::new_spinner().with_message(what);
-                spinner.enable_steady_tick(FRAME);
+                spinner.enable_steady_tick(FRAME_INTERVAL);
                 // Returns when the sender is dropped at the end of the work.
                 let _ = is_done.recv();
                 spinner.finish_and_clear();
@@ -123,7 +123,7 @@ fn is_visible(global: &GlobalArguments) -> bool {
     !global.quiet && std::io::stderr().is_terminal()
 }
 
-fn draw(what: &str, total: u64) -> ProgressBar {
+fn build_bar(what: &str, total: u64) -> ProgressBar {
     const BAR_TEMPLATE: &str = "{msg} {wide_bar} {percent:>3} %  {eta} left";
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
     let style = ProgressStyle::with_template(BAR_TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -140,13 +140,13 @@ pub(crate) struct ReadingProgress<'a> {
 impl app::Progress for ReadingProgress<'_> {
     fn bar(&self, work: &str) -> Box<dyn app::ProgressBar> {
         if is_visible(self.global) && !self.is_full_screen {
-            return Terminal(self.global).bar(work);
+            return StderrBars(self.global).bar(work);
         }
         Box::new(LineProgress { work: work.to_owned(), watch: Stopwatch::start(), next: LINE_INTERVAL })
     }
 
     fn spinner(&self, work: &str) -> Box<dyn Send> {
-        Terminal(self.global).spinner(work)
+        StderrBars(self.global).spinner(work)
     }
 }
 
@@ -157,7 +157,7 @@ struct LineProgress {
 }
 
 impl LineProgress {
-    fn line(&mut self, elapsed: Duration, (done, total): (u64, u64)) -> Option<String> {
+    fn next_line(&mut self, elapsed: Duration, (done, total): (u64, u64)) -> Option<String> {
         if elapsed < self.next {
             return None;
         }
@@ -177,7 +177,7 @@ impl LineProgress {
 impl app::ProgressBar for LineProgress {
     fn update(&mut self, done: u64, total: u64) {
         let elapsed = self.watch.elapsed();
-        if let Some(line) = self.line(elapsed, (done, total)) {
+        if let Some(line) = self.next_line(elapsed, (done, total)) {
             tracing::warn!("{line}");
         }
     }
@@ -193,7 +193,8 @@ mod tests {
     fn prints_progress_lines_with_the_remaining_time() {
         let mut lines =
             LineProgress { work: "reading".to_owned(), watch: Stopwatch::start(), next: LINE_INTERVAL };
-        let mut at = |seconds: u64, done: u64| lines.line(Duration::from_secs(seconds), (done, 50_000_000));
+        let mut at =
+            |seconds: u64, done: u64| lines.next_line(Duration::from_secs(seconds), (done, 50_000_000));
         let printed = [at(0, 0), at(14, 999_000), at(15, 1_000_000), at(29, 2_000_000), at(45, 40_000_000)];
         // 49 million left at 1 million per 15 s, and 10 million at 40 million per 45 s.
         let expected = [

@@ -1,24 +1,23 @@
-//! Repeated warnings are shown once and then counted.
+//! Suppression of repeated warnings, which are shown once and then counted.
 //!
-//! Warnings are of the same kind if they match up to the first colon (symbol, intent, request) and,
-//! ignoring numbers, up to the second. Each kind is shown once per span. Further limits apply to
-//! kinds that differ only in numbers, and to all kinds together. Suppressed warnings are counted at
-//! the end of the span; the journal contains every warning. Errors are never suppressed.
+//! Warnings have the same kind if they are equal up to the first colon (symbol, intent, request) and, ignoring numbers,
+//! up to the second colon. Each kind is shown once per span. Further limits apply to kinds that differ only in numbers,
+//! and to all kinds. Suppressed warnings are counted when the span ends. Errors are never suppressed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub(crate) const SPAN: Duration = Duration::from_mins(5);
-const MAX_PER_FAMILY: u64 = 10;
-const MAX_WARNINGS: u64 = 200;
+pub(crate) const SUPPRESSION_SPAN: Duration = Duration::from_mins(5);
+const MAX_WARNINGS_PER_FAMILY: u64 = 10;
+const MAX_WARNINGS_PER_SPAN: u64 = 200;
 
 #[derive(Debug, Default)]
-pub(crate) struct Repeats {
-    tallies: BTreeMap<Group, Tally>,
+pub(crate) struct WarningFilter {
+    tallies: BTreeMap<WarningGroup, Tally>,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Group {
+struct WarningGroup {
     limit: u64,
     text: String,
 }
@@ -31,11 +30,11 @@ struct Tally {
     latest: String,
 }
 
-impl Repeats {
+impl WarningFilter {
     pub(crate) fn admit(&mut self, text: &str, now: Duration) -> bool {
         let groups = warning_groups(text);
         let is_full =
-            |group: &&Group| self.tallies.get(*group).is_some_and(|tally| tally.shown >= group.limit);
+            |group: &&WarningGroup| self.tallies.get(*group).is_some_and(|tally| tally.shown >= group.limit);
         if let Some(tally) = groups.iter().find(is_full).and_then(|group| self.tallies.get_mut(group)) {
             tally.held += 1;
             text.clone_into(&mut tally.latest);
@@ -47,10 +46,10 @@ impl Repeats {
         true
     }
 
-    pub(crate) fn due(&mut self, now: Duration) -> Vec<String> {
+    pub(crate) fn take_due_counts(&mut self, now: Duration) -> Vec<String> {
         let mut due = Vec::new();
         self.tallies.retain(|group, tally| {
-            if now.saturating_sub(tally.since) < SPAN {
+            if now.saturating_sub(tally.since) < SUPPRESSION_SPAN {
                 return true;
             }
             let count = tally.take_count(now);
@@ -62,12 +61,12 @@ impl Repeats {
         due
     }
 
-    pub(crate) fn rest(&mut self, now: Duration) -> Vec<String> {
+    pub(crate) fn take_all_counts(&mut self, now: Duration) -> Vec<String> {
         self.tallies.values_mut().filter_map(|tally| tally.take_count(now)).collect()
     }
 
     pub(crate) fn next_due(&self) -> Option<Duration> {
-        self.tallies.values().map(|tally| tally.since + SPAN).min()
+        self.tallies.values().map(|tally| tally.since + SUPPRESSION_SPAN).min()
     }
 }
 
@@ -78,24 +77,24 @@ impl Tally {
         }
         let seconds = now.saturating_sub(self.since).as_secs();
         let span = if seconds < 60 { format!("{seconds} s") } else { format!("{} min", seconds / 60) };
-        let text = format!("... and {} more of these in the last {span}: {}", self.held, self.latest);
+        let text = format!("... and {} similar in the last {span}, latest: {}", self.held, self.latest);
         (self.since, self.held) = (now, 0);
         Some(text)
     }
 }
 
-fn warning_groups(text: &str) -> [Group; 3] {
+fn warning_groups(text: &str) -> [WarningGroup; 3] {
     let mut parts = text.splitn(3, ": ");
     let (subject, what) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    let what = without_numbers(what);
+    let what = mask_numbers(what);
     [
-        Group { limit: 1, text: format!("{subject}: {what}") },
-        Group { limit: MAX_PER_FAMILY, text: format!("{}: {what}", without_numbers(subject)) },
-        Group { limit: MAX_WARNINGS, text: String::new() },
+        WarningGroup { limit: 1, text: format!("{subject}: {what}") },
+        WarningGroup { limit: MAX_WARNINGS_PER_FAMILY, text: format!("{}: {what}", mask_numbers(subject)) },
+        WarningGroup { limit: MAX_WARNINGS_PER_SPAN, text: String::new() },
     ]
 }
 
-fn without_numbers(text: &str) -> String {
+fn mask_numbers(text: &str) -> String {
     let words = text.split_inclusive(|letter: char| !letter.is_alphanumeric());
     words.map(|word| if word.contains(|letter: char| letter.is_ascii_digit()) { "#" } else { word }).collect()
 }
@@ -109,12 +108,12 @@ mod tests {
     }
 
     fn held(count: u64, latest: &str) -> String {
-        format!("... and {count} more of these in the last 5 min: {latest}")
+        format!("... and {count} similar in the last 5 min, latest: {latest}")
     }
 
     #[test]
     fn condenses_a_flood_into_one_line_and_counts() {
-        let mut repeats = Repeats::default();
+        let mut repeats = WarningFilter::default();
         let text = |second: u64| format!("EURUSD: no price: cause {second}: HTTP 500");
         for second in 0..900 {
             assert_eq!(repeats.admit(&text(second), at(second)), second == 0);
@@ -123,27 +122,28 @@ mod tests {
                 600 => vec![held(300, &text(600))],
                 _ => Vec::new(),
             };
-            assert_eq!(repeats.due(at(second)), expected, "{second}");
+            assert_eq!(repeats.take_due_counts(at(second)), expected, "{second}");
         }
-        assert_eq!(repeats.rest(at(900)), [held(299, &text(899))]);
-        assert!(repeats.rest(at(900)).is_empty());
+        assert_eq!(repeats.take_all_counts(at(900)), [held(299, &text(899))]);
+        assert!(repeats.take_all_counts(at(900)).is_empty());
         assert!(!repeats.admit("EURUSD: no price: x", at(959)));
-        assert_eq!(repeats.rest(at(959)), ["... and 1 more of these in the last 59 s: EURUSD: no price: x"]);
+        let expected = "... and 1 similar in the last 59 s, latest: EURUSD: no price: x";
+        assert_eq!(repeats.take_all_counts(at(959)), [expected]);
     }
 
     #[test]
     fn shows_a_warning_again_after_a_quiet_span() {
-        let mut repeats = Repeats::default();
+        let mut repeats = WarningFilter::default();
         assert!(repeats.admit("no wallets: HTTP 500", at(0)));
-        assert_eq!(repeats.next_due(), Some(SPAN));
-        assert!(repeats.due(at(300)).is_empty());
+        assert_eq!(repeats.next_due(), Some(SUPPRESSION_SPAN));
+        assert!(repeats.take_due_counts(at(300)).is_empty());
         assert_eq!(repeats.next_due(), None);
         assert!(repeats.admit("no wallets: HTTP 500", at(301)));
     }
 
     #[test]
     fn shows_warnings_about_other_subjects() {
-        let mut repeats = Repeats::default();
+        let mut repeats = WarningFilter::default();
         let texts = "EURUSD: no price: x|GBPUSD: no price: x|EURUSD 1m: no candles: x|trade #3 is in doubt: HTTP 500|\
                      trade #4 is in doubt: HTTP 500|trade #4: no answer about its result: x|\
                      trade #5: no answer about its result: x|trade 01JX is explained by no intent|\
@@ -156,20 +156,20 @@ mod tests {
 
     #[test]
     fn limits_the_number_of_kinds() {
-        let mut repeats = Repeats::default();
+        let mut repeats = WarningFilter::default();
         let shown =
             (0..1_000).filter(|number| repeats.admit(&format!("trade 01J{number} is a stranger"), at(0)));
-        assert_eq!(shown.count() as u64, MAX_PER_FAMILY);
+        assert_eq!(shown.count() as u64, MAX_WARNINGS_PER_FAMILY);
         let word = |number: u32| {
             let letter = |place: u32| char::from(b'a' + (number / 26_u32.pow(place) % 26) as u8);
             (0..3).map(letter).collect::<String>()
         };
         let shown =
             (0..1_000).filter(|number| repeats.admit(&format!("field {} is unknown", word(*number)), at(0)));
-        assert_eq!(shown.count() as u64, MAX_WARNINGS - MAX_PER_FAMILY);
+        assert_eq!(shown.count() as u64, MAX_WARNINGS_PER_SPAN - MAX_WARNINGS_PER_FAMILY);
         let count_in = |text: &String| text.split(' ').nth(2).unwrap().parse::<u64>().unwrap();
-        let counts: u64 = repeats.rest(at(9)).iter().map(count_in).sum();
-        assert_eq!(counts, 2_000 - MAX_WARNINGS);
-        assert!(repeats.tallies.len() as u64 <= MAX_WARNINGS * 2 + 1);
+        let counts: u64 = repeats.take_all_counts(at(9)).iter().map(count_in).sum();
+        assert_eq!(counts, 2_000 - MAX_WARNINGS_PER_SPAN);
+        assert!(repeats.tallies.len() as u64 <= MAX_WARNINGS_PER_SPAN * 2 + 1);
     }
 }

@@ -1,7 +1,7 @@
-//! Search options of the command line.
+//! Command-line options of parameter searches and of their plans.
 #![allow(clippy::doc_markdown, reason = "the documentation of arguments is the help printed by clap")]
 
-use crate::arguments::{CandleArguments, parse_length, parse_percent_within};
+use crate::arguments::{CandleArguments, parse_long_duration, parse_percent_within};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt;
@@ -25,37 +25,37 @@ pub(crate) struct SearchArguments {
     /// Parameter to search: NAME=VALUES, or NAME for the range declared by the strategy; repeatable
     #[arg(long = "param", value_name = "NAME[=VALUES]")]
     parameters: Vec<String>,
-    /// Condition that every set must meet, such as "slow >= 2 * fast"; repeatable
+    /// Condition that every parameter set must meet, such as "slow >= 2 * fast"; repeatable
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<String>,
-    /// Name of the bot to search, which runs without the others; required if there are several bots
+    /// Name of the bot to search; required if several bots are configured. The other bots do not run
     #[arg(long, value_name = "NAME")]
     bot: Option<String>,
     /// Search method: grid, random, latin-hypercube, sobol or tpe [default: grid if all ranges are finite and --trials is
     /// not set, else sobol]
     #[arg(long, value_name = "WAY")]
     search: Option<Search>,
-    /// Number of sets to try, except for grid [default: 200]
+    /// Number of parameter sets to try; not allowed with grid [default: 200]
     #[arg(long, value_name = "N")]
     trials: Option<u64>,
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Number of sets per batch of tpe; in a plan, each batch is a round of shards [default: 16]
+    /// Number of parameter sets per tpe batch; in a plan, each batch is a round of shards [default: 16]
     #[arg(long, value_name = "N")]
     batch: Option<NonZeroU64>,
     /// Objective: edge (lower 95 % bound of the return per trade, in % of the stake), expectancy (profit in % of all stakes),
     /// sharpe (of daily profits) or drawdown-penalised (profit minus max drawdown)
     #[arg(long, value_name = "FIGURE", default_value_t = Objective::Edge)]
     objective: Objective,
-    /// Minimum number of won and lost trades for a valid set
+    /// Minimum number of won and lost trades per parameter set
     #[arg(long, value_name = "N", default_value_t = 30)]
     min_trades: u64,
-    /// Successive halving: run all sets on the first part of the candles, then the best 1/N of them on
-    /// N times as many candles, and so on
+    /// Successive halving: run all sets on the first part of the candles, then the best 1/N sets on N times as many
+    /// candles, and so on
     #[arg(long, value_name = "N")]
     halving: Option<u32>,
-    /// Number of rungs of successive halving
+    /// Number of rungs (stages) of successive halving
     #[arg(long, value_name = "N", default_value_t = 3, requires = "halving")]
     rungs: u32,
     /// Number of threads; does not affect the result [default: number of cores]
@@ -70,16 +70,17 @@ pub(crate) struct LayoutArguments {
     /// Train on all candles from the first one on, instead of on a sliding window
     #[arg(long)]
     anchored: bool,
-    /// Length of a training window, such as 90d; with --anchored, of the first one [default: three tests]
-    #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
+    /// Length of a training window, such as 90d; with --anchored, length of the first window [default: three test
+    /// windows]
+    #[arg(long, value_name = "LENGTH", value_parser = parse_long_duration)]
     train: Option<Millis>,
     /// Length of a test window [default: a third of --train; without --train, sized for five windows]
-    #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
+    #[arg(long, value_name = "LENGTH", value_parser = parse_long_duration)]
     test: Option<Millis>,
     /// Gap between training and test, in addition to the longest possible trade
-    #[arg(long, value_name = "LENGTH", value_parser = parse_length, default_value = "0m")]
+    #[arg(long, value_name = "LENGTH", value_parser = parse_long_duration, default_value = "0m")]
     embargo: Millis,
-    /// Size of the hold-out at the end of the candles, in percent; 0 for none
+    /// Size of the hold-out (the last candles, used only for a final test), in percent of all candles; 0 for none
     #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_hold_out)]
     hold_out: f64,
 }
@@ -93,7 +94,7 @@ pub(crate) struct PlannedArguments {
     /// Folder of the shards and the results [default: folder of the plan]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Location of the plan's candles on this machine, as for sweep; repeatable [default: recorded paths]
+    /// Candle source of the plan on this machine, in the format of `sweep --data`; repeatable [default: recorded paths]
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
     /// Catalog folder on this machine [default: the recorded path]
@@ -102,7 +103,7 @@ pub(crate) struct PlannedArguments {
     /// Number of threads; does not affect the result [default: number of cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Accept plans and shards from another program version; the report mentions it
+    /// Accept plans and shards from another program version; the report mentions the difference
     #[arg(long)]
     allow_other_program: bool,
 }
@@ -124,18 +125,18 @@ pub(crate) struct OpenedPlan {
 }
 
 impl PlannedArguments {
-    pub(crate) fn read(&self, command: PlannedCommand, context: &Context<'_>) -> Result<OpenedPlan, Failure> {
-        let (path, folder, others) = self.locate(command, context)?;
+    pub(crate) fn open(&self, command: PlannedCommand, context: &Context<'_>) -> Result<OpenedPlan, Failure> {
+        let (path, folder, others) = self.locate_plan(command, context)?;
         Ok(OpenedPlan { plan: SearchPlan::read(&path, command)?, path, folder, others })
     }
 
-    pub(crate) fn locate(
+    pub(crate) fn locate_plan(
         &self,
         command: PlannedCommand,
         context: &Context<'_>,
     ) -> Result<(PathBuf, PathBuf, OtherProgram), Failure> {
         if !context.global.config.is_empty() {
-            let problem = "--config: a plan contains its configuration";
+            let problem = "--config cannot be used, because the plan contains its configuration";
             return Err(Failure::configuration(problem).hint("omit --config, or create another plan"));
         }
         let default_path = || PathBuf::from(command.as_str()).join(PLAN_FILE);
@@ -146,7 +147,7 @@ impl PlannedArguments {
         Ok((path, folder, others))
     }
 
-    pub(crate) fn place(&self) -> PlanPlace {
+    pub(crate) fn to_plan_place(&self) -> PlanPlace {
         PlanPlace { data: self.data.clone(), catalog: self.catalog.clone(), threads: self.threads }
     }
 }
@@ -161,14 +162,14 @@ pub(crate) fn write_row_plan<A: Serialize + DeserializeOwned>(
     let document = json!({ rows: sets, "shards": shards, "file": path, "program": plan.program });
     let text = || {
         format!(
-            "{sets} {rows} in {shards} shards: wrote {shown}\nnext: run {command} run --plan {shown} --shard 1 to {shards} on \
-             machines with this file, the same program and the candles; then {command} merge --plan {shown}",
+            "Wrote {shown}: {sets} {rows} in {shards} shards.\nNext, run `{command} run --plan {shown} --shard N` for N from 1 to \
+             {shards}. Each machine needs this file, the same program and the candles.\nThen run `{command} merge --plan {shown}`.",
         )
     };
     show_as(&document, text, context.global)
 }
 
-pub(crate) fn keep_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
+pub(crate) fn write_shard_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
     (plan, folder): (&RowPlan<A>, &Path),
     (number, identity): (u64, &Value),
     (rows, done): (&[R], &str),
@@ -183,8 +184,8 @@ pub(crate) fn keep_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
     show_as(&document, || format!("shard {number} of {shards}: {count} {done}"), context.global)
 }
 
-/// Runs all rows and writes them with `finish`, unless the operator stops the run.
-pub(crate) fn run_watched<R>(
+/// Runs all rows and passes them to `finish`, unless the operator stops the run.
+pub(crate) fn run_rows<R>(
     context: &Context<'_>,
     run: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<Vec<R>, AppError>,
     finish: impl FnOnce(Vec<R>) -> Result<Ending, Failure>,
@@ -192,14 +193,14 @@ pub(crate) fn run_watched<R>(
     let stop_flag = interrupt::stop_flag()?;
     let rows = run(&|| stop_flag.get().is_none())?;
     if let Some(ending) = stop_flag.get() {
-        context.say("stopped; nothing was written");
+        context.print_notice("stopped; nothing was written");
         return Ok(*ending);
     }
     finish(rows)
 }
 
 impl SearchArguments {
-    pub(crate) fn terms(&self) -> SearchTerms {
+    pub(crate) fn to_search_terms(&self) -> SearchTerms {
         SearchTerms {
             parameters: self.parameters.clone(),
             conditions: self.conditions.clone(),
@@ -213,13 +214,13 @@ impl SearchArguments {
             halving: self.halving,
             rungs: self.rungs,
             threads: self.threads,
-            candles: self.candles.choice(),
+            candles: self.candles.to_candle_choice(),
         }
     }
 }
 
 impl LayoutArguments {
-    pub(crate) fn terms(&self) -> LayoutTerms {
+    pub(crate) fn to_layout_terms(&self) -> LayoutTerms {
         let Self { anchored, train, test, embargo, hold_out } = *self;
         LayoutTerms { anchored, train, test, embargo, hold_out }
     }

@@ -1,24 +1,24 @@
-//! Terminal text: removal of control and bidirectional characters, and wrapping.
+//! Terminal text: escapes control and bidirectional characters, and wraps lines.
 
 use candlewick_sdk::{is_hidden, visible};
 use console::{Term, measure_text_width};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-pub(crate) fn lines(text: &str) -> Cow<'_, str> {
+pub(crate) fn sanitize_lines(text: &str) -> Cow<'_, str> {
     sanitize(text, |rest| usize::from(rest.starts_with('\n')))
 }
 
-/// Like `lines`, but keeps our own colours. Quoted text must be sanitized before it is inserted.
-pub(crate) fn coloured_lines(text: &str) -> Cow<'_, str> {
-    sanitize(text, |rest| if rest.starts_with('\n') { 1 } else { colour(rest) })
+/// Like `sanitize_lines`, but keeps colours. Quoted text must be sanitized before insertion.
+pub(crate) fn sanitize_coloured_lines(text: &str) -> Cow<'_, str> {
+    sanitize(text, |rest| if rest.starts_with('\n') { 1 } else { colour_code_length(rest) })
 }
 
-pub(crate) fn coloured_line(text: &str) -> Cow<'_, str> {
-    sanitize(text, colour)
+pub(crate) fn sanitize_coloured_line(text: &str) -> Cow<'_, str> {
+    sanitize(text, colour_code_length)
 }
 
-pub(crate) fn json(document: &str) -> Cow<'_, str> {
+pub(crate) fn escape_json(document: &str) -> Cow<'_, str> {
     if !document.chars().any(|letter| letter != '\n' && is_hidden(letter)) {
         return Cow::Borrowed(document);
     }
@@ -36,7 +36,7 @@ pub(crate) fn json(document: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-fn colour(text: &str) -> usize {
+fn colour_code_length(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("\u{1b}[") else { return 0 };
     let length = rest.find(|letter: char| !matches!(letter, '0'..='9' | ';')).unwrap_or(rest.len());
     if rest[length..].starts_with('m') { length + 3 } else { 0 }
@@ -66,7 +66,7 @@ fn sanitize(text: &str, kept: impl Fn(&str) -> usize) -> Cow<'_, str> {
 
 const MIN_COLUMNS: usize = 40;
 
-/// Returns the width from `COLUMNS` or the terminal. `None` for files and pipes.
+/// Returns the width from `COLUMNS` or the terminal, `None` for files and pipes.
 pub(crate) fn terminal_columns(terminal: &Term) -> Option<usize> {
     let named = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let named = named.filter(|columns: &usize| *columns > 0);
@@ -135,14 +135,14 @@ mod tests {
     fn escapes_everything_but_own_colours() {
         let text = "\u{1b}[1;31mred\u{1b}[0m\n\u{1b}]0;title\u{7}\u{9b}2J\u{1b}[2J\u{1b}[3\u{202e}\r";
         assert_eq!(
-            lines(text),
+            sanitize_lines(text),
             "\\u{1b}[1;31mred\\u{1b}[0m\n\\u{1b}]0;title\\u{7}\\u{9b}2J\\u{1b}[2J\\u{1b}[3\\u{202e}\\r"
         );
         let coloured =
             "\u{1b}[1;31mred\u{1b}[0m\n\\u{1b}]0;title\\u{7}\\u{9b}2J\\u{1b}[2J\\u{1b}[3\\u{202e}\\r";
-        assert_eq!(coloured_lines(text), coloured);
-        assert_eq!(coloured_line(text), coloured.replace('\n', "\\n"));
-        assert!(matches!(lines("plain → text"), Cow::Borrowed("plain → text")));
+        assert_eq!(sanitize_coloured_lines(text), coloured);
+        assert_eq!(sanitize_coloured_line(text), coloured.replace('\n', "\\n"));
+        assert!(matches!(sanitize_lines("plain → text"), Cow::Borrowed("plain → text")));
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use super::report::write_page;
 use crate::arguments::{CandleArguments, parse_journal, replay_basis};
-use crate::combinations::{count_bot_conditions, count_rule_numbers, describe_combinations, gate_lines};
+use crate::combinations::{count_bot_conditions, describe_combinations, replay_gates, rule_numbers_per_bot};
 use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
 use crate::host::{host, report_candles};
 use crate::output::{show, write_trades};
-use crate::progress::{Terminal, with_spinner};
+use crate::progress::{StderrBars, with_spinner};
 use candlewick_app::backtest::{BacktestRun, BacktestTerms, LatencyTerms, PreparedBacktest};
 use candlewick_app::candles::{Candles, unset_price_steps};
 use candlewick_app::search::bot_files;
@@ -30,14 +30,14 @@ use std::path::PathBuf;
 #[command(
     after_help = "Examples:\n  candlewick backtest\n  candlewick backtest --config my.toml --data BTCUSDT_1m.csv --sensitivity --html report.html\n  candlewick \
                   backtest --data BTCUSDT@1m --from 2026-01-06 --to 2026-01-10\n  candlewick backtest --json --quiet\n\n\
-                  Without --config, the built-in example bots are used. Without --data and [sandbox].data, candles come from the \
-                  catalog; without a catalog, they are two weeks of synthetic candles."
+                  Without --config, the built-in example bots trade. Without --data and [sandbox].data, candles come \
+                  from the catalog. Without a catalog, two weeks of synthetic candles are used."
 )]
 pub(crate) struct BacktestArguments {
     #[command(flatten)]
     candles: CandleArguments,
-    /// External signals to trade in addition: a CSV list of times, like signals.list
-    #[arg(long, value_name = "FILE", value_parser = parse_list)]
+    /// CSV list of timed external signals to trade in addition; same format as signals.list
+    #[arg(long, value_name = "FILE", value_parser = parse_signal_list_path)]
     signals: Option<PathBuf>,
     /// CSV file for the trades
     #[arg(long, value_name = "FILE")]
@@ -45,7 +45,7 @@ pub(crate) struct BacktestArguments {
     /// Self-contained HTML file for the report, with charts of candles and trades
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// JSON Lines file for the journal; must not exist yet
+    /// JSON Lines file for the journal; the file must not exist yet
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
     /// No effect; results are no longer cached
@@ -65,12 +65,12 @@ pub(crate) struct BacktestArguments {
     latency_seed: u64,
 }
 
-const WITHOUT_SENSITIVITY: &str = "Sensitivity was not tested. Run `candlewick backtest --sensitivity` with the same arguments \
+const SENSITIVITY_HINT: &str = "Sensitivity was not tested. Run `candlewick backtest --sensitivity` with the same arguments \
                                    to see the effect of latency, payout, price path and stress.";
 
 pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let progress = Terminal(context.global);
-    let candles = arguments.candles.choice();
+    let progress = StderrBars(context.global);
+    let candles = arguments.candles.to_candle_choice();
     let latency =
         arguments.latency_from.as_deref().map(|journal| read_latency(journal, arguments.latency_seed));
     let (stress, latency, signals) = (arguments.stress, latency.transpose()?, arguments.signals.clone());
@@ -84,15 +84,12 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
     if arguments.no_cache {
         tracing::warn!("--no-cache has no effect: results are no longer cached");
     }
-    report(prepared, run, (coarse, sensitivity), (arguments, context))
+    show_report(prepared, run, (coarse, sensitivity), (arguments, context))
 }
 
-fn parse_list(text: &str) -> Result<PathBuf, String> {
+fn parse_signal_list_path(text: &str) -> Result<PathBuf, String> {
     if text == "-" {
-        return Err(
-            "signals on standard input have no time and cannot be backtested: name a CSV file of times"
-                .to_owned(),
-        );
+        return Err("standard input cannot be backtested: pass a CSV file of signals".to_owned());
     }
     Ok(PathBuf::from(text))
 }
@@ -114,13 +111,13 @@ fn test_sensitivity(prepared: &PreparedBacktest, context: &Context<'_>) -> Resul
     Ok(repeated?)
 }
 
-fn report(
+fn show_report(
     prepared: PreparedBacktest,
     run: BacktestRun,
     (coarse_trades, sensitivity): (Option<String>, Option<Sensitivity>),
     (arguments, context): (&BacktestArguments, &Context<'_>),
 ) -> Result<Ending, Failure> {
-    let variants = variant_counter(&prepared, arguments, context)?;
+    let variants = build_variant_counter(&prepared, arguments, context)?;
     let caveats = collect_caveats(&prepared, arguments);
     let background = build_background(&prepared, &run.finished, context);
     let PreparedBacktest { loaded, settings, header, candles, coarse, .. } = prepared;
@@ -158,7 +155,7 @@ fn report(
         background,
         sensitivity,
         variants,
-        gates: gate_lines(&loaded, &series, &settings.simulation, context)?,
+        gates: replay_gates(&loaded, &series, &settings.simulation, context)?,
         conditions: count_bot_conditions(&loaded, &series, context)?,
     });
     if let Some(host) = host() {
@@ -178,14 +175,14 @@ fn report(
             span: &span,
             prices,
             candles: series,
-            without_sensitivity: WITHOUT_SENSITIVITY,
+            without_sensitivity: SENSITIVITY_HINT,
         };
         write_page(path, &report, parts)?;
     }
     show(&report, context.global)
 }
 
-fn variant_counter(
+fn build_variant_counter(
     prepared: &PreparedBacktest,
     arguments: &BacktestArguments,
     context: &Context<'_>,
@@ -197,7 +194,7 @@ fn variant_counter(
         kind: LookKind::Backtest,
         run: None,
         candles: CandleSample::from_series(&candles.series),
-        is_truncated: arguments.candles.choice().to.is_some(),
+        is_truncated: arguments.candles.to_candle_choice().to.is_some(),
         span: candles.span(),
         end: LookEnd::Whole,
     };
@@ -207,7 +204,7 @@ fn variant_counter(
 
 fn collect_caveats(prepared: &PreparedBacktest, arguments: &BacktestArguments) -> Caveats {
     let PreparedBacktest { settings, candles, has_simulated_latency, .. } = prepared;
-    let basis = replay_basis(&arguments.candles.choice(), candles.prices);
+    let basis = replay_basis(&arguments.candles.to_candle_choice(), candles.prices);
     let basis = ReplayBasis { has_simulated_latency: *has_simulated_latency, ..basis };
     Caveats::for_replay(basis, &settings.simulation, &settings.session.bots)
 }
@@ -219,25 +216,23 @@ fn build_background(prepared: &PreparedBacktest, finished: &Finished, context: &
         assumed_payout_percent: Some(assumed_payout_percent(simulation, &settings.session.bots, book)),
         seen_payout_percent: *seen_payout_percent,
         missing_candles: candles.missing(bots),
-        untraded_candles: Some(untraded_candles(&candles.series, bots, book)),
+        untraded_candles: Some(count_untraded_candles(&candles.series, bots, book)),
         revised_candles: candles.revised,
         unset_steps: unset_price_steps(&candles.markets, &simulation.ticks),
         reversals: candles.series.iter().map(Reversals::from_candles).collect(),
-        rule_numbers: count_rule_numbers(loaded, context.registry),
-        stale_longer: stale_longer(bots, &finished.longer_staleness),
+        rule_numbers: rule_numbers_per_bot(loaded, context.registry),
+        stale_longer: collect_stale_longer_candles(bots, &finished.longer_staleness),
     }
 }
 
 fn describe_unbuilt_candles(count: u64) -> Option<String> {
     (count > 0).then(|| {
         let candles = counted(count, "longer candle", "longer candles");
-        format!(
-            "{candles} not built: too many of their shorter candles are missing (data.longer_share_percent)"
-        )
+        format!("{candles} not built: too many shorter candles are missing (data.longer_share_percent)")
     })
 }
 
-fn stale_longer(bots: &[BotSettings], staleness: &[LongerStaleness]) -> Vec<StaleLonger> {
+fn collect_stale_longer_candles(bots: &[BotSettings], staleness: &[LongerStaleness]) -> Vec<StaleLonger> {
     let stale = bots.iter().zip(staleness).filter_map(|(bot, staleness)| {
         let (interval, staleness) = (*staleness)?;
         Some(StaleLonger { bot: bot.name.clone(), interval, staleness })
@@ -245,7 +240,7 @@ fn stale_longer(bots: &[BotSettings], staleness: &[LongerStaleness]) -> Vec<Stal
     stale.collect()
 }
 
-fn untraded_candles(series: &[CandleSeries], bots: &[BotSettings], book: &TradeBook) -> u64 {
+fn count_untraded_candles(series: &[CandleSeries], bots: &[BotSettings], book: &TradeBook) -> u64 {
     let last = book.rows().last().map_or(Millis::ZERO, |row| row.approved.decision_time());
     let after = |one: &CandleSeries| {
         let interval = one.interval();

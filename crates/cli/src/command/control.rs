@@ -1,4 +1,4 @@
-//! Orders to a running bot: `halt`, `resume`, `reload` and `resolve`.
+//! Commands that control a running bot: `halt`, `resume`, `reload` and `resolve`.
 
 use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure};
@@ -21,19 +21,19 @@ use std::path::PathBuf;
     after_help = "Examples:\n  candlewick halt\n  candlewick halt --reason \"news at noon\" --config config/demo.toml\n  candlewick halt --journal run.db\n\n\
                   Open trades are tracked until they settle. The bot is found by its journal (--journal, or journal.url of the \
                   configuration), or by --config if a single bot uses it. The order is sent through the bot's socket and its \
-                  journal; a bot that does not acknowledge it is an error.\nIf no bot is running, the order and a HALT file \
+                  journal; the command fails if the bot does not acknowledge it.\nIf no bot is running, the order and a HALT file \
                   halt the next start. `touch candlewick.db.HALT` has the same effect."
 )]
 pub(crate) struct HaltArguments {
-    /// Reason, recorded in the journal
+    /// Reason to record in the journal
     #[arg(long, value_name = "TEXT", default_value = "ordered by hand")]
     reason: String,
     #[command(flatten)]
     journal: JournalArguments,
 }
 
-const HALT_FILE_HINT: &str = "to halt the bot anyway, create a file next to its journal, named like the journal with .HALT \
-                              appended: candlewick.db.HALT";
+const HALT_FILE_HINT: &str = "to halt the bot anyway, create a file next to its journal. Append .HALT to the name of the \
+                              journal, such as candlewick.db.HALT";
 
 pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let found = arguments.journal.load_running(context);
@@ -46,8 +46,8 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
         }
         HaltOutcome::ByFile(file) => {
             let text = format!(
-                "No bot is running on {journal}. Created {} and recorded the order in the journal: the next start opens no trades \
-                 until `candlewick resume`. To halt a bot with another journal, pass --journal or --config.",
+                "No bot is running on {journal}. Created {} and recorded the halt in the journal. The next start opens no trades \
+                 until you run `candlewick resume`. To halt a bot with another journal, pass --journal or --config.",
                 file.display()
             );
             (json!({ "halted": true, "bot_runs": false, "halt_file": file }), text)
@@ -55,8 +55,8 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
         HaltOutcome::ByJournal { error } => {
             let cause = error.source().map_or(String::new(), |cause| format!(" ({cause})"));
             let text = format!(
-                "No bot is running on {journal}. Recorded the order in the journal: the next start opens no trades until \
-                 `candlewick resume`. The HALT file was not created: {error}{cause}.",
+                "No bot is running on {journal}. Recorded the halt in the journal. The next start opens no trades until \
+                 you run `candlewick resume`. The HALT file was not created: {error}{cause}.",
             );
             (json!({ "halted": true, "bot_runs": false, "halt_file": null }), text)
         }
@@ -73,7 +73,8 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick resume\n  candlewick resume --config config/demo.toml\n  candlewick resume \
-                  --journal run.db\n\nRemoves the HALT file, if there is one, and lets the running bot open trades again. Drawdown peak and loss streak are reset."
+                  --journal run.db\n\nRemoves the HALT file, if it exists, and lets the running bot open trades again. \
+                  The drawdown peak and the loss streak are reset."
 )]
 pub(crate) struct ResumeArguments {
     #[command(flatten)]
@@ -93,8 +94,8 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
         }
         ResumeOutcome::TakenBack { removed, orders } => {
             let text = format!(
-                "{}No bot is running here, and pending halt orders were withdrawn. A bot that was halted while running starts \
-                 halted; resume it then.",
+                "{}No bot is running. Pending halt orders were withdrawn. A bot that was halted while it was running starts \
+                 halted: run `candlewick resume` again after the start.",
                 removal(&removed)
             );
             (json!({ "bot_runs": false, "removed": removed, "orders_taken_back": orders }), text)
@@ -117,8 +118,8 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick reload\n  candlewick reload --config config/demo.toml\n  candlewick reload --journal \
-                  run.db\n\nThe bot reads its own configuration files, environment and arguments again and validates them. Only \
-                  limits ([risk]) and alarms and timeouts in [runtime] may change. Any other change, or an invalid \
+                  run.db\n\nThe bot reads and validates its configuration files, environment and arguments again. Only \
+                  limits in [risk], and alarms and timeouts in [runtime], may change. Any other change, or an invalid \
                   configuration, is rejected as a whole. Open trades, orders of unknown status and halts are kept. `kill -HUP` has the same effect."
 )]
 pub(crate) struct ReloadArguments {
@@ -141,34 +142,33 @@ pub(super) fn run_reload(arguments: &ReloadArguments, context: &Context<'_>) -> 
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("resolution").required(true)),
-    after_help = "Examples:\n  candlewick resolve 17 --adopt \
-                  01KE5ZTX2224ERMQE51J8Q9BC0\n  candlewick resolve 17 --not-opened --reason \"not in the venue's list\"\n  \
-                  candlewick resolve 17 --settled cancelled --reason \"the wallet has the stake back\"\n\n\
-                  Check the venue's own list of trades first. --adopt is rejected if the venue does not have the trade, or if it \
-                  differs from the order. --settled is for a trade that the venue no longer lists after its close. A \
-                  running bot gets the order; otherwise it is written to the journal for the next start."
+    after_help = "Examples:\n  candlewick resolve 17 --adopt 01KE5ZTX2224ERMQE51J8Q9BC0\n  candlewick resolve 17 \
+                  --not-opened --reason \"not in the venue's list\"\n  candlewick resolve 17 --settled cancelled \
+                  --reason \"the wallet has the stake back\"\n\nCheck the venue's own list of trades first. --adopt is \
+                  rejected if the venue does not have the trade, or if the trade differs from the order. --settled is \
+                  for a closed trade that the venue no longer lists. The decision is sent to the running bot; without \
+                  one, the journal keeps the decision for the next start."
 )]
 pub(crate) struct ResolveArguments {
     /// Number of the trade, without #
     #[arg(value_name = "INTENT")]
     intent: u64,
-    /// Venue id of the trade that the order opened
+    /// Adopt the trade with this venue id as the trade that the order opened
     #[arg(long, value_name = "VENUE_ID", group = "resolution", value_parser = parse_venue_id)]
     adopt: Option<VenueId>,
     /// Confirm that the order opened no trade
     #[arg(long, group = "resolution")]
     not_opened: bool,
-    /// Outcome of a trade that the venue no longer lists: won, lost, draw or cancelled
+    /// Outcome of a closed trade that the venue no longer lists: won, lost, draw or cancelled
     #[arg(long, value_name = "OUTCOME", group = "resolution", value_parser = parse_outcome)]
     settled: Option<Outcome>,
-    /// Reason, recorded in the journal
+    /// Reason to record in the journal
     #[arg(long, value_name = "TEXT", default_value = "decided by hand")]
     reason: String,
     #[command(flatten)]
     journal: JournalArguments,
 }
 
-/// Rejects ids that are too long, instead of truncating them.
 fn parse_venue_id(text: &str) -> Result<VenueId, String> {
     let id = VenueId::truncated(text);
     if text.is_empty() || id.as_str() != text {
@@ -195,7 +195,7 @@ pub(super) fn run_resolve(arguments: &ResolveArguments, context: &Context<'_>) -
     let text = || {
         let without_bot = || {
             let halted = halted.map(|why| format!(", halted: {why}")).unwrap_or_default();
-            format!("No bot is running; the next start applies this{halted}.")
+            format!("No bot is running; the next start applies this decision{halted}.")
         };
         let next = state.as_ref().map_or_else(without_bot, |state| describe(state));
         let what = match resolution {

@@ -1,4 +1,4 @@
-//! `dashboard`: serves a bot's page for a browser.
+//! `dashboard`: serves a web page that shows and controls a bot.
 
 use crate::context::{Context, JournalArguments, start_workers};
 use crate::failure::{Ending, Failure, FailureKind};
@@ -15,9 +15,9 @@ use std::net::SocketAddr;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick dashboard\n  candlewick dashboard --journal run.db --read-only\n\n\
-                  The dashboard is a separate process that follows the journal and asks the bot for its state. Without a running bot \
-                  it shows the journal. Stopping it, or an attack on it, does not affect trading.\nThe printed link signs in one \
-                  browser, once; the next link is printed after its use. A browser stays signed in until the dashboard ends."
+                  The dashboard is a separate process that follows the journal and asks the bot for its state. Without a running bot, \
+                  the dashboard shows the journal. Stopping or attacking the dashboard does not affect trading.\nThe printed link \
+                  signs in one browser. After its use, a new link is printed. A browser stays signed in until the dashboard ends."
 )]
 pub(crate) struct DashboardArguments {
     #[command(flatten)]
@@ -25,10 +25,10 @@ pub(crate) struct DashboardArguments {
     /// Listen address; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// Disable halt and resume
+    /// Disable halting and resuming the bot on the page
     #[arg(long)]
     read_only: bool,
-    /// Public host name of a TLS proxy on this machine
+    /// Public host name of a TLS proxy that runs on this machine
     #[arg(long, value_name = "HOST")]
     tls_proxy: Option<String>,
     /// Allow unencrypted access over the network; eavesdroppers can then halt the bot
@@ -38,7 +38,7 @@ pub(crate) struct DashboardArguments {
 
 pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (loaded, journal) = arguments.journal.load_running(context)?;
-    context.write_log_as(&loaded.config.log);
+    context.set_log_format(&loaded.config.log);
     let watched = Watched { journal, paths: control_paths(&loaded)?, registry: context.registry.clone() };
     let DashboardArguments { listen, read_only, allow_unencrypted_network, .. } = *arguments;
     let tls_proxy = arguments.tls_proxy.clone();
@@ -49,8 +49,8 @@ pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Resu
         Err(error @ JournalError::NotFound { .. }) if !loaded.is_set("journal.url") => {
             return Err(AppError::from(error).into());
         }
-        Err(JournalError::NotFound { .. }) => context.say(&format!(
-            "note: {} does not exist yet; the page fills once a bot writes it",
+        Err(JournalError::NotFound { .. }) => context.print_notice(&format!(
+            "note: the journal {} does not exist yet; the page is empty until a bot writes to the journal",
             watched.journal
         )),
         Ok(_) | Err(_) => {}
@@ -72,7 +72,7 @@ async fn serve(
         print_json_line(&json!({ "address": dashboard.address, "link": link.url, "journal": journal }))?;
     } else {
         print(&format!(
-            "Dashboard of {journal}. Sign in one browser with this link, valid once:\n\n  {}\n\nCtrl-C stops the dashboard, but no bot.",
+            "Dashboard of {journal}. This link signs in one browser, once:\n\n  {}\n\nCtrl-C stops the dashboard. Bots continue.",
             link.url
         ))?;
     }

@@ -1,4 +1,4 @@
-//! Checks before a live run: `doctor`, and `notify test` for its alerts.
+//! Checks before a live run: `doctor`, and `notify test` for alert channels.
 
 use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 #[command(
     after_help = "Examples:\n  candlewick doctor\n  candlewick doctor --config config/demo.toml --json\n\n\
                   Checks the configuration, the credentials, both APIs, the clocks, the disk, the journal and the candle \
-                  files, without trading or changing anything. Exits with 5 if a check reports FAIL; warnings do not fail."
+                  files, without trading or changing anything. Exits with 5 if a check reports FAIL; warnings do not affect the exit code."
 )]
 pub(crate) struct DoctorArguments {}
 
@@ -41,7 +41,7 @@ pub(super) fn run_doctor(_arguments: &DoctorArguments, context: &Context<'_>) ->
         return Ok(Ending::Done);
     }
     let problem = format!("{failed} of {} checks failed", findings.len());
-    Err(Failure::check(problem).hint("follow the advice of each FAIL, starting with the first"))
+    Err(Failure::failed_check(problem).hint("follow the advice next to each FAIL, starting with the first"))
 }
 
 #[derive(Debug, Subcommand)]
@@ -68,15 +68,15 @@ pub(super) fn run_notify(command: &NotifyCommand, context: &Context<'_>) -> Resu
     let tested = block_on(async { Ok::<_, Failure>(test(&loaded, arguments.channel.as_deref()).await?) })?;
     let failed = tested.iter().filter(|tested| tested.problem.is_some()).count();
     let document = json!({ "failed": failed, "channels": tested });
-    show_as(&document, || to_table(&tested), context.global)?;
+    show_as(&document, || channel_table(&tested), context.global)?;
     if failed == 0 {
         return Ok(Ending::Done);
     }
     let problem = format!("{failed} of {} messages were not accepted", tested.len());
-    Err(Failure::check(problem).hint("see docs/alerts.md for the requirements of each kind of channel"))
+    Err(Failure::failed_check(problem).hint("see docs/alerts.md for the requirements of each channel"))
 }
 
-fn to_table(tested: &[ChannelTest]) -> String {
+fn channel_table(tested: &[ChannelTest]) -> String {
     let mut shown = table(["channel", "kind", "accepted", "ms", "problem"]);
     for ChannelTest { channel, kind, problem, took_ms } in tested {
         let accepted = if problem.is_none() { "yes" } else { "no" };

@@ -1,6 +1,6 @@
-//! Inspection of a journal and its bot: `status`, `watch`, `explain`, `why` and `trades`.
+//! Commands that inspect a journal and its bot: `status`, `watch`, `explain`, `why` and `trades`.
 
-use crate::arguments::{AskedTime, parse_asked};
+use crate::arguments::{RequestedTime, parse_requested_time};
 use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
@@ -23,7 +23,8 @@ use clap::builder::PossibleValuesParser;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick status\n  candlewick status --journal run.db --json\n  candlewick status --running --quiet\n\n\
-                  Money and trades are read from the journal, and the state from the running bot. Without --journal, the configured \
+                  Money and trades are read from the journal. The state is read from the running bot. Without \
+                  --journal, the configured \
                   journal is used: candlewick.db in this folder unless [journal] url is set. Other journals in this folder are listed on \
                   stderr. With --quiet, only the exit code is set."
 )]
@@ -42,11 +43,11 @@ pub(super) fn run_status(arguments: &StatusArguments, context: &Context<'_>) -> 
         show(&status, context.global)?;
     }
     if arguments.running && status.bot.is_none() {
-        return Err(Failure::check(format!("no bot is running on {}", status.journal)));
+        return Err(Failure::failed_check(format!("no bot is running on {}", status.journal)));
     }
     let problems = status.bot.as_ref().map(RunState::venue_problems).unwrap_or_default();
     if arguments.running && !problems.is_empty() {
-        return Err(Failure::check(format!(
+        return Err(Failure::failed_check(format!(
             "the bot on {} cannot trade: {}",
             status.journal,
             problems.join("; ")
@@ -58,8 +59,9 @@ pub(super) fn run_status(arguments: &StatusArguments, context: &Context<'_>) -> 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick watch\n  candlewick watch --journal run.db\n  candlewick watch --config config/demo.toml | jq 'select(.event \
-                  == \"settled\")'\n\nPrints one JSON object per line, like `live --json`, from now until the bot ends or Ctrl-C. A slow \
-                  reader never blocks the bot: skipped events are counted (\"event\":\"dropped\")."
+                  == \"settled\")'\n\nPrints one JSON object per line, like `live --json`, from now until the bot ends \
+                  or you press Ctrl-C. A slow reader never blocks the bot: skipped events are counted \
+                  (\"event\":\"dropped\")."
 )]
 pub(crate) struct WatchArguments {
     #[command(flatten)]
@@ -99,7 +101,7 @@ pub(super) fn run_watch(arguments: &WatchArguments, context: &Context<'_>) -> Re
                   unknown status, and the settlement with its verification, in UTC. --raw and --json print recorded texts unchanged."
 )]
 pub(crate) struct ExplainArguments {
-    /// Number of the trade, or its id at the venue
+    /// Number of the trade, or the venue's id of the trade
     trade: String,
     /// Print the entries, requests and responses as recorded
     #[arg(long, conflicts_with = "json")]
@@ -135,8 +137,8 @@ pub(super) fn run_explain(arguments: &ExplainArguments, context: &Context<'_>) -
 )]
 pub(crate) struct WhyArguments {
     /// Time such as 2026-01-05T12:00:00Z, or Unix seconds or milliseconds; 17:08 and "01-05 17:08" mean the last occurrence in the journal
-    #[arg(value_parser = parse_asked)]
-    time: Option<AskedTime>,
+    #[arg(value_parser = parse_requested_time)]
+    time: Option<RequestedTime>,
     /// Symbol of the bots to show
     symbol: Option<Symbol>,
     /// Name of the bot to show
@@ -164,7 +166,7 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
         let mut reader = Reader::open(&url).await?;
         let contents = read_recent(&mut reader).await?;
         let last = contents.last.line.received;
-        time.say(last, context);
+        time.print_meaning(last, context);
         let time = time.resolve_before(last).unwrap_or(last);
         let query = MomentQuery { time, symbol: *symbol, bot: bot.clone() };
         let asked = MomentRequest { query: &query, registry: context.registry, is_far: arguments.indicators };
@@ -177,8 +179,8 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
 #[command(
     after_help = "Examples:\n  candlewick trades\n  candlewick trades --last 20\n  candlewick trades --journal \
                   run.db --bot btc-rsi --state settled --since 2026-01-05\n  candlewick trades --csv > trades.csv\n\n\
-                  Prints one line per order, sorted by decision time, also while a bot is running. An order without a response counts \
-                  as of unknown status (in_doubt)."
+                  Prints one line per order, sorted by decision time, also while a bot is running. An order without a response has \
+                  an unknown status (in_doubt)."
 )]
 pub(crate) struct TradesArguments {
     #[command(flatten)]
@@ -195,20 +197,21 @@ pub(crate) struct TradesArguments {
     /// State of the trades
     #[arg(long, value_parser = PossibleValuesParser::new(TradeLine::STATES))]
     state: Option<String>,
-    /// Earliest decision time: a date, a time such as 2026-01-05T12:00:00Z or 17:08, or Unix seconds or milliseconds
-    #[arg(long, value_name = "TIME", value_parser = parse_asked)]
-    since: Option<AskedTime>,
-    /// End of the range of decision times, exclusive
-    #[arg(long, value_name = "TIME", value_parser = parse_asked)]
-    until: Option<AskedTime>,
-    /// Maximum number of trades; only the latest are listed
+    /// List only trades decided at or after this time: a date, a time such as 2026-01-05T12:00:00Z or 17:08, or Unix
+    /// seconds or milliseconds
+    #[arg(long, value_name = "TIME", value_parser = parse_requested_time)]
+    since: Option<RequestedTime>,
+    /// List only trades decided before this time
+    #[arg(long, value_name = "TIME", value_parser = parse_requested_time)]
+    until: Option<RequestedTime>,
+    /// Maximum number of trades; older trades are not listed
     #[arg(long, value_name = "COUNT")]
     last: Option<usize>,
 }
 
 pub(super) fn run_trades(arguments: &TradesArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
-    let trades = block_on(async { arguments.read(&mut Reader::open(&url).await?, context).await })?;
+    let trades = block_on(async { arguments.read_trades(&mut Reader::open(&url).await?, context).await })?;
     if context.global.json {
         print_json(&trades)?;
     } else if arguments.csv {
@@ -220,25 +223,24 @@ pub(super) fn run_trades(arguments: &TradesArguments, context: &Context<'_>) -> 
 }
 
 impl TradesArguments {
-    /// Reads only the entries of recent trades if possible, otherwise the whole journal.
-    async fn read(&self, reader: &mut Reader, context: &Context<'_>) -> Result<TradeList, AppError> {
+    async fn read_trades(&self, reader: &mut Reader, context: &Context<'_>) -> Result<TradeList, AppError> {
         let head = reader.head().await?.seq;
         if let Some(end) = reader.lines(head, 1).await?.first() {
             let end = end.line.received;
             let asked = [&self.since, &self.until];
-            asked.into_iter().flatten().for_each(|asked| asked.say(end, context));
-            let filter = self.filter(end);
+            asked.into_iter().flatten().for_each(|asked| asked.print_meaning(end, context));
+            let filter = self.to_filter(end);
             if let Some(trades) = Box::pin(filter.read_last(reader)).await? {
                 return Ok(trades);
             }
         }
         let contents = read_recent(reader).await?;
-        Ok(self.filter(contents.last.line.received).apply(&contents)?)
+        Ok(self.to_filter(contents.last.line.received).apply(&contents)?)
     }
 
-    fn filter(&self, end: Millis) -> TradeFilter {
+    fn to_filter(&self, end: Millis) -> TradeFilter {
         let Self { symbol, last, .. } = *self;
-        let moment = |asked: &Option<AskedTime>| asked.as_ref().and_then(|asked| asked.resolve_before(end));
+        let moment = |asked: &Option<RequestedTime>| asked.as_ref().and_then(|asked| asked.resolve_before(end));
         let (since, until) = (moment(&self.since), moment(&self.until));
         TradeFilter { bot: self.bot.clone(), symbol, state: self.state.clone(), since, until, last }
     }

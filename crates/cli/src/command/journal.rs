@@ -1,6 +1,6 @@
 //! `journal`: maintenance of journals.
 
-use crate::arguments::parse_length;
+use crate::arguments::parse_long_duration;
 use crate::command::inspect::to_csv;
 use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure, FailureKind};
@@ -32,9 +32,9 @@ pub(crate) enum JournalCommand {
     Backup(BackupArguments),
     /// Copy a journal without old candles and polls
     Compact(CompactArguments),
-    /// Export trades, orders and figures as files for other programs
+    /// Export trades, orders and performance figures as files for other programs
     Export(ExportArguments),
-    /// Update the SQL tables of trades, orders and figures
+    /// Update the SQL tables of trades, orders and performance figures
     Project(ProjectArguments),
 }
 
@@ -63,12 +63,12 @@ struct VerifiedJournal {
     entries: u64,
     head_hash: String,
     raw_exchanges: u64,
-    /// Requests and responses outside the hash chain, written by an earlier program version.
+    /// Number of requests and responses outside the hash chain, written by an earlier program version.
     raw_exchanges_outside: u64,
     snapshots: u64,
     /// Number of snapshots that this program cannot check, by reason.
     snapshots_not_checked: BTreeMap<String, u64>,
-    /// Last entry covered by the verified tables; `None` without tables or while they are being built.
+    /// Last entry that the verified SQL tables cover; `None` without complete tables.
     tables_up_to: Option<u64>,
     /// Data omitted by compaction; `None` for a complete journal.
     compacted: Option<Compaction>,
@@ -130,7 +130,7 @@ impl fmt::Display for VerifiedJournal {
 pub(super) fn describe_compaction(compaction: &Compaction) -> String {
     let Compaction { of, since, candles, exchanges, .. } = compaction;
     format!(
-        "compacted from {} entries, the last with the hash {}: {candles} candles and {exchanges} raw exchanges before {} omitted",
+        "compacted from {} entries (hash of the last entry: {}); omitted {candles} candles and {exchanges} raw exchanges before {}",
         of.seq,
         of.hash,
         utc(*since)
@@ -140,9 +140,9 @@ pub(super) fn describe_compaction(compaction: &Compaction) -> String {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick journal backup 2026-01-05.db\n  candlewick journal backup /mnt/safe/run.db --journal run.db --json\n\n\
-                  The copy is consistent, also while a bot is running; copying the file by other means misses entries in the -wal \
-                  file. It is verified before it gets its name, is readable only by its owner, and is not locked: pass it to \
-                  --journal to read or continue it. Existing files are never replaced. Use pg_dump for a journal in PostgreSQL."
+                  The copy is consistent, even while a bot is running. Other means of copying miss the entries in the \
+                  -wal file. The copy is verified and readable only by its owner. To read or continue the copy, pass \
+                  its name to --journal. Existing files are never replaced. Use pg_dump for a journal in PostgreSQL."
 )]
 pub(crate) struct BackupArguments {
     /// File to create
@@ -176,18 +176,20 @@ fn show_copy(
     let rest =
         missing.as_ref().map(|missing| format!("\n{}", describe_compaction(missing))).unwrap_or_default();
     let name = file.display();
-    let text = format!("{name}: {entries} entries, verified; the last has the hash {head_hash}{rest}");
+    let text = format!("{name}: {entries} entries, verified; the last entry has the hash {head_hash}{rest}");
     show_as(&CopiedJournal { file, entries, head_hash, missing }, || text, context.global)
 }
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick journal compact small.db --keep 90d\n  candlewick journal compact small.db --keep 30d --journal run.db --json\n\n\
-                  Omits candles, and raw exchanges that are not about trades (lists, wallets), if they are older than --keep at the last \
-                  entry. Trades, decisions, rejections, settlements, notes and exchanges about trades are retained unchanged. The first entry of \
-                  the copy refers to the original by its hash and lists what was omitted; the rest has a hash chain of its own for \
-                  `journal verify`. The copy is tested before it gets its name: a start from it continues with the same money, trades, limits and \
-                  verdicts. The original is not changed; keep it if you need proof of the omitted data. Commands that need old \
+                  Omits candles, and raw exchanges that are not about trades (lists, wallets), if they are more than \
+                  --keep older than the last entry. Trades, decisions, rejections, settlements, notes and exchanges \
+                  about trades are retained unchanged. The first entry of the \
+                  copy contains the hash of the original and lists the omitted data; the other entries have a new hash \
+                  chain for `journal verify`. The copy is tested: a start from the copy continues with the same money, \
+                  trades, limits and verdicts. The original is not changed; keep it if you need proof of the omitted \
+                  data. Commands that need old \
                   candles (`parity`, `why`, the indicators of `explain`) report that they were omitted.\n\nStop the bot first, or compact a \
                   backup. Journals in PostgreSQL cannot be compacted."
 )]
@@ -195,7 +197,7 @@ pub(crate) struct CompactArguments {
     /// File to create
     file: PathBuf,
     /// Maximum age of retained candles and polls, such as 12h, 90d or 12w
-    #[arg(long, value_name = "LENGTH", value_parser = parse_length, default_value = "90d")]
+    #[arg(long, value_name = "LENGTH", value_parser = parse_long_duration, default_value = "90d")]
     keep: Millis,
     #[command(flatten)]
     journal: JournalArguments,
@@ -217,7 +219,7 @@ fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<En
             "{} is writing {url}: stop it, or compact a copy made by `candlewick journal backup`",
             lease.holder
         );
-        return Err(Failure::new(FailureKind::JournalHeld, problem));
+        return Err(Failure::new(FailureKind::JournalInUse, problem));
     }
     let (compaction, verified) = block_on(async {
         compact_journal(&url, &arguments.file, arguments.keep).await.map_err(unwrap_journal_error)
@@ -225,7 +227,7 @@ fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<En
     show_copy(&arguments.file, &verified, Some(compaction), context)
 }
 
-/// Unwraps journal errors, so that a read error is not reported as a write error.
+/// Unwraps a journal error, so that a read error is not reported as a write error.
 fn unwrap_journal_error(error: RuntimeError) -> Failure {
     match error {
         RuntimeError::Journal(error) => error.into(),
@@ -237,21 +239,21 @@ fn unwrap_journal_error(error: RuntimeError) -> Failure {
 #[command(
     after_help = "Examples:\n  candlewick journal export january\n  candlewick journal export january --format ndjson --journal run.db\n\n\
                   Creates a folder with `trades` (opened trades) and `intents` (all orders), with the keys of `trades --json`, and \
-                  `figures.json`, the output of `report --json`. The folder appears only when complete; an existing one is never changed. A \
-                  running bot is not disturbed."
+                  `figures.json`, the output of `report --json`. The folder appears only when complete; an existing \
+                  folder is never changed. A running bot is not affected."
 )]
 pub(crate) struct ExportArguments {
     /// Folder to create
     folder: PathBuf,
     /// Format of trades and orders
-    #[arg(long, value_enum, default_value_t = Format::Csv)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
+    format: ExportFormat,
     #[command(flatten)]
     journal: JournalArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ExportFormat {
     /// Comma-separated values with a header
     Csv,
     /// One JSON document per line
@@ -281,7 +283,7 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     let runs = block_on(async { RecordedRuns::read(&mut Reader::open(&url).await?, None).await })?;
     let figures = serde_json::to_string_pretty(&RecordedReport::new(runs, Vec::new()).report);
     let figures = figures.map_err(Failure::unexpected)?;
-    let ending = if arguments.format == Format::Csv { "csv" } else { "ndjson" };
+    let ending = if arguments.format == ExportFormat::Csv { "csv" } else { "ndjson" };
     let files = [
         (format!("trades.{ending}"), serialize_lines(&trades, arguments.format)?),
         (format!("intents.{ending}"), serialize_lines(&every.iter().collect::<Vec<_>>(), arguments.format)?),
@@ -295,8 +297,8 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     show_as(&ExportSummary { folder, trades, intents }, text, context.global)
 }
 
-fn serialize_lines(lines: &[&TradeLine], format: Format) -> Result<String, Failure> {
-    if format == Format::Csv {
+fn serialize_lines(lines: &[&TradeLine], format: ExportFormat) -> Result<String, Failure> {
+    if format == ExportFormat::Csv {
         return to_csv(lines);
     }
     let mut text = String::new();

@@ -1,11 +1,11 @@
 //! `live`: runs the bots against a venue, embedded or over the network.
 
-use crate::arguments::{parse_journal, parse_span, parse_speed};
+use crate::arguments::{parse_journal, parse_short_duration, parse_speed};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Header, ReadyRun, RunDescription, Screen, run_until_stopped};
-use crate::progress::Terminal;
+use crate::live::{self, Header, OutputDetail, ReadyRun, RunDescription, Screen, run_until_stopped};
+use crate::progress::StderrBars;
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney, journal_url};
@@ -41,36 +41,35 @@ pub(crate) struct LiveArguments {
     /// Name of a broker that is built into this program
     #[arg(long, value_name = "NAME", conflicts_with = "sandbox")]
     pub(crate) broker: Option<String>,
-    /// Speed of the embedded venue, as a factor of real time; max runs it in lock-step with the bots
-    /// and ends the run with the candles
+    /// Speed of the embedded venue, as a factor of real time; max runs venue and bots in lock-step and ends the run
+    /// with the last candle
     #[arg(long, requires = "sandbox", value_name = "N|max", value_parser = parse_speed)]
     pub(crate) speed: Option<SandboxSpeed>,
     /// Stop opening trades after this much real time, such as 1h, and end once all trades are settled
-    #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]
+    #[arg(long = "for", value_name = "SPAN", value_parser = parse_short_duration)]
     pub(crate) run_for: Option<Millis>,
     /// Wait for an unreachable venue instead of ending with exit code 4; Ctrl-C ends the wait
     #[arg(long, conflicts_with = "sandbox")]
     pub(crate) wait: bool,
-    /// Trade all candles of the embedded venue, as a backtest does, and stop at the last one
+    /// Trade all candles of the embedded venue, as a backtest does, and stop at the last candle
     #[arg(long, requires = "sandbox")]
     pub(crate) until_end: bool,
     /// Trade with real money; also requires CANDLEWICK_ALLOW_REAL=yes
     #[arg(long, conflicts_with = "sandbox")]
     pub(crate) real: bool,
-    /// Candles of the embedded venue, repeatable: a file SYMBOL_INTERVAL.csv (or .parquet),
-    /// SYMBOL@INTERVAL=PATH, or a catalog series SYMBOL@INTERVAL
+    /// Candles of the embedded venue; repeatable. A file SYMBOL_INTERVAL.csv or .parquet, SYMBOL@INTERVAL=PATH, or a
+    /// catalog series SYMBOL@INTERVAL
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) data: Vec<String>,
-    /// Rule file to trade instead of the configured bots: one bot per symbol of --data, on its
-    /// longest candles
+    /// Rule file to trade instead of the configured bots. Each symbol of --data gets one bot, on the symbol's longest
+    /// candles
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// External signals: a CSV list of times, reloaded when it changes, or - for JSON Lines on
-    /// standard input
+    /// External signals: a CSV list of timed signals, reloaded when the file changes, or - for JSON Lines on standard
+    /// input
     #[arg(long, value_name = "FILE|-")]
     pub(crate) signals: Option<String>,
-    /// Show a full-screen view of money, trades, bots, limits and log, with keys to halt, resume
-    /// and quit
+    /// Show a full-screen view of money, trades, bots, limits and log, with keys to halt, resume and quit
     #[arg(long)]
     pub(crate) tui: bool,
     /// CSV file for the trades
@@ -104,24 +103,23 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     if arguments.tui {
         context.log.form.set_json(false);
     } else {
-        context.write_log_as(&loaded.config.log);
+        context.set_log_format(&loaded.config.log);
     }
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
     loaded.check_mode(real).map_err(Problems::from)?;
     if arguments.real && loaded.config.account.mode == Mode::Demo {
-        let problem =
-            "--real requests real money, but the wallet is the demo one: omit --real, or set it to \"real\"";
+        let problem = "--real requires a real wallet: omit --real, or set the mode \"real\"";
         return Err(Problems::from(loaded.problem("account.mode", problem).value("\"demo\"")).into());
     }
     let bots = BotSet::build(&loaded, context.registry)?;
     let stopwatch = Stopwatch::start();
-    let outcome = match live::complete(run_bots(arguments, &loaded, bots, context))? {
+    let outcome = match live::run_to_completion(run_bots(arguments, &loaded, bots, context))? {
         ControlFlow::Continue(outcome) => outcome,
         ControlFlow::Break(ending) => return Ok(ending),
     };
     let shown = (arguments.trades.as_deref(), context.global.json);
-    let ending = live::report(outcome, &loaded, shown, stopwatch.elapsed());
-    context.say(&describe_next_commands(arguments, &loaded, context)?);
+    let ending = live::show_report(outcome, &loaded, shown, stopwatch.elapsed());
+    context.print_notice(&describe_next_commands(arguments, &loaded, context)?);
     ending
 }
 
@@ -131,8 +129,7 @@ fn describe_next_commands(
     context: &Context<'_>,
 ) -> Result<String, Failure> {
     if arguments.sandbox && arguments.journal.is_none() {
-        let text =
-            "not recorded; add --journal run.db to inspect a run later (status, trades, report, dashboard)";
+        let text = "this run was not recorded; add --journal run.db to record and inspect a run";
         return Ok(text.to_owned());
     }
     let url = journal_url(loaded).map_err(Problems::from)?;
@@ -146,7 +143,7 @@ struct Venue {
     connection: Connection,
     journal: JournalSession,
     control: ControlChannel,
-    /// Time span of the candles, and the server, if the venue is embedded.
+    /// Candle time span and server of the embedded venue; `None` for other venues.
     embedded: Option<(Range<Millis>, RunningSandbox)>,
 }
 
@@ -159,7 +156,7 @@ async fn run_bots(
     // Created first, so that no interrupt is lost.
     let mut interrupt = Interrupt::new()?;
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
-    let read_again = live::read_again(context, base_and_flags(arguments), real);
+    let read_again = live::build_reloader(context, base_and_flags(arguments), real);
     let venue = if arguments.sandbox {
         start_embedded(arguments, loaded, &bots, context).await?
     } else {
@@ -171,7 +168,7 @@ async fn run_bots(
     let Venue { description, connection, journal, control, embedded } = venue;
     let candles = embedded.as_ref().map(|(candles, _)| candles.clone());
     let end = candles.as_ref().filter(|_| connection.until.is_none()).map(|candles| candles.end);
-    let header = header(arguments, loaded, context, (description, candles))?;
+    let header = build_header(arguments, loaded, context, (description, candles))?;
     let over = end.map(|end| tokio::spawn(warn_after_last_candle(Arc::clone(&connection.clock), end)));
     let outcome = run_until_stopped(ReadyRun {
         loaded,
@@ -180,7 +177,7 @@ async fn run_bots(
         connection,
         journal,
         control,
-        screen: screen(arguments, loaded, context).with_header(header),
+        screen: build_screen(arguments, loaded, context).with_header(header),
         is_full_screen: arguments.tui,
         interrupt,
         run_for: arguments.run_for,
@@ -209,7 +206,7 @@ async fn connect(
         connect_remote(loaded)?
     };
     if arguments.wait {
-        // Waits before locking the journal, so that other processes can use it in the meantime.
+        // Waits before locking the journal, so that other processes can use the journal in the meantime.
         let announce = |text: &str| context.log.print(text);
         tokio::select! {
             () = wait_for_venue(&connection, &loaded.config.bots, &announce) => {}
@@ -240,7 +237,7 @@ async fn start_embedded(
     } else {
         (JournalSession::None, ControlChannel::closed())
     };
-    let Embedded { running, connection, start, end } = embedded(arguments, loaded, bots, context).await?;
+    let Embedded { running, connection, start, end } = start_sandbox(arguments, loaded, bots, context).await?;
     tracing::info!(url = running.base_url, start = String::from(StartTime(start)), "embedded venue ready");
     let sandbox = &loaded.config.sandbox;
     let description = live::describe_sandbox(&running.base_url, sandbox.speed, &sandbox.faults);
@@ -250,16 +247,16 @@ async fn start_embedded(
 async fn warn_after_last_candle(clock: Arc<dyn Clock>, end: Millis) {
     // Waits a minute, because the last candle is received and traded shortly after its close.
     drop(clock.sleep_until(end + Millis::MINUTE).await);
-    tracing::warn!("the venue has no more candles and no trades will open; press Ctrl-C to end the run");
+    tracing::warn!("the venue has no more candles, so no trades will open; press Ctrl-C to end the run");
 }
 
-async fn embedded(
+async fn start_sandbox(
     arguments: &LiveArguments,
     loaded: &Loaded,
     bots: &BotSet,
     context: &Context<'_>,
 ) -> Result<Embedded, Failure> {
-    let stock = candles::load(loaded, &candles::ALWAYS, &Terminal(context.global))?;
+    let stock = candles::load(loaded, &candles::ALWAYS, &StderrBars(context.global))?;
     for notice in &stock.notices {
         tracing::warn!("{notice}");
     }
@@ -286,14 +283,14 @@ async fn embedded(
     Ok(embedded)
 }
 
-/// Hides decisions at maximum speed, because there are too many to read.
-fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
+/// Builds the console screen. At maximum speed, it hides decisions, because there are too many to read.
+fn build_screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
     let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
-    let detail = if is_full_speed || context.global.json { Detail::Trades } else { Detail::All };
+    let detail = if is_full_speed || context.global.json { OutputDetail::Trades } else { OutputDetail::All };
     Screen::new(detail, loaded, context)
 }
 
-fn header(
+fn build_header(
     arguments: &LiveArguments,
     loaded: &Loaded,
     context: &Context<'_>,
@@ -308,7 +305,7 @@ fn header(
         RunDescription {
             venue,
             wallet: if loaded.config.account.mode == Mode::Real { "REAL MONEY" } else { "demo" },
-            begins: candles.as_ref().map(|candles| candles.start),
+            starts_at: candles.as_ref().map(|candles| candles.start),
             candles: candles.map(|candles| {
                 let span = live::describe_candles(loaded.config.sandbox.speed, candles, arguments.until_end);
                 span + &live::describe_variant_count(&loaded.config.variants)

@@ -36,8 +36,7 @@ use clap_complete::Shell;
 use console::Term;
 use std::fmt::Write as _;
 
-/// Headings of the help with their commands, in the order of [`Command`].
-const GROUPS: [(&str, &[&str]); 6] = [
+const HELP_GROUPS: [(&str, &[&str]); 6] = [
     ("Research", &["backtest", "sweep", "walk-forward", "monte-carlo", "sensitivity", "tune", "edge"]),
     ("Trade", &["live", "paper", "sandbox", "halt", "resume", "signal", "reload", "resolve"]),
     ("Inspect", &["status", "watch", "dashboard", "explain", "why", "trades", "report", "parity", "journal"]),
@@ -46,14 +45,14 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Setup", &["config", "config init", "doctor", "notify", "completions", "man"]),
 ];
 
-const DEFAULT_COLUMNS: usize = 100;
+const DEFAULT_HELP_COLUMNS: usize = 100;
 
-/// Commands of the program, in the order of [`GROUPS`].
+/// Commands of the program, in the same order as in [`HELP_GROUPS`].
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Replay stored candles through the configured bots
     Backtest(backtest::BacktestArguments),
-    /// Search a bot's parameters over stored candles, on all cores; can be resumed
+    /// Search a bot's parameters on stored candles, using all cores; resumable
     Sweep(sweep::SweepArguments),
     /// Optimize a bot's parameters on past candles and test them on later ones, window by window
     WalkForward(walk_forward::WalkForwardArguments),
@@ -61,7 +60,7 @@ pub(crate) enum Command {
     MonteCarlo(monte_carlo::MonteCarloArguments),
     /// Repeat a backtest with other latencies, payouts and price paths, and under stress
     Sensitivity(sensitivity::SensitivityArguments),
-    /// Check, sweep and walk-forward test a rule, and show the verdict and the next step on one page
+    /// Check a rule, search its parameters, test it walk-forward, and report the verdict and the next step
     Tune(tune::TuneArguments),
     /// Compute edge statistics: break-even, trades needed, risk of ruin, verdict
     #[command(subcommand)]
@@ -70,13 +69,13 @@ pub(crate) enum Command {
     Live(live::LiveArguments),
     /// Simulate trades of the bots on a venue's live candles and prices, without a trading token
     Paper(paper::PaperArguments),
-    /// Serve both HTTP APIs of a venue from stored candles, with a demo wallet, for any client
+    /// Serve a venue's two HTTP APIs from stored candles, with a demo wallet, for any client
     Sandbox(sandbox::SandboxArguments),
     /// Stop a bot from opening trades, now or at its next start
     Halt(control::HaltArguments),
     /// Let a halted bot open trades again, and reset its drawdown peak and loss streak
     Resume(control::ResumeArguments),
-    /// Send a signal to a running bot; the same rules apply as to its strategy's signals
+    /// Send a signal to a running bot; the limits for strategy signals apply
     Signal(signal::SignalArguments),
     /// Reload the settings of a running bot; only limits and [runtime] settings may change
     Reload(control::ReloadArguments),
@@ -88,7 +87,7 @@ pub(crate) enum Command {
     Watch(inspect::WatchArguments),
     /// Serve the web dashboard of a bot: candles, trades, equity, verdicts, limits; halt and resume
     Dashboard(dashboard::DashboardArguments),
-    /// Explain a trade, from the candles before it to its settlement
+    /// Explain a trade, from the candles before the decision to the settlement
     Explain(inspect::ExplainArguments),
     /// Explain why no trade was opened at a given time
     Why(inspect::WhyArguments),
@@ -136,10 +135,11 @@ pub(crate) fn help_template() -> String {
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let program = Command::augment_subcommands(clap::Command::new("candlewick"));
-    let width = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or_default();
-    let columns = terminal_columns(&Term::stdout()).unwrap_or(DEFAULT_COLUMNS);
+    let all_names = HELP_GROUPS.iter().flat_map(|(_, names)| *names);
+    let width = all_names.map(|name| name.len()).max().unwrap_or_default();
+    let columns = terminal_columns(&Term::stdout()).unwrap_or(DEFAULT_HELP_COLUMNS);
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
-    for (heading, names) in GROUPS {
+    for (heading, names) in HELP_GROUPS {
         let _ = writeln!(text, "{header}{heading}:{header:#}");
         for name in names {
             let Some(about) = find_summary(&program, name) else { continue };
@@ -221,7 +221,7 @@ mod tests {
         let mut program = Program::command();
         let help = program.render_help().to_string();
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
-        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let grouped: Vec<&str> = HELP_GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
         let own = grouped.iter().copied().filter(|name| !name.contains(' ') && *name != "man");
         let commands = program.get_subcommands().map(clap::Command::get_name);
         let commands = commands.filter(|name| !["help", "man"].contains(name));
@@ -232,7 +232,7 @@ mod tests {
                 None => assert!(name == "man" && cfg!(not(feature = "man")), "{name}"),
             }
         }
-        for (heading, _) in GROUPS {
+        for (heading, _) in HELP_GROUPS {
             assert!(help.contains(&format!(" {heading}: ")), "{heading}: {help}");
         }
     }

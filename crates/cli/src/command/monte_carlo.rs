@@ -1,11 +1,11 @@
-//! `monte-carlo`: the distribution of backtest results over reordered candles or trades.
+//! `monte-carlo`: simulates the distribution of backtest results by resampling candles or trades.
 
 use crate::arguments::CandleArguments;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
-use crate::progress::Terminal;
-use crate::search::{PlannedArguments, ShardArguments, keep_rows, run_watched, write_row_plan};
+use crate::progress::StderrBars;
+use crate::search::{PlannedArguments, ShardArguments, run_rows, write_row_plan, write_shard_rows};
 use candlewick_app::monte_carlo::{MonteCarloPlan, MonteCarloTerms, PreparedMonteCarlo, Resampling};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_report::monte_carlo::{MonteCarloReport, MonteCarloTermsReport, write_paths};
@@ -20,30 +20,31 @@ use std::path::PathBuf;
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "Examples:\n  candlewick monte-carlo --config my.toml --data BTCUSDT_1m.csv\n  candlewick monte-carlo \
-                  --resample trades --paths 10000 --block 5\n\nEach path consists of blocks drawn with replacement (stationary \
-                  bootstrap): of candles, whose moves are chained and traded again by the bots, or of trades with their recorded \
-                  stakes and profits. Paths are reproducible by seed.\n\nOn several machines: run monte-carlo plan --shards 4 ... once, monte-carlo run --plan plan.json --shard N on each machine, and \
-                  monte-carlo merge --plan plan.json next to all shard-N.jsonl files."
+                  --resample trades --paths 10000 --block 5\n\nEach path consists of blocks drawn with replacement \
+                  (stationary bootstrap). Blocks of candles are chained, and the bots trade the path again. Blocks of \
+                  trades keep the recorded stakes and profits. Paths are reproducible by seed.\n\nTo use several \
+                  machines, run monte-carlo plan once and monte-carlo run on each machine. Copy all shard-N.jsonl \
+                  files next to plan.json and run monte-carlo merge."
 )]
 pub(crate) struct MonteCarloArguments {
     #[command(subcommand)]
-    step: Option<Step>,
+    step: Option<ShardStep>,
     #[command(flatten)]
-    own: Box<OwnArguments>,
+    own: Box<MonteCarloOptions>,
 }
 
 #[derive(Debug, Args)]
-struct OwnArguments {
+struct MonteCarloOptions {
     #[command(flatten)]
     candles: CandleArguments,
     /// Data to resample: candles (the bots trade each path) or trades (as recorded)
     #[arg(long, value_name = "WHAT", default_value_t = Resampling::Candles)]
     resample: Resampling,
-    /// Number of paths
+    /// Number of simulated paths
     #[arg(long, value_name = "N", default_value = "1000")]
     paths: NonZeroU64,
-    /// Mean block length, in candles or trades [default: method of Politis and White (2004), applied
-    /// to the size of moves or the return of trades]
+    /// Mean block length, in candles or trades [default: method of Politis and White (2004), applied to move sizes or
+    /// trade returns]
     #[arg(long, value_name = "N")]
     block: Option<f64>,
     /// Random seed
@@ -58,7 +59,7 @@ struct OwnArguments {
 }
 
 #[derive(Debug, Subcommand)]
-enum Step {
+enum ShardStep {
     /// Split the paths into shards for several machines and write plan.json
     #[command(
         after_help = "Example:\n  candlewick monte-carlo plan --shards 4 --config my.toml --paths 10000"
@@ -68,7 +69,7 @@ enum Step {
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
-        own: Box<OwnArguments>,
+        own: Box<MonteCarloOptions>,
     },
     /// Run one shard of a plan and write its complete results to shard-N.jsonl
     #[command(after_help = "Example:\n  candlewick monte-carlo run --plan monte-carlo/plan.json --shard 2")]
@@ -87,51 +88,51 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
             let (prepared, folder) = arguments.own.prepare(context)?;
             let all = 0..prepared.terms.paths;
             let write = |rows: Vec<PathRow>| finish((&prepared, &folder), &rows, Vec::new(), context);
-            run_watched(context, |proceed| prepared.run(all, proceed), write)
+            run_rows(context, |proceed| prepared.run(all, proceed), write)
         }
-        Some(Step::Plan { shards, own }) => {
+        Some(ShardStep::Plan { shards, own }) => {
             let (prepared, folder) = own.prepare(context)?;
             let plan = prepared.plan(shards.get())?;
             write_row_plan((&plan, &folder), (PlannedCommand::MonteCarlo, "paths"), context)
         }
-        Some(Step::Run(ShardArguments { shard, planned })) => run_shard(*shard, planned, context),
-        Some(Step::Merge { planned }) => {
-            let (path, folder, others) = planned.locate(PlannedCommand::MonteCarlo, context)?;
+        Some(ShardStep::Run(ShardArguments { shard, planned })) => run_shard(*shard, planned, context),
+        Some(ShardStep::Merge { planned }) => {
+            let (path, folder, others) = planned.locate_plan(PlannedCommand::MonteCarlo, context)?;
             let plan = MonteCarloPlan::read(&path, PlannedCommand::MonteCarlo)?;
             let (rows, ran_by) = plan.gather(&ResultFolder::open(&folder)?, others)?;
-            let place = (path.as_path(), planned.place());
-            let progress = Terminal(context.global);
+            let place = (path.as_path(), planned.to_plan_place());
+            let progress = StderrBars(context.global);
             let (prepared, differences) = plan.prepare(place, others, context.registry, &progress)?;
-            context.note_all(differences.noted);
+            context.print_notes(differences.noted);
             let notices = [differences.allowed, ran_by].concat();
             finish((&prepared, &ResultFolder::open(&folder)?), &rows, notices, context)
         }
     }
 }
 
-impl OwnArguments {
+impl MonteCarloOptions {
     fn prepare<'a>(&self, context: &Context<'a>) -> Result<(PreparedMonteCarlo<'a>, ResultFolder), Failure> {
         let Self { resample: resampling, block, seed, threads, .. } = *self;
-        let (paths, candles) = (self.paths.get(), self.candles.choice());
+        let (paths, candles) = (self.paths.get(), self.candles.to_candle_choice());
         let terms = MonteCarloTerms { resampling, paths, block, seed, threads, candles };
-        let progress = Terminal(context.global);
+        let progress = StderrBars(context.global);
         let prepared = terms.prepare(&context.global.config, context.registry, &progress)?;
         Ok((prepared, ResultFolder::open(&self.out)?))
     }
 }
 
 fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (path, folder, others) = planned.locate(PlannedCommand::MonteCarlo, context)?;
+    let (path, folder, others) = planned.locate_plan(PlannedCommand::MonteCarlo, context)?;
     let plan = MonteCarloPlan::read(&path, PlannedCommand::MonteCarlo)?;
     let paths = plan.runs(number)?;
-    let place = (path.as_path(), planned.place());
-    let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
-    context.note_all(differences.allowed.iter().chain(&differences.noted));
+    let place = (path.as_path(), planned.to_plan_place());
+    let (prepared, differences) = plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
+    context.print_notes(differences.allowed.iter().chain(&differences.noted));
     let shard = (number, &prepared.identity);
     let keep = |rows: Vec<PathRow>| {
-        keep_rows((&plan, &folder), shard, (&rows, "paths finished"), &differences.allowed, context)
+        write_shard_rows((&plan, &folder), shard, (&rows, "paths finished"), &differences.allowed, context)
     };
-    run_watched(context, |proceed| prepared.run(paths, proceed), keep)
+    run_rows(context, |proceed| prepared.run(paths, proceed), keep)
 }
 
 fn finish(

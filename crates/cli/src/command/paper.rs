@@ -1,10 +1,10 @@
-//! `paper`: simulated trades on the venue's candles and prices.
+//! `paper`: simulates trades on the venue's live candles and prices.
 
-use crate::arguments::{parse_journal, parse_span};
+use crate::arguments::{parse_journal, parse_short_duration};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Header, ReadyRun, RunDescription, Screen, run_until_stopped};
+use crate::live::{self, Header, OutputDetail, ReadyRun, RunDescription, Screen, run_until_stopped};
 use candlewick_app::bots::BotSet;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney, journal_url};
 use candlewick_app::live::{JournalSession, Outcome, ReadAgain, connect_paper};
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 )]
 pub(crate) struct PaperArguments {
     /// Stop opening trades after this much real time, such as 1h, and end once all trades are settled
-    #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]
+    #[arg(long = "for", value_name = "SPAN", value_parser = parse_short_duration)]
     run_for: Option<Millis>,
     /// CSV file for the trades
     #[arg(long, value_name = "FILE")]
@@ -32,7 +32,7 @@ pub(crate) struct PaperArguments {
     journal: Option<String>,
 }
 
-const DEFAULT_JOURNAL: &str = "sqlite://candlewick-paper.db";
+const DEFAULT_JOURNAL_URL: &str = "sqlite://candlewick-paper.db";
 
 pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let flags = |journal: Option<&str>| -> Vec<Flag> {
@@ -41,16 +41,17 @@ pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<E
     let mut journal = flags(arguments.journal.as_deref());
     let mut loaded = Loaded::read(&context.global.config, Base::Bare, journal.clone())?;
     if !loaded.is_set("journal.url") {
-        journal = flags(Some(DEFAULT_JOURNAL));
+        journal = flags(Some(DEFAULT_JOURNAL_URL));
         loaded = Loaded::read(&context.global.config, Base::Bare, journal.clone())?;
     }
-    context.write_log_as(&loaded.config.log);
-    let read_again = live::read_again(context, (Base::Bare, journal), RealMoney::NotAsked);
+    context.set_log_format(&loaded.config.log);
+    let read_again = live::build_reloader(context, (Base::Bare, journal), RealMoney::NotAsked);
     loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
     let bots = BotSet::build(&loaded, context.registry)?;
     let stopwatch = Stopwatch::start();
-    let outcome = live::complete(run_bots(arguments, &loaded, (bots, read_again), context))?;
-    live::report(outcome, &loaded, (arguments.trades.as_deref(), context.global.json), stopwatch.elapsed())
+    let outcome = live::run_to_completion(run_bots(arguments, &loaded, (bots, read_again), context))?;
+    let shown = (arguments.trades.as_deref(), context.global.json);
+    live::show_report(outcome, &loaded, shown, stopwatch.elapsed())
 }
 
 async fn run_bots(
@@ -61,13 +62,13 @@ async fn run_bots(
 ) -> Result<Outcome, Failure> {
     let interrupt = Interrupt::new()?;
     let url = journal_url(loaded).map_err(Problems::from)?;
-    let screen = Screen::new(Detail::All, loaded, context).with_header(Header::new(
+    let screen = Screen::new(OutputDetail::All, loaded, context).with_header(Header::new(
         loaded,
         context.registry,
         RunDescription {
             venue: format!("prices {}", live::describe_address(&loaded.config.broker.client.price_url)),
             wallet: "paper (simulated trades)",
-            begins: None,
+            starts_at: None,
             candles: None,
             journal: Some(url.to_string()),
             arguments: live::journal_arguments(Some(&url), &[]),

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  candlewick report\n  candlewick \
                   report --journal run.db --run 2 --html report.html\n  candlewick report --compare before.html after.html\n\n\
-                  Shows the figures of a backtest for all runs of a journal, or for the trades of one run. The hash is that of the last \
-                  entry; times are venue times. --compare accepts journals and pages written with --html, of backtests and live runs.")]
+                  Shows the figures of a backtest for all runs of a journal, or for the trades of one run. The hash is the hash of the last \
+                  entry. Times are venue times. --compare accepts journals and pages written with --html, of backtests and live runs.")]
 pub(crate) struct ReportArguments {
     #[command(flatten)]
     journal: JournalArguments,
@@ -37,7 +37,7 @@ pub(super) fn run_report(arguments: &ReportArguments, context: &Context<'_>) -> 
         return compare([first, second], arguments, context);
     }
     let (_, url) = arguments.journal.load(context)?;
-    let recorded = read(&url, arguments.run, arguments.html.is_some())?;
+    let recorded = read_report(&url, arguments.run, arguments.html.is_some())?;
     if let Some(path) = &arguments.html {
         write_page(path, &recorded.report, recorded.page())?;
     }
@@ -49,7 +49,7 @@ pub(super) fn write_page(path: &Path, report: &RunReport, parts: PageParts<'_>) 
     write_file("--html", path, |file| write_run_page(&page, file))
 }
 
-fn read(url: &JournalUrl, run: Option<u64>, has_candles: bool) -> Result<RecordedReport, Failure> {
+fn read_report(url: &JournalUrl, run: Option<u64>, has_candles: bool) -> Result<RecordedReport, Failure> {
     block_on(async {
         let mut reader = Reader::open(url).await?;
         let part = RecordedRuns::read(&mut reader, run).await?;
@@ -64,13 +64,13 @@ fn read_run(name: &str) -> Result<ParsedRun, Failure> {
         let text = fs::read_to_string(path)
             .map_err(|error| Failure::configuration(format!("--compare {name}: {error}")))?;
         return ParsedRun::from_page(&text).ok_or_else(|| {
-            let problem = anyhow::anyhow!("--compare {name}: not a report page");
-            let help = "write one with `backtest --html FILE` or `report --html FILE`";
+            let problem = anyhow::anyhow!("--compare {name}: the file is not a report page");
+            let help = "write a report page with `backtest --html FILE` or `report --html FILE`";
             Failure::new(FailureKind::Data, problem).hint(help)
         });
     }
     let url: JournalUrl = parse_journal(name).map_err(Failure::configuration)?.parse()?;
-    let recorded = read(&url, None, false)?;
+    let recorded = read_report(&url, None, false)?;
     Ok(ParsedRun::from_run_page(&build_page(&recorded.report, recorded.page())?))
 }
 
@@ -106,5 +106,5 @@ pub(super) fn run_parity(arguments: &ParityArguments, context: &Context<'_>) -> 
     if report.ok {
         return Ok(Ending::Done);
     }
-    Err(Failure::check(report.problem()).hint(report.advice()))
+    Err(Failure::failed_check(report.problem()).hint(report.advice()))
 }

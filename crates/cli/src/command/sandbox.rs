@@ -6,7 +6,7 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::interrupt::Interrupt;
 use crate::live;
 use crate::output::{print, print_json_line};
-use crate::progress::Terminal;
+use crate::progress::StderrBars;
 use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
 use candlewick_app::live::ServedSandbox;
@@ -34,7 +34,8 @@ pub(crate) struct SandboxArguments {
     /// Faults: none, mixed, all, or a list such as errors:0.2,latency:300ms
     #[arg(long, value_name = "PROFILE")]
     faults: Option<FaultProfile>,
-    /// Candles, repeatable: a file SYMBOL_INTERVAL.csv (or .parquet), SYMBOL@INTERVAL=PATH, or a catalog series SYMBOL@INTERVAL
+    /// Candle source; repeatable. A file SYMBOL_INTERVAL.csv or .parquet, SYMBOL@INTERVAL=PATH, or a catalog series
+    /// SYMBOL@INTERVAL
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
     /// Initial venue time: a date, an ISO 8601 time, or Unix seconds or milliseconds
@@ -44,7 +45,7 @@ pub(crate) struct SandboxArguments {
 
 pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let loaded = Loaded::read(&context.global.config, Base::Sandbox, to_flags(arguments))?;
-    context.write_log_as(&loaded.config.log);
+    context.set_log_format(&loaded.config.log);
     loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
     let mut settings = loaded.config.sandbox.clone();
     if !loaded.is_set("sandbox.speed") {
@@ -52,7 +53,7 @@ pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result
     }
     settings.check()?;
     let series = candles::collect_candles(
-        &candles::load(&loaded, &candles::ALWAYS, &Terminal(context.global))?.series,
+        &candles::load(&loaded, &candles::ALWAYS, &StderrBars(context.global))?.series,
     );
     let runtime = start_workers()?;
     runtime.block_on(serve(settings, series, &loaded, context))

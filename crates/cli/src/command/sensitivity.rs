@@ -1,11 +1,11 @@
-//! `sensitivity`: the effect of latency, payout, price path and stress on a backtest.
+//! `sensitivity`: measures the effect of latency, payout, price path and stress on a backtest.
 
 use crate::arguments::CandleArguments;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
-use crate::progress::{Terminal, with_spinner};
-use crate::search::{PlannedArguments, ShardArguments, keep_rows, run_watched, write_row_plan};
+use crate::progress::{StderrBars, with_spinner};
+use crate::search::{PlannedArguments, ShardArguments, run_rows, write_row_plan, write_shard_rows};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_app::sensitivity::{PreparedSensitivity, SensitivityPlan, SensitivityTerms};
 use candlewick_report::sensitivity::{SensitivityReport, SensitivityTermsReport, write_points};
@@ -22,18 +22,18 @@ use std::path::PathBuf;
     args_conflicts_with_subcommands = true,
     after_help = "Example:\n  candlewick sensitivity --config my.toml --data BTCUSDT_1m.csv\n\nRepeats the backtest with \
                   latencies of 0 to 5 s, payouts of 60 to 92 %, both price paths and under stress, changing one setting at a time, like \
-                  backtest --sensitivity.\n\nOn several machines: run sensitivity plan --shards 4 ... once, sensitivity run --plan plan.json --shard N on each machine, and \
-                  sensitivity merge --plan plan.json next to all shard-N.jsonl files."
+                  backtest --sensitivity.\n\nTo use several machines, run sensitivity plan once and sensitivity run on \
+                  each machine. Copy all shard-N.jsonl files next to plan.json and run sensitivity merge."
 )]
 pub(crate) struct SensitivityArguments {
     #[command(subcommand)]
-    step: Option<Step>,
+    step: Option<ShardStep>,
     #[command(flatten)]
-    own: Box<OwnArguments>,
+    own: Box<SensitivityOptions>,
 }
 
 #[derive(Debug, Args)]
-struct OwnArguments {
+struct SensitivityOptions {
     #[command(flatten)]
     candles: CandleArguments,
     /// Number of threads; does not affect the result [default: number of cores]
@@ -45,7 +45,7 @@ struct OwnArguments {
 }
 
 #[derive(Debug, Subcommand)]
-enum Step {
+enum ShardStep {
     /// Split the runs into shards for several machines and write plan.json
     #[command(after_help = "Example:\n  candlewick sensitivity plan --shards 4 --config my.toml")]
     Plan {
@@ -53,7 +53,7 @@ enum Step {
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
-        own: Box<OwnArguments>,
+        own: Box<SensitivityOptions>,
     },
     /// Run one shard of a plan and write its complete results to shard-N.jsonl
     #[command(after_help = "Example:\n  candlewick sensitivity run --plan sensitivity/plan.json --shard 2")]
@@ -71,59 +71,59 @@ pub(super) fn run(arguments: &SensitivityArguments, context: &Context<'_>) -> Re
         None => {
             let (prepared, folder) = arguments.own.prepare(context)?;
             let write = |rows| finish((&prepared, &folder), rows, Vec::new(), context);
-            repeat(&prepared, 0..prepared.runs, context, write)
+            run_with_spinner(&prepared, 0..prepared.runs, context, write)
         }
-        Some(Step::Plan { shards, own }) => {
+        Some(ShardStep::Plan { shards, own }) => {
             let (prepared, folder) = own.prepare(context)?;
             let plan = prepared.plan(shards.get())?;
             write_row_plan((&plan, &folder), (PlannedCommand::Sensitivity, "runs"), context)
         }
-        Some(Step::Run(ShardArguments { shard, planned })) => run_shard(*shard, planned, context),
-        Some(Step::Merge { planned }) => merge(planned, context),
+        Some(ShardStep::Run(ShardArguments { shard, planned })) => run_shard(*shard, planned, context),
+        Some(ShardStep::Merge { planned }) => merge(planned, context),
     }
 }
 
-impl OwnArguments {
+impl SensitivityOptions {
     fn prepare<'a>(&self, context: &Context<'a>) -> Result<(PreparedSensitivity<'a>, ResultFolder), Failure> {
-        let terms = SensitivityTerms { threads: self.threads, candles: self.candles.choice() };
-        let progress = Terminal(context.global);
+        let terms = SensitivityTerms { threads: self.threads, candles: self.candles.to_candle_choice() };
+        let progress = StderrBars(context.global);
         let prepared = terms.prepare(&context.global.config, context.registry, &progress)?;
         Ok((prepared, ResultFolder::open(&self.out)?))
     }
 }
 
 fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (path, folder, others) = planned.locate(PlannedCommand::Sensitivity, context)?;
+    let (path, folder, others) = planned.locate_plan(PlannedCommand::Sensitivity, context)?;
     let plan = SensitivityPlan::read(&path, PlannedCommand::Sensitivity)?;
     let runs = plan.runs(number)?;
-    let place = (path.as_path(), planned.place());
-    let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
-    context.note_all(differences.allowed.iter().chain(&differences.noted));
+    let place = (path.as_path(), planned.to_plan_place());
+    let (prepared, differences) = plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
+    context.print_notes(differences.allowed.iter().chain(&differences.noted));
     let shard = (number, &prepared.identity);
-    repeat(&prepared, runs, context, |rows| {
-        keep_rows((&plan, &folder), shard, (&rows, "runs finished"), &differences.allowed, context)
+    run_with_spinner(&prepared, runs, context, |rows| {
+        write_shard_rows((&plan, &folder), shard, (&rows, "runs finished"), &differences.allowed, context)
     })
 }
 
 fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (path, folder, others) = planned.locate(PlannedCommand::Sensitivity, context)?;
+    let (path, folder, others) = planned.locate_plan(PlannedCommand::Sensitivity, context)?;
     let plan = SensitivityPlan::read(&path, PlannedCommand::Sensitivity)?;
     let folder = ResultFolder::open(&folder)?;
     let (rows, ran_by) = plan.gather(&folder, others)?;
-    let place = (path.as_path(), planned.place());
-    let (prepared, differences) = plan.prepare(place, others, context.registry, &Terminal(context.global))?;
-    context.note_all(differences.noted);
+    let place = (path.as_path(), planned.to_plan_place());
+    let (prepared, differences) = plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
+    context.print_notes(differences.noted);
     finish((&prepared, &folder), rows, [differences.allowed, ran_by].concat(), context)
 }
 
-fn repeat(
+fn run_with_spinner(
     prepared: &PreparedSensitivity<'_>,
     runs: Range<u64>,
     context: &Context<'_>,
     write: impl FnOnce(Vec<SensitivityRow>) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
-    const WORK: &str = "Testing sensitivity";
-    run_watched(context, |proceed| with_spinner(WORK, context.global, || prepared.run(runs, proceed)), write)
+    const LABEL: &str = "Testing sensitivity";
+    run_rows(context, |proceed| with_spinner(LABEL, context.global, || prepared.run(runs, proceed)), write)
 }
 
 fn finish(

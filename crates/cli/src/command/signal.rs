@@ -23,9 +23,10 @@ use std::path::PathBuf;
     group(ArgGroup::new("direction").required(true).args(["buy", "sell", "check"])),
     after_help = "Examples:\n  candlewick signal ema --buy\n  candlewick signal ema \
                   --sell --id 2026-01-05T10:00 --expires 2s --reason \"breakout\"\n  candlewick signal --config bots.toml --check list.txt\n\n\
-                  The signal is subject to the same limits as signals of the bot's strategy, and its trade is staked, recorded \
-                  and tracked in the same way. A rejection is printed with its rule and exits with 0, like an approval. A \
-                  missing or unknown bot is an error.\nA signal with a known --id is dropped. Without --id, every signal is new."
+                  The same limits apply as to signals of the bot's strategy, and the trade is staked, recorded and \
+                  tracked in the same way. A rejection is printed with the rejecting rule and exits with 0, like an \
+                  approval. A missing or unknown bot is an error.\nA signal with a known --id is dropped. Without \
+                  --id, every signal is new."
 )]
 pub(crate) struct SignalArguments {
     /// Name of the bot
@@ -40,23 +41,23 @@ pub(crate) struct SignalArguments {
     /// Signal list to check against the configured bots, line by line, without sending signals
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
-    /// Id of the signal; duplicates are dropped
+    /// Id of the signal; the bot drops ids that it has already received
     #[arg(long, value_name = "TEXT")]
     id: Option<String>,
-    /// Lifetime of the signal, such as 5s or 500ms; limits may reject it earlier
-    #[arg(long, value_name = "TIME", value_parser = duration_ms)]
+    /// Time until the signal expires, such as 5s or 500ms; a limit may reject the signal earlier
+    #[arg(long, value_name = "TIME", value_parser = parse_milliseconds)]
     expires: Option<u32>,
     /// Duration of the trade, such as 05:00 or M5 [default: the bot's duration]
     #[arg(long = "duration", aliases = ["close-type", "expiry"], value_name = "CODE", value_parser = parse_close_type)]
     close_type: Option<CloseType>,
-    /// Reason, recorded in the journal
+    /// Reason to record in the journal
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     #[command(flatten)]
     journal: JournalArguments,
 }
 
-fn duration_ms(text: &str) -> Result<u32, String> {
+fn parse_milliseconds(text: &str) -> Result<u32, String> {
     let (number, factor) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
         (Some(number), _) => (number, 1),
         (None, Some(number)) => (number, 1_000),
@@ -79,9 +80,7 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
     let outcome = block_on(signal(&paths, order))?;
     let text = || match &outcome {
         SignalOutcome::Approved { intent } => {
-            format!(
-                "Approved: trade #{intent} is being opened. Run `candlewick explain {intent}` to follow it."
-            )
+            format!("Approved: opening trade #{intent}. Run `candlewick explain {intent}` for details.")
         }
         SignalOutcome::Refused { rule } => format!("Rejected by {rule}: no trade was opened."),
         SignalOutcome::Duplicate => format!("Dropped: the bot has already received signal {id}."),
@@ -91,7 +90,7 @@ pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<
 
 fn build_order(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
     let too_long =
-        |what: &str, most| Failure::configuration(format!("{what} is too long: at most {most} bytes"));
+        |what: &str, most| Failure::configuration(format!("{what} is too long: the limit is {most} bytes"));
     let id = arguments
         .id
         .clone()
@@ -111,9 +110,9 @@ fn build_order(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
     })
 }
 
-const MAX_REASONS: usize = 5;
+const MAX_LISTED_REASONS: usize = 5;
 
-/// Prints the meaning of each line. Fails on contradictions and, unless `skips`, on invalid lines.
+/// Prints the meaning of each line. Fails on contradictory lines and, unless `skips` is set, on invalid lines.
 fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
     let CheckedList { lines, refused, unbound, would_trade, past } = list;
     let count = |is: fn(&LineUse) -> bool| lines.iter().filter(|line| is(&line.taken)).count();
@@ -122,7 +121,7 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
     let contradicting = count(|taken| matches!(taken, LineUse::Contradicts(_)));
     let unknown = count(|taken| matches!(taken, LineUse::Unknown(_)));
     if is_json {
-        let rows: Vec<_> = lines.iter().map(json_row).collect();
+        let rows: Vec<_> = lines.iter().map(line_to_json).collect();
         let wrong = contradicting + unknown;
         let document = json!({
             "lines": rows, "entries": entries, "repeated": repeated, "no_entries": wrong, "refused": refused,
@@ -141,7 +140,7 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
     }
     if contradicting > 0 {
         let what = counted(contradicting, "line contradicts another", "lines contradict others");
-        return Err(Failure::configuration(format!("{what}: keep one line per time")));
+        return Err(Failure::configuration(format!("{what}: keep only one line per time")));
     }
     if entries == 0 {
         let problem = format!("none of the {} lines is a signal such as M5;EURUSD;10:00;CALL", lines.len());
@@ -151,11 +150,11 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
         return Ok(Ending::Done);
     }
     let problem = format!("{unknown} of {} lines are not signals", lines.len());
-    let hint = "start them with #, or set signals.skip_unknown = true to skip and count such lines";
+    let hint = "start comment lines with #, or set signals.skip_unknown = true to skip such lines";
     Err(Failure::configuration(problem).hint(hint))
 }
 
-fn json_row(line: &CheckedLine) -> serde_json::Value {
+fn line_to_json(line: &CheckedLine) -> serde_json::Value {
     let (name, value) = match &line.taken {
         LineUse::Entry(entry) => ("entry", json!(entry)),
         LineUse::Date => ("date", json!(true)),
@@ -206,7 +205,7 @@ fn summarize(lines: &[CheckedLine], would_trade: usize) -> String {
             LineUse::Repeats(_) => "repeats an earlier line",
             LineUse::Entry(_) | LineUse::Date | LineUse::Remark(_) | LineUse::Contradicts(_) => continue,
         };
-        let counted = without_cell(reason);
+        let counted = replace_quoted_text(reason);
         // Drops the rest, which is a hint that quotes the line.
         let counted = counted.split(": ").next().unwrap_or(&counted).to_owned();
         match reasons.iter_mut().find(|(known, ..)| *known == counted) {
@@ -220,8 +219,8 @@ fn summarize(lines: &[CheckedLine], would_trade: usize) -> String {
         let reason = if *count == 1 { reason } else { counted.as_str() };
         format!("{count}: {}", reason.split(": ").next().unwrap_or(reason))
     };
-    let mut shown: Vec<String> = reasons.iter().take(MAX_REASONS).map(describe).collect();
-    let others: usize = reasons.iter().skip(MAX_REASONS).map(|(.., count)| count).sum();
+    let mut shown: Vec<String> = reasons.iter().take(MAX_LISTED_REASONS).map(describe).collect();
+    let others: usize = reasons.iter().skip(MAX_LISTED_REASONS).map(|(.., count)| count).sum();
     if others > 0 {
         shown.push(format!("{others} for other reasons"));
     }
@@ -233,8 +232,7 @@ fn summarize(lines: &[CheckedLine], would_trade: usize) -> String {
     format!("{} lines: {would_trade} would trade from now on, {idle}{skipped} skipped{why}", lines.len())
 }
 
-/// Removes the quoted text, so that similar problems compare as equal.
-fn without_cell(problem: &str) -> String {
+fn replace_quoted_text(problem: &str) -> String {
     let pieces = problem.split('"').enumerate();
     let plain: Vec<&str> =
         pieces.map(|(place, piece)| if place % 2 == 1 { "a cell" } else { piece }).collect();
@@ -282,10 +280,10 @@ mod tests {
 
     #[test]
     fn parses_lifetimes_in_seconds_or_milliseconds() {
-        assert_eq!(duration_ms("5s"), Ok(5_000));
-        assert_eq!(duration_ms("500ms"), Ok(500));
+        assert_eq!(parse_milliseconds("5s"), Ok(5_000));
+        assert_eq!(parse_milliseconds("500ms"), Ok(500));
         for text in ["5", "s", "", "-1s", "0s", "9999999s", "5m"] {
-            assert!(duration_ms(text).is_err(), "{text}");
+            assert!(parse_milliseconds(text).is_err(), "{text}");
         }
     }
 

@@ -5,7 +5,7 @@ use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::report_candles;
 use crate::interrupt;
 use crate::output::{show, show_as};
-use crate::progress::{Progress, Terminal, with_spinner};
+use crate::progress::{Progress, StderrBars, with_spinner};
 use crate::search::{OpenedPlan, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::AppError;
 use candlewick_app::bots::locate_search_error;
@@ -35,47 +35,49 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  candlewick sweep --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --bot btc-rsi \
-                  --param period=2..60:2 --out sweep-2\n  candlewick sweep --config my.toml \
-                  --param fast=2..50 --param slow=5..200:log --where \"slow > 2 * fast\" --search tpe --trials 500 \
-                  --objective sharpe\n\nVALUES is a range 5..30 (an omitted end is that of the strategy), with a step 5..30:5, on \
-                  the log scale 2..500:log, with 9 log steps 2..500:log/9, or a list 5,9,14. The settings close_type and \
-                  expiration_type of the bot are searched as lists.\n\nAfter an interruption, run the same command again to resume: \
-                  finished trials are stored in trials.jsonl of the output folder. After Ctrl-C, only finished trials count as variants. \
-                  If the process is killed, all planned sets count as tried until the sweep is resumed and finished by the same \
-                  program.\n\nOn several machines: run sweep plan --shards 4 ... once, sweep run --plan plan.json --shard N on each machine, and \
-                  sweep merge --plan plan.json next to all shard-N.jsonl files. All machines need the same program and candles. With --search tpe, every batch \
-                  of --batch sets is a round of shards that need the results of the previous rounds next to the plan."
+    after_help = "Examples:\n  candlewick sweep --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  \
+                  candlewick sweep --bot btc-rsi --param period=2..60:2 --out sweep-2\n  candlewick sweep --config \
+                  my.toml --param fast=2..50 --param slow=5..200:log --where \"slow > 2 * fast\" --search tpe --trials \
+                  500 --objective sharpe\n\nVALUES is a range 5..30, a range with a step 5..30:5, a log scale \
+                  2..500:log, a log scale with 9 steps 2..500:log/9, or a list 5,9,14. If an end of a range is omitted, \
+                  the strategy's limit applies. The bot settings close_type and expiration_type can be searched as \
+                  lists.\n\nAfter an interruption, run the same command again to resume: finished trials are stored in \
+                  trials.jsonl of the output folder. After Ctrl-C, only finished trials count as tried variants. If the \
+                  process is killed, all planned sets count as tried until the same program resumes and finishes the \
+                  sweep.\n\nTo use several machines, run sweep plan once and sweep run on each machine. Copy all \
+                  shard-N.jsonl files next to plan.json and run sweep merge. All machines need the same program and \
+                  candles. With --search tpe, every batch of --batch \
+                  sets is a round of shards. A round needs the results of the previous rounds next to the plan."
 )]
 pub(crate) struct SweepArguments {
     #[command(subcommand)]
-    step: Option<Step>,
+    step: Option<ShardStep>,
     #[command(flatten)]
-    own: Box<OwnArguments>,
+    own: Box<SweepOptions>,
 }
 
 #[derive(Debug, Args)]
-struct OwnArguments {
+struct SweepOptions {
     #[command(flatten)]
     search: SearchArguments,
     /// Output folder, local or on object storage (s3://BUCKET/FOLDER)
     #[arg(long, value_name = "DIR", default_value = "sweep")]
     out: PathBuf,
-    /// Number of best sets to show
+    /// Number of best parameter sets to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
 }
 
 #[derive(Debug, Subcommand)]
-enum Step {
+enum ShardStep {
     /// Split a sweep into shards for several machines and write plan.json
     #[command(after_help = "Example:\n  candlewick sweep plan --shards 4 --bot btc-rsi --param period=5..30")]
     Plan {
-        /// Number of shards; with --search tpe, per round
+        /// Number of shards (with --search tpe, number per round)
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
-        own: Box<OwnArguments>,
+        own: Box<SweepOptions>,
     },
     /// Run one shard of a plan and store its trials in shard-N.jsonl
     ///
@@ -90,7 +92,7 @@ enum Step {
     Merge {
         #[command(flatten)]
         planned: PlannedArguments,
-        /// Number of best sets to show
+        /// Number of best parameter sets to show
         #[arg(long, value_name = "N", default_value_t = 10)]
         top: usize,
     },
@@ -103,23 +105,23 @@ enum Step {
 pub(super) fn run(arguments: &SweepArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     match &arguments.step {
         None => run_here(&arguments.own, context, |sweep| sweep.run(Vec::new())),
-        Some(Step::Plan { shards, own }) => run_here(own, context, |sweep| sweep.plan(*shards)),
-        Some(Step::Run(ShardArguments { shard, planned })) => {
+        Some(ShardStep::Plan { shards, own }) => run_here(own, context, |sweep| sweep.plan(*shards)),
+        Some(ShardStep::Run(ShardArguments { shard, planned })) => {
             run_planned((planned, 0), context, |sweep, plan, others| sweep.run_shard(plan, *shard, others))
         }
-        Some(Step::Merge { planned, top }) => {
+        Some(ShardStep::Merge { planned, top }) => {
             run_planned((planned, *top), context, |sweep, plan, others| sweep.merge(plan, others))
         }
     }
 }
 
 fn run_here(
-    own: &OwnArguments,
+    own: &SweepOptions,
     context: &Context<'_>,
     act: impl FnOnce(&mut SweepContext<'_>) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
-    let terms = own.search.terms();
-    let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
+    let terms = own.search.to_search_terms();
+    let prepared = terms.prepare(&context.global.config, context.registry, &StderrBars(context.global))?;
     with_sweep((&terms, &prepared), (ResultFolder::open(&own.out)?, own.top), None, context, act)
 }
 
@@ -128,9 +130,9 @@ fn run_planned(
     context: &Context<'_>,
     act: impl FnOnce(&mut SweepContext<'_>, &SearchPlan, OtherProgram) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
-    let OpenedPlan { plan, path, folder, others } = planned.read(PlannedCommand::Sweep, context)?;
-    let terms = plan.terms(planned.place());
-    let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
+    let OpenedPlan { plan, path, folder, others } = planned.open(PlannedCommand::Sweep, context)?;
+    let terms = plan.terms(planned.to_plan_place());
+    let prepared = plan.prepare(&path, &terms, context.registry, &StderrBars(context.global))?;
     let (place, chosen) = ((ResultFolder::open(&folder)?, top), Some((&plan, others)));
     with_sweep((&terms, &prepared), place, chosen, context, |sweep| act(sweep, &plan, others))
 }
@@ -151,7 +153,7 @@ impl SweepContext<'_> {
 
     fn plan(&self, shards: NonZeroU64) -> Result<Ending, Failure> {
         let search = self.prepared.sweep.search;
-        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
+        let sets = search.most_sets(&self.prepared.space).map_err(|error| self.to_failure(error))?;
         let plan =
             SearchPlan::new((sets, shards.get(), None), (self.terms, self.prepared), self.identity.clone())?;
         let plan = if search.search.learns() { plan.with_rounds(self.job)? } else { plan };
@@ -163,33 +165,33 @@ impl SweepContext<'_> {
         });
         let text = || match plan.rounds {
             None => format!(
-                "{sets} sets in {all} shards: wrote {shown}\nnext: run sweep run --plan {shown} --shard 1 to {all} on \
-                 machines with this file, the same program and the candles; then sweep merge --plan {shown} next to all \
-                 their results",
+                "Wrote {shown}: {sets} parameter sets in {all} shards.\nNext, run `sweep run --plan {shown} --shard N` for N from 1 \
+                 to {all}. Each machine needs this file, the same program and the candles.\nThen copy all results next to the plan \
+                 and run `sweep merge --plan {shown}`.",
             ),
             Some(rounds) => format!(
-                "{sets} sets in {rounds} rounds of {shards} shards: wrote {shown}\nnext: run sweep run --plan {shown} --shard 1 \
-                 to {shards} on machines with this file, the same program and the candles; then the shards of the next \
-                 round next to all their results, up to {all}; then sweep merge --plan {shown}",
+                "Wrote {shown}: {sets} parameter sets in {rounds} rounds of {shards} shards.\nNext, run `sweep run --plan {shown} \
+                 --shard N` for N from 1 to {shards}. Each machine needs this file, the same program and the candles.\nCopy all \
+                 results next to the plan before you run the next round, up to shard {all}. Then run `sweep merge --plan {shown}`.",
             ),
         };
         show_as(&document, text, self.context.global)
     }
 
     fn run_shard(&self, plan: &SearchPlan, number: u64, others: OtherProgram) -> Result<Ending, Failure> {
-        let shard = Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
+        let shard = Shard::new(number, plan.shards).map_err(|error| self.to_failure(error))?;
         let of_round =
             plan.round_shard((&self.folder, number), self.job, others, &|error| self.to_app_error(error))?;
         let before = of_round.as_ref().map_or(&[][..], |part| &part.notices);
-        self.context.note_all(self.notices.iter().chain(before));
+        self.context.print_notes(self.notices.iter().chain(before));
         plan.download_shard(&self.folder, number)?;
         let identity =
             of_round.as_ref().map_or_else(|| self.identity.clone(), |part| part.identity(&self.identity));
         let journal = plan.journal(&self.folder, number, &identity);
-        let (mut journal, known) = journal.map_err(|error| self.failure(error))?;
+        let (mut journal, known) = journal.map_err(|error| self.to_failure(error))?;
         let resumed = known.len();
         // An unmerged shard counts as the whole sweep.
-        self.begin(0)?;
+        self.record_planned_sets(0)?;
         let kept = (&mut journal, known);
         let (rows, ending) = self.run_watched(|watcher| match &of_round {
             Some(part) => self.job.run_round((&part.round, part.shard), kept, watcher),
@@ -199,7 +201,7 @@ impl SweepContext<'_> {
             return Ok(ending);
         }
         drop(journal);
-        self.context.note_all(plan.upload_shard(&self.folder, number)?);
+        self.context.print_notes(plan.upload_shard(&self.folder, number)?);
         let trials = rows.len();
         let document = json!({
             "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed, "notices": self.notices
@@ -209,7 +211,7 @@ impl SweepContext<'_> {
     }
 }
 
-const TRIALS: &str = "trials.jsonl";
+const TRIALS_FILE: &str = "trials.jsonl";
 
 pub(super) struct SweepContext<'a> {
     noted: SweepRun<'a>,
@@ -240,7 +242,7 @@ pub(super) fn with_sweep<T>(
     let identity = terms.identity(prepared)?;
     let checked = plan.map(|(plan, others)| plan.check((prepared, &identity), others)).transpose()?;
     let PlanDifferences { allowed: notices, noted: differences } = checked.unwrap_or_default();
-    context.note_all(differences);
+    context.print_notes(differences);
     let noted = SweepRun::new(terms, prepared, &identity);
     act(&mut SweepContext {
         noted,
@@ -259,16 +261,16 @@ pub(super) fn with_sweep<T>(
 impl SweepContext<'_> {
     pub(super) fn report(&self, mut known: Vec<Record>) -> Result<Result<SweepReport, Ending>, Failure> {
         let PreparedSearch { settings, space, sweep, candles, .. } = self.prepared;
-        self.folder.download(TRIALS)?;
-        let opened = self.folder.journal(TRIALS, &self.identity);
-        let (mut journal, own) = opened.map_err(|error| self.failure(error))?;
+        self.folder.download(TRIALS_FILE)?;
+        let opened = self.folder.journal(TRIALS_FILE, &self.identity);
+        let (mut journal, own) = opened.map_err(|error| self.to_failure(error))?;
         known.extend(own);
         let resumed = known.len();
         let watch = Stopwatch::start();
-        self.begin(resumed)?;
+        self.record_planned_sets(resumed)?;
         let (rows, ending) = self.run_watched(|watcher| self.job.run(&mut journal, known, watcher))?;
         drop(journal);
-        self.context.note_all(self.folder.upload(TRIALS)?);
+        self.context.print_notes(self.folder.upload(TRIALS_FILE)?);
         let end = if ending.is_none() { LookEnd::Whole } else { LookEnd::Stopped };
         let counted = with_spinner("Counting variants", self.context.global, || {
             count_sweep((&self.noted, self.job), (&rows, end), self.context.registry)
@@ -276,26 +278,26 @@ impl SweepContext<'_> {
         if let Some(ending) = ending {
             return Ok(Err(ending));
         }
-        self.check_refusals(&rows)?;
+        self.check_rejected_sets(&rows)?;
         // The search trusts the strategy's declarations. They are verified for the best set.
         if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
             let checked = self.runner.check(&best.candidate, self.job.balance);
-            checked.map_err(|error| self.failure(error))?;
-            verify_set(self.prepared, &best.candidate)?;
+            checked.map_err(|error| self.to_failure(error))?;
+            verify_parameter_set(self.prepared, &best.candidate)?;
         }
         let simulation = &settings.simulation;
         let bot = settings.session.bots.first();
         let payout = bot.map_or(simulation.payout_percent, |bot| simulation.payout_of(bot.symbol));
         let luck = Luck::new(&rows, payout.to_fraction(), sweep.search.seed);
-        let files = self.write(&rows, luck.as_ref())?;
+        let files = self.write_results(&rows, luck.as_ref())?;
         let elapsed = watch.elapsed();
-        let counted = counted.map(sweep_count);
+        let counted = counted.map(to_sweep_count);
         let tried = SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
         let notices = [candles.notices.as_slice(), &self.notices].concat();
         Ok(Ok(SweepReport::new(&tried, (&candles.hash, &notices), self.top)))
     }
 
-    fn check_refusals(&self, rows: &[TrialRow]) -> Result<(), Failure> {
+    fn check_rejected_sets(&self, rows: &[TrialRow]) -> Result<(), Failure> {
         let refusals = Refusals::from_rows(rows);
         let Some(problem) = refusals.first.filter(|_| refusals.count == rows.len()) else { return Ok(()) };
         let PreparedSearch { entry, .. } = self.prepared;
@@ -307,16 +309,15 @@ impl SweepContext<'_> {
         ))
     }
 
-    /// Records the planned sets before the first of them runs.
-    pub(super) fn begin(&self, known: usize) -> Result<(), Failure> {
+    pub(super) fn record_planned_sets(&self, known: usize) -> Result<(), Failure> {
         let PreparedSearch { space, sweep, .. } = self.prepared;
-        let sets = sweep.search.most_sets(space).map_err(|error| self.failure(error))?;
+        let sets = sweep.search.most_sets(space).map_err(|error| self.to_failure(error))?;
         self.noted.begin(sets.saturating_sub(known as u64));
         Ok(())
     }
 
     /// Writes the results. The output is byte-identical whether or not the sweep was interrupted.
-    fn write(&self, rows: &[TrialRow], luck: Option<&Luck>) -> Result<Vec<PathBuf>, Failure> {
+    fn write_results(&self, rows: &[TrialRow], luck: Option<&Luck>) -> Result<Vec<PathBuf>, Failure> {
         let PreparedSearch { space, sweep, .. } = self.prepared;
         let (folder, objective) = (&self.folder, sweep.objective);
         let mut files = vec![
@@ -334,7 +335,7 @@ impl SweepContext<'_> {
         Ok(files)
     }
 
-    /// Returns the trials, and how the sweep ended if it was stopped.
+    /// Runs a sweep with progress. Returns the trials, and an `Ending` only if the sweep was stopped.
     fn run_watched(
         &self,
         run: impl FnOnce(&mut Watcher<'_>) -> Result<SweepEnd, SearchError>,
@@ -346,19 +347,19 @@ impl SweepContext<'_> {
             progress.update(now.done, now.total);
             if let Some((best, score)) = now.best.and_then(|best| Some((best, best.score?))) {
                 let (title, score) = (objective.title(), objective.describe(score));
-                progress.say(&format!("best {title} {score} of trial {}", best.trial));
+                progress.set_detail(&format!("best {title} {score} (trial {})", best.trial));
             }
             if stop_flag.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         drop(progress);
-        let rows = match end.map_err(|error| self.failure(error))? {
+        let rows = match end.map_err(|error| self.to_failure(error))? {
             SweepEnd::Done(rows) => return Ok((rows, None)),
             SweepEnd::Stopped(rows) => rows,
         };
         Ok((rows, Some(self.context.report_stop(&stop_flag, &self.folder.shown()))))
     }
 
-    pub(super) fn failure(&self, error: SearchError) -> Failure {
+    pub(super) fn to_failure(&self, error: SearchError) -> Failure {
         self.to_app_error(error).into()
     }
 
@@ -367,7 +368,7 @@ impl SweepContext<'_> {
     }
 }
 
-pub(super) fn sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCount> {
+pub(super) fn to_sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCount> {
     counted.map(|TriedCount { variants, under_way, is_first, .. }| SweepCount {
         variants,
         under_way,
@@ -375,11 +376,10 @@ pub(super) fn sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCo
     })
 }
 
-/// Maximum number of sets that a walk verifies. Each takes several runs over all candles.
-const MAX_VERIFIED: usize = 5;
+/// Maximum number of verified parameter sets per walk-forward test. One set takes several runs over all candles.
+const MAX_VERIFIED_SETS: usize = 5;
 
-/// Verifies a set in this process and in a new one, before it is reported.
-fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
+fn verify_parameter_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
     let PreparedSearch { entry, space, sweep, candles, .. } = prepared;
     let bot = space.bot(candidate);
     let Some(own) = candles.series.iter().find(|own| own.series() == bot.series()) else { return Ok(()) };
@@ -391,7 +391,7 @@ fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<()
     verified.map_err(|error| Failure::new(FailureKind::Check, error).hint(help))
 }
 
-/// Verifies the sets chosen by a walk: the hold-out's set first, then the most frequent ones.
+/// Verifies parameter sets chosen by a walk-forward test: first that of the hold-out, then the most frequent sets.
 pub(super) fn verify_chosen<'a>(
     prepared: &PreparedSearch<'_>,
     windows: &'a [WindowResult],
@@ -407,7 +407,7 @@ pub(super) fn verify_chosen<'a>(
         }
     }
     chosen.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
-    let verified = chosen.iter().take(MAX_VERIFIED);
-    verified.clone().try_for_each(|(candidate, _)| verify_set(prepared, candidate))?;
+    let verified = chosen.iter().take(MAX_VERIFIED_SETS);
+    verified.clone().try_for_each(|(candidate, _)| verify_parameter_set(prepared, candidate))?;
     Ok(VerifiedSets { verified: verified.len(), chosen: chosen.len() })
 }

@@ -1,4 +1,4 @@
-//! `tune`: from a rule to a validated result, step by step.
+//! `tune`: develops a rule into a validated result, step by step.
 
 use super::strategy::check::{check_command, check_failure};
 use super::sweep::with_sweep;
@@ -10,7 +10,7 @@ use crate::failure::{Ending, Failure};
 use crate::host::report_candles;
 use crate::interrupt;
 use crate::output::{show, write_file};
-use crate::progress::{Progress, Terminal};
+use crate::progress::{Progress, StderrBars};
 use crate::search::SearchArguments;
 use candlewick_app::search::{
     HoldOutUse, Layout, PreparedSearch, Reopening, ResultFolder, SearchTerms, WalkRun,
@@ -35,9 +35,9 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-const TOO_SHORT: &str = "its warm-up is longer than the candles before the hold-out";
-const CHECK_LIMIT: Duration = Duration::from_mins(10);
-const SHOWN_SETS: usize = 10;
+const CANDLES_HINT: &str = "the warm-up of the strategy is longer than the candles before the hold-out";
+const CHECK_TIMEOUT: Duration = Duration::from_mins(10);
+const MAX_SHOWN_SETS: usize = 10;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  candlewick tune rule.toml --data \
@@ -55,10 +55,10 @@ pub(crate) struct TuneArguments {
     rule: Option<PathBuf>,
     #[command(flatten)]
     search: SearchArguments,
-    /// Size of the hold-out at the end of the candles, in percent; no other step uses it
+    /// Size of the hold-out (the last candles, used only for a final test), in percent of all candles
     #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_hold_out)]
     hold_out: f64,
-    /// Test on the hold-out, once, if the walk-forward tests show an edge
+    /// Test once on the hold-out if the walk-forward tests show an edge
     #[arg(long)]
     open_hold_out: bool,
     /// Output folder for trials and results
@@ -69,7 +69,7 @@ pub(crate) struct TuneArguments {
     html: Option<PathBuf>,
 }
 
-struct Tuning<'a> {
+struct TuneRun<'a> {
     arguments: &'a TuneArguments,
     plan: TunePlan<'a>,
     layout: Layout,
@@ -79,11 +79,11 @@ struct Tuning<'a> {
 
 pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let stop_flag = interrupt::stop_flag()?;
-    let terms = arguments.terms();
-    let (files, progress) = (&context.global.config, Terminal(context.global));
+    let terms = arguments.to_search_terms();
+    let (files, progress) = (&context.global.config, StderrBars(context.global));
     let candles = check_candles(&terms, (files, context.registry), &progress)?;
     for series in &candles {
-        context.say(&format!("candles {}: {}", series.series, series.describe()));
+        context.print_notice(&format!("candles {}: {}", series.series, series.describe()));
     }
     let plan = TunePlan::prepare(terms, arguments.hold_out, (files, context.registry), &progress)?;
     let trials = arguments.out.join(plan.folder_name()?);
@@ -92,7 +92,7 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
         let walk = (trials.join("walk-forward"), arguments.hold_out_use());
         WalkRun::prepare(&plan.terms, &plan.layout, &plan.prepared, (&walk.0, walk.1))?.layout
     };
-    let tuning = Tuning { arguments, plan, layout, trials, context };
+    let tuning = TuneRun { arguments, plan, layout, trials, context };
     let checked = tuning.check_strategy();
     // Ctrl-C also ends the process that runs the checks. This is not a failure of the strategy.
     if stop_flag.get().is_some() {
@@ -107,8 +107,8 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
 }
 
 impl TuneArguments {
-    fn terms(&self) -> SearchTerms {
-        let mut terms = self.search.terms();
+    fn to_search_terms(&self) -> SearchTerms {
+        let mut terms = self.search.to_search_terms();
         terms.candles.rules = self.rule.clone().or(terms.candles.rules);
         terms
     }
@@ -118,7 +118,7 @@ impl TuneArguments {
     }
 }
 
-impl Tuning<'_> {
+impl TuneRun<'_> {
     fn check_strategy(&self) -> Result<(Subject, ValidationReport, Vec<ConditionLine>), Failure> {
         let (subject, market) = self.plan.subject(&self.layout)?;
         let strategy = (subject.entry.name.as_str(), &subject.params);
@@ -126,42 +126,41 @@ impl Tuning<'_> {
         let mut progress = Progress::new(format!("Checking {}", subject.entry.name), self.context.global);
         let itself = super::strategy::this_program()?;
         let means =
-            ValidationOptions { seed: self.plan.terms.seed, unseen: None, itself, limit: CHECK_LIMIT };
+            ValidationOptions { seed: self.plan.terms.seed, unseen: None, itself, limit: CHECK_TIMEOUT };
         let mut watch = |begun| progress.update(begun, validation::CHECKS);
         let checked = validation::examine(&subject, Some(market), &means, &mut watch);
         drop(progress);
         let checked =
-            checked.map_err(|error| check_failure(error, &subject, TOO_SHORT, self.context.registry))?;
+            checked.map_err(|error| check_failure(error, &subject, CANDLES_HINT, self.context.registry))?;
         let failed = checked.checked.iter().filter(|one| one.finding == Finding::Failed);
         let failed: Vec<String> = failed.map(|one| format!("{}: {}", one.check, one.words)).collect();
         if failed.is_empty() {
-            self.context.say(&format!("strategy check: {}", summarize_checks(&checked)));
+            self.context.print_notice(&format!("strategy check: {}", summarize_checks(&checked)));
             return Ok((subject, checked, conditions));
         }
         let problem = format!("strategy check failed: {}", failed.join("; "));
         let help = format!(
-            "its results would be worthless; run all checks: {}",
+            "the results of this strategy would be worthless; run all checks: {}",
             check_command(&subject, &self.context.global.config, &self.plan.terms.candles)
         );
-        Err(Failure::check(problem).hint(help))
+        Err(Failure::failed_check(problem).hint(help))
     }
 
     fn sweep(&self) -> Result<Result<Option<SweepReport>, Ending>, Failure> {
         if self.plan.is_fixed {
-            self.context.say("sweep: skipped, no parameter has a range");
+            self.context.print_notice("sweep: skipped, because no parameter has a range");
             return Ok(Ok(None));
         }
         let terms = self.plan.before_hold_out(&self.layout);
-        let progress = Terminal(self.context.global);
+        let progress = StderrBars(self.context.global);
         let mut prepared = terms.prepare(&self.context.global.config, self.context.registry, &progress)?;
         prepared.sweep = self.plan.prepared.sweep;
-        let place = (ResultFolder::open(&self.trials.join("sweep"))?, SHOWN_SETS);
+        let place = (ResultFolder::open(&self.trials.join("sweep"))?, MAX_SHOWN_SETS);
         let end =
             with_sweep((&terms, &prepared), place, None, self.context, |sweep| sweep.report(Vec::new()))?;
         Ok(end.map(Some))
     }
 
-    /// Opens the hold-out only if requested and if there is a result to confirm.
     fn walk_and_report(
         &self,
         candles: &[CheckedCandles],
@@ -171,13 +170,13 @@ impl Tuning<'_> {
     ) -> Result<Ending, Failure> {
         let looks = self.prepare_walk(HoldOutUse::Locked)?.earlier_looks()?.found;
         if self.arguments.open_hold_out {
-            self.context.note_all(&looks);
+            self.context.print_notes(&looks);
         }
         let mut walked = match self.walk(HoldOutUse::Locked)? {
             Ok(walked) => walked,
             Err(ending) => return Ok(ending),
         };
-        let mut notices = self.notices();
+        let mut notices = self.collect_notices();
         if self.arguments.open_hold_out {
             if Conclusion::from_report(&walked.report) == Conclusion::EdgeShown {
                 walked = match self.walk(self.arguments.hold_out_use())? {
@@ -185,9 +184,7 @@ impl Tuning<'_> {
                     Err(ending) => return Ok(ending),
                 };
             } else {
-                notices.push(
-                    "the hold-out stays locked: the walk-forward tests show no edge to confirm".to_owned(),
-                );
+                notices.push("the hold-out stays locked: the tests show no edge to confirm".to_owned());
             }
         }
         if stop_flag.get().is_some() {
@@ -199,8 +196,8 @@ impl Tuning<'_> {
         files.extend(sweep.is_some().then(|| self.trials.join("sweep")));
         files.push(self.trials.join("walk-forward"));
         let mut report = TuneReport::new(TuneResult {
-            bot: self.bot(),
-            candles: candles.iter().map(found_candles).collect::<Result<_, _>>()?,
+            bot: self.describe_bot(),
+            candles: candles.iter().map(to_candle_step).collect::<Result<_, _>>()?,
             strategy_check: StepResult {
                 name: "strategy check".to_owned(),
                 words: summarize_checks(strategy.1),
@@ -213,13 +210,13 @@ impl Tuning<'_> {
             notices: notices.into_iter().chain(prepared.candles.notices.iter().cloned()).collect(),
             places: TuneHints {
                 best,
-                arguments: self.arguments_of_best(),
+                arguments: self.best_bot_arguments(),
                 more: self.describe_missing_candles(candles),
             },
-            gate: self.gate()?,
+            gate: self.replay_bot_gate()?,
             files,
         });
-        self.write(&mut report)?;
+        self.write_report(&mut report)?;
         show(&report, self.context.global)
     }
 
@@ -240,7 +237,7 @@ impl Tuning<'_> {
         let of_sweep = of_sweep.ok().filter(|_| is_searched);
         if is_searched && of_sweep.is_none() {
             notices.push(format!(
-                "no set has at least {} settled trades (--min-trades): best.toml contains the unchanged bot",
+                "no parameter set has {} settled trades or more (--min-trades): best.toml contains the unchanged bot",
                 self.plan.terms.min_trades
             ));
         }
@@ -260,7 +257,7 @@ impl Tuning<'_> {
         Ok(Some(path))
     }
 
-    fn gate(&self) -> Result<Option<TunedGate>, Failure> {
+    fn replay_bot_gate(&self) -> Result<Option<TunedGate>, Failure> {
         let (Subject { entry, params, bot }, Market { candles, .. }) = self.plan.subject(&self.layout)?;
         let followed = replay_gate(&entry, &params, &bot, &candles)?;
         Ok(followed.map(|followed| TunedGate {
@@ -271,7 +268,7 @@ impl Tuning<'_> {
     }
 
     fn describe_missing_candles(&self, candles: &[CheckedCandles]) -> String {
-        let series = self.bot().series;
+        let series = self.describe_bot().series;
         let own = candles.iter().find(|own| own.series == series).or(candles.first());
         own.map(CheckedCandles::more_candles_hint).unwrap_or_default()
     }
@@ -280,12 +277,12 @@ impl Tuning<'_> {
         self.arguments.out.join("best.toml")
     }
 
-    fn arguments_of_best(&self) -> String {
+    fn best_bot_arguments(&self) -> String {
         let files = self.context.global.config.iter().cloned().chain([self.best_path()]);
         files.map(|file| format!("--config {}", file.display())).collect::<Vec<_>>().join(" ")
     }
 
-    fn write(&self, report: &mut TuneReport<'_>) -> Result<(), Failure> {
+    fn write_report(&self, report: &mut TuneReport<'_>) -> Result<(), Failure> {
         let json = self.arguments.out.join("report.json");
         let html = self.arguments.html.clone().unwrap_or_else(|| self.arguments.out.join("report.html"));
         report.wrote(json.clone());
@@ -295,7 +292,7 @@ impl Tuning<'_> {
         write_file("--out", &json, |file| writeln!(file, "{:#}", page.document))
     }
 
-    fn bot(&self) -> TunedBot {
+    fn describe_bot(&self) -> TunedBot {
         let PreparedSearch { entry, settings, .. } = &self.plan.prepared;
         let bot = settings.session.bots.first();
         let searched = if self.plan.is_fixed { &[][..] } else { &self.plan.terms.parameters };
@@ -308,23 +305,23 @@ impl Tuning<'_> {
         }
     }
 
-    fn notices(&self) -> Vec<String> {
+    fn collect_notices(&self) -> Vec<String> {
         let without = &self.plan.without_range;
         let names = without.join(", ");
         let bare = (!without.is_empty() && !self.plan.is_fixed).then(|| {
-            format!("not searched, because they have no min and max: {names}; use --param NAME=FROM..TO to search one")
+            format!("parameters without min and max were not searched: {names}; add --param NAME=FROM..TO to search one")
         });
         let kept = &self.plan.of_combination;
         let kept = (!kept.is_empty()).then(|| {
             format!(
-                "not searched, because they only filter signals: {}; use --param gate.NAME=FROM..TO to search one",
+                "parameters that only filter signals were not searched: {}; add --param gate.NAME=FROM..TO to search one",
                 kept.join(", ")
             )
         });
-        bare.into_iter().chain(kept).chain(self.warm_up()).collect()
+        bare.into_iter().chain(kept).chain(self.describe_warm_up()).collect()
     }
 
-    fn warm_up(&self) -> Option<String> {
+    fn describe_warm_up(&self) -> Option<String> {
         let (subject, market) = self.plan.subject(&self.layout).ok()?;
         let strategy = subject.build().ok()?;
         let Subject { entry, params, bot } = &subject;
@@ -342,7 +339,7 @@ fn summarize_checks(checked: &ValidationReport) -> String {
     if noted.is_empty() { all } else { format!("{all}; noted: {}", noted.join("; ")) }
 }
 
-fn found_candles(candles: &CheckedCandles) -> Result<StepResult, Failure> {
+fn to_candle_step(candles: &CheckedCandles) -> Result<StepResult, Failure> {
     let document = to_value(candles).map_err(Failure::unexpected)?;
     let span = format!(
         "{} from {} to {}",

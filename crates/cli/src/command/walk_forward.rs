@@ -1,13 +1,13 @@
 //! `walk-forward`: chooses parameters on past candles and tests them on later ones.
 
-use super::sweep::{sweep_count, verify_chosen};
+use super::sweep::{to_sweep_count, verify_chosen};
 use crate::arguments::replay_basis;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::report_candles;
 use crate::interrupt;
 use crate::output::{show, show_as};
-use crate::progress::{Progress, Terminal};
+use crate::progress::{Progress, StderrBars};
 use crate::search::{LayoutArguments, OpenedPlan, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::search::{
     HoldOutOutcome, HoldOutUse, KnownLooks, Layout, OpeningRecord, PlannedCommand, PreparedSearch, Reopening,
@@ -33,29 +33,32 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Examples:\n  candlewick walk-forward --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick walk-forward \
-                  --config my.toml --param period=5..30 --train 90d --test 30d --anchored\n  candlewick walk-forward \
-                  --config my.toml --param period=5..30 --open-hold-out\n\nEach window runs `candlewick sweep` on its training candles \
-                  and trades the best set on the test candles after it, starting with the full balance. The gap between them is at least \
-                  the longest possible trade. Statistics cover the trades of all tests.\n\nNo window uses the hold-out. \
-                  --open-hold-out searches the last training before the hold-out and trades the best set on it, once for the same \
-                  candles, strategy and parameters; openings are recorded in [data].state.\n\nThe chosen sets are verified before results \
-                  are shown or written: candle by candle and in a new process, at most the five most frequent ones.\n\nAfter an \
-                  interruption, run the same command again to resume.\n\nOn several machines: run walk-forward plan --shards 4 ... once, walk-forward run --plan plan.json --shard N on each machine, and \
-                  walk-forward merge --plan plan.json next to all shard-N.jsonl files. All machines need the same program and \
-                  candles. Shards run parts of the trainings; merge runs the tests, and with --open-hold-out the training of the hold-out."
+    after_help = "Examples:\n  candlewick walk-forward --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  \
+                  candlewick walk-forward --config my.toml --param period=5..30 --train 90d --test 30d --anchored\n  \
+                  candlewick walk-forward --config my.toml --param period=5..30 --open-hold-out\n\nEach window runs \
+                  `candlewick sweep` on its training candles and trades the best set on the test candles after it, \
+                  starting with the full balance. The gap between training and test is at least the longest possible \
+                  trade. Statistics cover the trades of all tests.\n\nNo window uses the hold-out. --open-hold-out \
+                  searches the last training before the hold-out and trades the best set on it, once for the same \
+                  candles, strategy and parameters; openings are recorded in [data].state.\n\nBefore results are shown \
+                  or written, up to five chosen sets (the most frequent ones) are verified candle by candle and in a \
+                  new process.\n\nAfter an interruption, run the same command again to resume.\n\nTo use several \
+                  machines, run walk-forward plan once and walk-forward run on each machine. Copy all shard-N.jsonl \
+                  files next to plan.json and run walk-forward merge. All machines need the same program and candles. \
+                  Shards run parts of the trainings; merge \
+                  runs the tests, and with --open-hold-out the training of the hold-out."
 )]
 pub(crate) struct WalkForwardArguments {
     #[command(subcommand)]
-    step: Option<Step>,
+    step: Option<ShardStep>,
     #[command(flatten)]
-    own: Box<OwnArguments>,
+    own: Box<WalkForwardOptions>,
     #[command(flatten)]
     hold_out: HoldOutArguments,
 }
 
 #[derive(Debug, Args)]
-struct OwnArguments {
+struct WalkForwardOptions {
     #[command(flatten)]
     search: SearchArguments,
     #[command(flatten)]
@@ -70,23 +73,23 @@ struct HoldOutArguments {
     /// Also test once on the hold-out
     #[arg(long)]
     open_hold_out: bool,
-    /// Open a used hold-out again; the result is marked and does not show an edge
+    /// Test again on a hold-out that was already used; the result is marked and cannot show an edge
     #[arg(long, requires = "open_hold_out")]
     again: bool,
 }
 
 #[derive(Debug, Subcommand)]
-enum Step {
-    /// Split a walk into shards for several machines and write plan.json
+enum ShardStep {
+    /// Split a walk-forward test into shards for several machines and write plan.json
     #[command(
         after_help = "Example:\n  candlewick walk-forward plan --shards 40 --bot btc-rsi --param period=5..30"
     )]
     Plan {
-        /// Minimum number of shards. Every window gets the same number, or one with --search tpe
+        /// Minimum number of shards. Every window gets the same number of shards (one shard with --search tpe)
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
-        own: Box<OwnArguments>,
+        own: Box<WalkForwardOptions>,
     },
     /// Run one shard of a plan (part of one window's training) and store its trials in shard-N.jsonl
     ///
@@ -115,22 +118,24 @@ pub(super) struct WalkResult {
 
 pub(super) fn run(arguments: &WalkForwardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     match &arguments.step {
-        None => run_here(&arguments.own, (arguments.hold_out.value(), None), context),
-        Some(Step::Plan { shards, own }) => run_here(own, (HoldOutUse::Locked, Some(*shards)), context),
-        Some(Step::Run(ShardArguments { shard, planned })) => {
+        None => run_here(&arguments.own, (arguments.hold_out.to_hold_out_use(), None), context),
+        Some(ShardStep::Plan { shards, own }) => run_here(own, (HoldOutUse::Locked, Some(*shards)), context),
+        Some(ShardStep::Run(ShardArguments { shard, planned })) => {
             run_planned(planned, (HoldOutUse::Locked, Some(*shard)), context)
         }
-        Some(Step::Merge { planned, hold_out }) => run_planned(planned, (hold_out.value(), None), context),
+        Some(ShardStep::Merge { planned, hold_out }) => {
+            run_planned(planned, (hold_out.to_hold_out_use(), None), context)
+        }
     }
 }
 
 fn run_here(
-    own: &OwnArguments,
+    own: &WalkForwardOptions,
     (hold_out, shards): (HoldOutUse, Option<NonZeroU64>),
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let (terms, layout) = (own.search.terms(), own.layout.terms());
-    let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
+    let (terms, layout) = (own.search.to_search_terms(), own.layout.to_layout_terms());
+    let prepared = terms.prepare(&context.global.config, context.registry, &StderrBars(context.global))?;
     report_candles(&prepared.candles.series);
     let walk = WalkRun::prepare(&terms, &layout, &prepared, (&own.out, hold_out))?;
     let Some(shards) = shards else {
@@ -145,9 +150,9 @@ fn run_here(
         json!({ "windows": windows, "sets": sets, "shards": shards, "file": path, "program": program });
     let text = || {
         format!(
-            "{windows} windows of {sets} sets in {shards} shards: wrote {shown}\nnext: run walk-forward run --plan {shown} --shard 1 \
-             to {shards} on machines with this file, the same program and the candles; then walk-forward merge --plan \
-             {shown} next to all their results",
+            "Wrote {shown}: {windows} windows of {sets} parameter sets in {shards} shards.\nNext, run `walk-forward run --plan {shown} \
+             --shard N` for N from 1 to {shards}. Each machine needs this file, the same program and the candles.\nThen copy all \
+             results next to the plan and run `walk-forward merge --plan {shown}`.",
         )
     };
     show_as(&document, text, context.global)
@@ -158,30 +163,30 @@ fn run_planned(
     (hold_out, shard): (HoldOutUse, Option<u64>),
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let OpenedPlan { plan, path, folder, others } = arguments.read(PlannedCommand::WalkForward, context)?;
+    let OpenedPlan { plan, path, folder, others } = arguments.open(PlannedCommand::WalkForward, context)?;
     let Some(layout) = plan.walk.as_ref().map(|walk| walk.layout.clone()) else {
         return Err(Failure::configuration("the plan has no walk-forward windows"));
     };
-    let terms = plan.terms(arguments.place());
-    let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
+    let terms = plan.terms(arguments.to_plan_place());
+    let prepared = plan.prepare(&path, &terms, context.registry, &StderrBars(context.global))?;
     report_candles(&prepared.candles.series);
     let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
     let differences = walk.check(&plan, others)?;
-    context.note_all(differences.noted);
+    context.print_notes(differences.noted);
     let mut notices = differences.allowed;
     let Some(number) = shard else {
         notices.extend(walk.gather(&plan, others)?);
         return show_walk(run_walk(walk, (&terms, &prepared), &notices, context)?, context);
     };
-    context.note_all(&notices);
+    context.print_notes(&notices);
     let stop_flag = interrupt::stop_flag()?;
     let mut progress = Progress::new("Walking forward", context.global);
-    let end = walk.run_shard(&plan, number, &mut |now| track(&mut progress, now, &stop_flag))?;
+    let end = walk.run_shard(&plan, number, &mut |now| show_step(&mut progress, now, &stop_flag))?;
     drop(progress);
     let WalkShard::Done { trials, resumed, notice } = end else {
         return Ok(context.report_stop(&stop_flag, &folder));
     };
-    context.note_all(notice);
+    context.print_notes(notice);
     let shards = plan.shards;
     let document = json!({
         "shard": number, "shards": shards, "trials": trials, "resumed": resumed, "notices": notices
@@ -193,9 +198,9 @@ fn show_walk(walked: Result<WalkResult, Ending>, context: &Context<'_>) -> Resul
     walked.map_or_else(Ok, |walked| show(&walked.summary(), context.global))
 }
 
-fn track(progress: &mut Progress, now: WalkProgress, stop_flag: &OnceLock<Ending>) -> ControlFlow<()> {
+fn show_step(progress: &mut Progress, now: WalkProgress, stop_flag: &OnceLock<Ending>) -> ControlFlow<()> {
     progress.update(now.done, now.total);
-    progress.say(&format!("window {} of {}", now.window, now.windows));
+    progress.set_detail(&format!("window {} of {}", now.window, now.windows));
     if stop_flag.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
@@ -208,7 +213,7 @@ pub(super) fn run_walk(
     let stop_flag = interrupt::stop_flag()?;
     let stopwatch = Stopwatch::start();
     let mut progress = Progress::new("Walking forward", context.global);
-    let end = walk.run(&mut |now| track(&mut progress, now, &stop_flag))?;
+    let end = walk.run(&mut |now| show_step(&mut progress, now, &stop_flag))?;
     drop(progress);
     let WalkEnd::Done(outcome) = end else {
         return Ok(Err(context.report_stop(&stop_flag, &walk.folder.shown())));
@@ -221,8 +226,8 @@ pub(super) fn run_walk(
     let verified = verify_chosen(prepared, &outcome.windows, opened)?;
     let caveats = collect_caveats((terms, prepared), counted.as_ref());
     let (report, all) = build_report(&outcome, prepared, (&walk.layout, &caveats, notices))?;
-    let counted = counted.map(sweep_count);
-    let files = write(&walk.folder, &report, all.as_ref(), (&prepared.settings, &caveats))?;
+    let counted = counted.map(to_sweep_count);
+    let files = write_results(&walk.folder, &report, all.as_ref(), (&prepared.settings, &caveats))?;
     let elapsed = stopwatch.elapsed();
     Ok(Ok(WalkResult { report, counted, resumed: outcome.resumed, verified, elapsed, files }))
 }
@@ -235,7 +240,7 @@ impl WalkResult {
 }
 
 impl HoldOutArguments {
-    fn value(&self) -> HoldOutUse {
+    fn to_hold_out_use(&self) -> HoldOutUse {
         match (self.open_hold_out, self.again) {
             (false, _) => HoldOutUse::Locked,
             (true, false) => HoldOutUse::Opened(Reopening::Refused),
@@ -291,8 +296,7 @@ fn build_report(
     }))
 }
 
-/// Writes the results. The output is byte-identical whether or not the walk was interrupted.
-fn write(
+fn write_results(
     folder: &ResultFolder,
     report: &WalkForwardReport,
     all: Option<&Finished>,

@@ -1,6 +1,6 @@
-//! Final report of a live run: the figures of a backtest, plus those that only live runs have.
+//! Final report of a live run: the figures of a backtest, plus figures of live runs only.
 
-use super::stream::print_last;
+use super::stream::print_final_document;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::host::host;
 use crate::output::{print, write_trades};
@@ -27,7 +27,7 @@ struct LiveReport {
     report: RunReport,
     in_doubt: usize,
     unfinished: Vec<UnfinishedLine>,
-    /// `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
+    /// Reason of the stop: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
     stop: &'static str,
     wallet: Option<f64>,
     /// Wallet balance minus the balance expected from the trades; `None` if they agree.
@@ -37,7 +37,7 @@ struct LiveReport {
     audits: BTreeMap<Audit, Tally>,
 }
 
-pub(crate) fn report(
+pub(crate) fn show_report(
     outcome: Outcome,
     loaded: &Loaded,
     (trades, json): (Option<&Path>, bool),
@@ -56,7 +56,7 @@ pub(crate) fn report(
     let report = build_report(&outcome, loaded, elapsed);
     if json {
         let doubts = finished.book.rows().iter().filter(|row| row.state == IntentState::InDoubt);
-        print_last(&LiveReport {
+        print_final_document(&LiveReport {
             seq: outcome.last_event.max(1),
             at: outcome.span.end,
             event: "ended",
@@ -72,7 +72,7 @@ pub(crate) fn report(
     } else {
         print(&format!("\n{report}"))?;
     }
-    run_result(outcome.finished, scale)
+    exit_result(outcome.finished, scale)
 }
 
 fn build_report(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
@@ -114,7 +114,7 @@ fn build_report(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunRep
     })
 }
 
-fn run_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
+fn exit_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
     if let Some(error) = finished.not_durable {
         let is_gone = matches!(error, RuntimeError::Journal(JournalError::FileGone { .. }));
         let failure = Failure::from(error).context("the last journal entries may not be durable");
@@ -129,7 +129,7 @@ fn run_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> 
             Some(reason) => {
                 let halt = describe_halt(&Halt { at: finished.halted_at, reason });
                 Err(stopped_failure(format!("the run ended {halt}"))
-                    .hint("`candlewick resume` lets it trade again"))
+                    .hint("run `candlewick resume` to let the bot trade again"))
             }
         },
         Stop::Interrupted => differing.map_or(Ok(Ending::Interrupted), Err),
@@ -223,7 +223,7 @@ fn unfinished_lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLin
     finished.unfinished.iter().map(line).collect()
 }
 
-/// Returns who holds the open stakes. A venue that has run out of candles never settles trades.
+/// Returns whether the venue still holds the open stakes. A venue without further candles never settles trades.
 pub(super) const fn stake_holder(finished: &Finished) -> Unsettled {
     if matches!(finished.stop, Stop::DataEnds(_)) { Unsettled::Returned } else { Unsettled::AtVenue }
 }
@@ -272,9 +272,7 @@ fn describe_unfinished(one: &Unfinished, scale: MoneyScale) -> String {
     match kind {
         UnfinishedKind::Open => format!("trade #{intent} is open: {trade}, stake {stake}{closes}"),
         UnfinishedKind::InDoubt => {
-            format!(
-                "trade #{intent} is of unknown status, stake {stake}; check the list of trades at the venue"
-            )
+            format!("trade #{intent} has an unknown status, stake {stake}; check the trades at the venue")
         }
         UnfinishedKind::SecondTrade => format!("trade #{intent} has a duplicate: {trade}, stake {stake}"),
     }
@@ -287,6 +285,6 @@ fn unfinished_failure(finished: &Finished, scale: MoneyScale) -> Option<Failure>
     let all = summarize_unfinished(finished, scale);
     let problem = anyhow::anyhow!("{all}: the run ended before the venue reported the results");
     Some(Failure::new(FailureKind::Venue, problem).hint(
-        "the next start on this journal tracks them; run `candlewick status` or `candlewick trades` to see them",
+        "the next start on this journal tracks these trades; run `candlewick status` or `candlewick trades` to see them",
     ))
 }

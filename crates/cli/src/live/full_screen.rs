@@ -4,7 +4,7 @@ use super::DisplayContext;
 use super::header::Header;
 use super::screen::{DisplayEnd, MAX_QUEUED_NOTICES, Screen, distinct};
 use crate::failure::Failure;
-use crate::log::{Line, LogWriter};
+use crate::log::{LogMessage, LogWriter};
 use candlewick_engine::BotSettings;
 use candlewick_runtime::{Demand, Watcher};
 use candlewick_tui::{BotFacts, Facts, RunControls, is_possible, leave, show};
@@ -21,7 +21,7 @@ pub(crate) fn check() -> Result<(), Failure> {
     })
 }
 
-/// Starts the view. If it ends before the run does, the run continues with plain lines.
+/// Starts the full-screen view. If the view ends before the run, the run continues with plain lines.
 pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<Watcher>, DisplayEnd) {
     let clock = Arc::clone(&front.connection.clock);
     let (lines, log_lines) = sync_channel(MAX_QUEUED_LINES);
@@ -36,10 +36,10 @@ pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<Watc
     let (watcher, mut notices) = Watcher::channel(MAX_QUEUED_NOTICES, screen.interest());
     let (ended, has_ended) = oneshot::channel();
     let log = front.log.clone();
-    log.send(Line::Divert(lines));
+    log.send(LogMessage::Divert(lines));
     std::thread::spawn(move || {
         let shown = show(facts, &mut notices, &controls);
-        log.send(Line::GiveBack);
+        log.send(LogMessage::Restore);
         if let Err(error) = shown {
             tracing::warn!("the full-screen view failed, continuing with lines: {error}");
         }
@@ -51,7 +51,7 @@ pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<Watc
 
 pub(super) fn end(log: &LogWriter) {
     leave();
-    log.send(Line::GiveBack);
+    log.send(LogMessage::Restore);
 }
 
 fn build_facts(header: Option<Header>, front: &DisplayContext<'_>) -> Facts {

@@ -1,8 +1,8 @@
-//! Header of a run: venue, wallet, bots, limits, alerts, and how to stop it.
+//! Header of a run: venue, wallet, bots, limits, alerts, and how to stop the run.
 
 use super::lines::expiration_suffix;
 use crate::combinations::{describe_combinations, describe_gates};
-use crate::terminal::{lines, wrap_indented};
+use crate::terminal::{sanitize_lines, wrap_indented};
 use candlewick_app::bots::{declared_durations_per_bot, session_settings};
 use candlewick_app::configuration::{AlertEvent, AlertSeverity, ChannelSettings, Loaded, VariantSettings};
 use candlewick_app::lints::{self, LintInput, Stage};
@@ -20,7 +20,7 @@ use std::iter;
 use std::ops::Range;
 use std::path::PathBuf;
 
-const WIDTH: usize = 80;
+const HEADER_WIDTH: usize = 80;
 const LABEL_WIDTH: usize = 10;
 
 #[derive(Clone, Debug, Default)]
@@ -30,8 +30,7 @@ pub(crate) struct Header {
     pub(super) wallet: String,
     pub(super) bots: Vec<String>,
     names: Vec<String>,
-    /// Labelled lines shown between the bots and the risk of ruin.
-    rules: Vec<(&'static str, String)>,
+    details: Vec<(&'static str, String)>,
     monitoring: Vec<(&'static str, String)>,
     stakes: Option<Box<(SessionSettings, Vec<TradeRecord>)>>,
     pub(super) journal: String,
@@ -42,7 +41,7 @@ pub(crate) struct Header {
 pub(crate) struct RunDescription {
     pub(crate) venue: String,
     pub(crate) wallet: &'static str,
-    pub(crate) begins: Option<Millis>,
+    pub(crate) starts_at: Option<Millis>,
     pub(crate) candles: Option<String>,
     pub(crate) journal: Option<String>,
     pub(crate) arguments: String,
@@ -50,29 +49,29 @@ pub(crate) struct RunDescription {
 
 impl Header {
     pub(crate) fn new(loaded: &Loaded, registry: &Registry, run: RunDescription) -> Self {
-        let RunDescription { venue, wallet, begins, candles, journal, arguments } = run;
+        let RunDescription { venue, wallet, starts_at, candles, journal, arguments } = run;
         let control = match &journal {
             Some(_) => {
                 format!("candlewick status, halt, resume or reload{arguments} in another terminal")
             }
-            None => "Ctrl-C only; other terminals need a journal".to_owned(),
+            None => "Ctrl-C only (control from another terminal needs a journal)".to_owned(),
         };
         let bots = &loaded.config.bots;
         let own = declared_durations_per_bot(bots, registry);
         let assumed = bots.iter().map(|bot| loaded.config.simulation.payout_of(bot.symbol));
         let records = assumed.map(TradeRecord::assumed).collect();
-        let mut rules: Vec<_> = labelled("Combined", describe_combinations(bots, registry)).collect();
-        rules.extend(labelled("Gates", describe_gates(bots, registry)));
-        rules.extend(labelled("Signals", describe_signal_sources(loaded, begins)));
-        rules.push(("Limits", describe_limits(&loaded.config.risk)));
-        rules.extend(labelled("Notes", lints::texts(&LintInput::new(loaded, registry), Stage::Start)));
+        let mut details: Vec<_> = label_lines("Combined", describe_combinations(bots, registry)).collect();
+        details.extend(label_lines("Gates", describe_gates(bots, registry)));
+        details.extend(label_lines("Signals", describe_signal_sources(loaded, starts_at)));
+        details.push(("Limits", describe_limits(&loaded.config.risk)));
+        details.extend(label_lines("Notes", lints::texts(&LintInput::new(loaded, registry), Stage::Start)));
         Self {
             venue,
             candles,
             wallet: wallet.to_owned(),
             bots: bots.iter().zip(&own).map(|(bot, own)| describe_bot(bot, own)).collect(),
             names: bots.iter().map(|bot| bot.name.clone()).collect(),
-            rules,
+            details,
             monitoring: describe_monitoring(loaded),
             stakes: Some(Box::new((session_settings(loaded), records))),
             journal: journal.unwrap_or_else(|| "none (add --journal FILE to keep one)".to_owned()),
@@ -80,22 +79,22 @@ impl Header {
         }
     }
 
-    pub(crate) fn text(&self, (free, wallet): (Money, Option<Money>), scale: MoneyScale) -> String {
+    pub(crate) fn render(&self, (free, wallet): (Money, Option<Money>), scale: MoneyScale) -> String {
         let width = self.names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
         let bots = self.names.iter().zip(&self.bots).map(|(name, bot)| format!("{name:<width$}  {bot}"));
         let mut rows = vec![("Venue", self.venue.clone())];
         rows.extend(self.candles.clone().map(|candles| ("Data", candles)));
         rows.push(("Wallet", self.describe_wallet((free, wallet), scale)));
-        rows.extend(labelled("Bots", bots));
-        rows.extend(self.rules.iter().cloned());
-        rows.extend(labelled("Risk", self.ruin(free)));
+        rows.extend(label_lines("Bots", bots));
+        rows.extend(self.details.iter().cloned());
+        rows.extend(label_lines("Risk", self.describe_ruin(free)));
         rows.extend(self.monitoring.iter().cloned());
         let stop = "Ctrl-C waits for open trades; press it twice to quit immediately".to_owned();
         rows.extend([("Journal", self.journal.clone()), ("Control", self.control.clone()), ("Stop", stop)]);
         let row = |(label, text): (&str, String)| {
-            format!("{label:<LABEL_WIDTH$}{}\n", wrap_indented(&visible(&text), LABEL_WIDTH, Some(WIDTH)))
+            format!("{label:<LABEL_WIDTH$}{}\n", wrap_indented(&visible(&text), LABEL_WIDTH, Some(HEADER_WIDTH)))
         };
-        lines(&rows.into_iter().map(row).collect::<String>()).into_owned()
+        sanitize_lines(&rows.into_iter().map(row).collect::<String>()).into_owned()
     }
 
     fn describe_wallet(&self, (free, wallet): (Money, Option<Money>), scale: MoneyScale) -> String {
@@ -108,14 +107,14 @@ impl Header {
         format!("{name}, {held}; the ledger has {ledger}, {difference} {comparison} than the wallet")
     }
 
-    fn ruin(&self, free: Money) -> Vec<String> {
+    fn describe_ruin(&self, free: Money) -> Vec<String> {
         let Some((settings, records)) = self.stakes.as_deref() else { return Vec::new() };
         let report = check_ruin(settings, free, records).unwrap_or_default();
         report.ladders.into_iter().chain(report.stakes).collect()
     }
 }
 
-fn labelled(
+fn label_lines(
     label: &'static str,
     lines: impl IntoIterator<Item = String>,
 ) -> impl Iterator<Item = (&'static str, String)> {
@@ -131,7 +130,7 @@ pub(crate) fn journal_arguments(journal: Option<&JournalUrl>, files: &[PathBuf])
     files.concat()
 }
 
-/// Returns the scheme and host of a URL. Path and query are omitted, as they may contain secrets.
+/// Returns the scheme and host of a URL. Path and query may contain secrets and are omitted.
 pub(crate) fn describe_address(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -205,9 +204,9 @@ fn describe_bot(bot: &BotSettings, own: &[CloseType]) -> String {
     format!("{} on {}, duration {duration}{kind}{delay}, stake {stake}", bot.strategy, bot.series())
 }
 
-fn describe_signal_sources(loaded: &Loaded, begins: Option<Millis>) -> Vec<String> {
+fn describe_signal_sources(loaded: &Loaded, starts_at: Option<Millis>) -> Vec<String> {
     let signals = &loaded.config.signals;
-    let list = describe_list(loaded, begins);
+    let list = describe_list(loaded, starts_at);
     let webhook = signals.listen.map(|address| match address.port() {
         0 => format!("webhook on a free port of {} (shown with -v)", address.ip()),
         _ => format!("webhook at http://{address}/signal"),
@@ -321,7 +320,7 @@ fn percent_label(most: f64, label: &str) -> Option<String> {
 fn describe_monitoring(loaded: &Loaded) -> Vec<(&'static str, String)> {
     let config = &loaded.config;
     let channels = config.notify.channels.iter().map(|(name, channel)| describe_channel(name, channel));
-    let mut lines: Vec<(&'static str, String)> = labelled("Alerts", channels).collect();
+    let mut lines: Vec<(&'static str, String)> = label_lines("Alerts", channels).collect();
     lines.extend(config.metrics.listen.map(|address| match address.port() {
         0 => ("Metrics", format!("on a free port of {} (shown with -v)", address.ip())),
         _ => ("Metrics", format!("http://{address}/metrics")),

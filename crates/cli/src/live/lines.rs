@@ -1,6 +1,6 @@
-//! Text and layout of console lines: decisions, trades, verdicts, and reasons of a stop.
+//! Text and layout of console lines: decisions, trades, verdicts and stop reasons.
 
-use crate::terminal::{coloured_line, terminal_columns, wrap_indented};
+use crate::terminal::{sanitize_coloured_line, terminal_columns, wrap_indented};
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
     Approved, Edge, IntentRow, Judgement, Lateness, Opened, Refused, RiskSettings, Rule, Settled, VenueId,
@@ -11,18 +11,17 @@ use candlewick_runtime::{Funds, Stop};
 use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Reason, format_price, visible};
 use console::Term;
 
-pub(super) fn describe_open(approved: &Approved, (bot, symbol): (&str, &str), scale: MoneyScale) -> String {
+pub(super) fn describe_order(approved: &Approved, (bot, symbol): (&str, &str), scale: MoneyScale) -> String {
     let expiry = approved.expiry();
     let kind = expiration_suffix(expiry.expiration_type);
     let (intent, stake, direction) =
         (approved.intent(), scale.format(approved.stake()), approved.direction());
     let terms = format!("{stake} for {}{kind}   ", expiry.close_type);
-    let reason = insert_values(approved.reason());
+    let reason = insert_reason_values(approved.reason());
     let reason = truncate_reason(&visible(&reason), terminal_columns(&Term::stdout()));
     format!("#{intent} {bot} {BOLD}{direction} {symbol}{BOLD:#} {terms}{DIM}{reason}{DIM:#}")
 }
 
-/// Returns the expiration type with a leading space; empty for the default.
 pub(super) fn expiration_suffix(expiration_type: ExpirationType) -> String {
     match expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => String::new(),
@@ -30,7 +29,7 @@ pub(super) fn expiration_suffix(expiration_type: ExpirationType) -> String {
     }
 }
 
-fn insert_values(reason: &Reason) -> String {
+fn insert_reason_values(reason: &Reason) -> String {
     let text = reason.text();
     let place_of = |name: &str| -> Option<usize> {
         let is_part = |letter: char| letter.is_alphanumeric() || "_.@[(".contains(letter);
@@ -39,7 +38,7 @@ fn insert_values(reason: &Reason) -> String {
             let before = text[..*at].chars().next_back();
             !text[*end..].starts_with(is_part) && !before.is_some_and(|one| one != '(' && is_part(one))
         });
-        whole.min_by_key(|(at, _)| open_brackets(&text[..*at])).map(|(_, end)| end)
+        whole.min_by_key(|(at, _)| count_open_parentheses(&text[..*at])).map(|(_, end)| end)
     };
     let mut values: Vec<(usize, f64)> =
         reason.numbers().filter_map(|(name, value)| Some((place_of(name)?, value))).collect();
@@ -61,7 +60,7 @@ fn insert_values(reason: &Reason) -> String {
     merged
 }
 
-fn open_brackets(text: &str) -> usize {
+fn count_open_parentheses(text: &str) -> usize {
     text.matches('(').count().saturating_sub(text.matches(')').count())
 }
 
@@ -73,7 +72,7 @@ fn truncate_reason(reason: &str, columns: Option<usize>) -> String {
     reason.chars().take(room.saturating_sub(1)).chain(['\u{2026}']).collect()
 }
 
-pub(super) fn describe_refusal(
+pub(super) fn describe_rejection(
     refused: &Refused,
     (bot, interval): (&str, Millis),
     received: Millis,
@@ -87,7 +86,7 @@ pub(super) fn describe_refusal(
     };
     let lateness = Lateness::new((refused.decision_time, received), interval, risk);
     let rule = refused.rule.with_lateness(rule, lateness);
-    let reason = insert_values(&refused.reason);
+    let reason = insert_reason_values(&refused.reason);
     let reason = truncate_reason(&visible(&reason), terminal_columns(&Term::stdout()));
     format!("{DIM}{bot} {}: {rule}   {reason}{DIM:#}", refused.direction)
 }
@@ -102,7 +101,7 @@ pub(super) fn describe_verdict(judgement: &Judgement, bot: &str) -> String {
     format!("{bot}: edge {style}{text}{style:#} after {} trades", judgement.trades)
 }
 
-pub(super) fn describe_blocked(before: &[Blockage], now: &[Blockage]) -> Vec<String> {
+pub(super) fn describe_blockage_changes(before: &[Blockage], now: &[Blockage]) -> Vec<String> {
     let lacks = |all: &[Blockage], one: &Blockage| {
         all.iter().all(|other| (&other.rule, &other.bots) != (&one.rule, &one.bots))
     };
@@ -113,7 +112,7 @@ pub(super) fn describe_blocked(before: &[Blockage], now: &[Blockage]) -> Vec<Str
 
 pub(super) fn describe_opened(opened: &Opened) -> String {
     let price = opened.open_price.map_or_else(|| "unknown price".to_owned(), format_price);
-    let until = opened.close_time.map_or_else(|| "unknown end".to_owned(), clock_time);
+    let until = opened.close_time.map_or_else(|| "unknown end".to_owned(), format_clock_time);
     let payout = opened.payout.map(|payout| format!(", payout {payout} %")).unwrap_or_default();
     let id = visible(opened.venue_id.as_ref().map(VenueId::as_str).unwrap_or_default());
     format!("#{} at {price} until {until}{payout} {DIM}{id}{DIM:#}", opened.intent)
@@ -153,11 +152,11 @@ pub(super) fn describe_stopping(
         Stop::Interrupted | Stop::Terminated => "",
     };
     if unfinished == 0 {
-        return format!("{why}no new trades, none open");
+        return format!("{why}no new trades; no trades are open");
     }
-    let until = clock_time(waits_until);
+    let until = format_clock_time(waits_until);
     let trades = if unfinished == 1 { "trade" } else { "trades" };
-    let closes = last_close.map(|at| format!(" (closes {})", clock_time(at))).unwrap_or_default();
+    let closes = last_close.map(|at| format!(" (closes {})", format_clock_time(at))).unwrap_or_default();
     format!(
         "{why}no new trades; waiting for {unfinished} open {trades}{closes}, until {until}; press Ctrl-C again to quit now"
     )
@@ -179,12 +178,12 @@ pub(super) fn format_line(
     columns: Option<usize>,
 ) -> String {
     let time = time_text(at, "%m-%d %H:%M:%S");
-    let text = coloured_line(text);
+    let text = sanitize_coloured_line(text);
     let text = wrap_indented(&text, PREFIX_WIDTH - LABEL_WIDTH + label.len().max(LABEL_WIDTH), columns);
     format!("{DIM}{time}{DIM:#}  {style}{label:<LABEL_WIDTH$}{style:#} {text}")
 }
 
-fn clock_time(at: Millis) -> String {
+fn format_clock_time(at: Millis) -> String {
     time_text(at, "%H:%M:%S")
 }
 
@@ -216,7 +215,7 @@ mod tests {
             ("closed high", &[("close", 1.5), ("h", 2.0)], "closed high close=1.5 h=2"),
         ] {
             let (names, values): (Vec<&str>, Vec<f64>) = numbers.iter().copied().unzip();
-            assert_eq!(insert_values(&ReasonTemplate::new(text, names).with_numbers(&values)), expected);
+            assert_eq!(insert_reason_values(&ReasonTemplate::new(text, names).with_numbers(&values)), expected);
         }
     }
 
@@ -237,6 +236,6 @@ mod tests {
         let waits = describe_stopping(Stop::Interrupted, 1, (Some(close), until));
         assert!(waits.contains("1 open trade (closes 03:12:02), until 03:01:30; press Ctrl-C"), "{waits}");
         let none = describe_stopping(Stop::TimeUp, 0, (None, until));
-        assert_eq!(none, "time limit reached: no new trades, none open");
+        assert_eq!(none, "time limit reached: no new trades; no trades are open");
     }
 }

@@ -20,16 +20,16 @@ use candlewick_app::live::{self, Connection, ControlChannel, FrontEnd, JournalSe
 use candlewick_runtime::Stop;
 use candlewick_sdk::Millis;
 use std::sync::Arc;
-use stream::PrintedEvents;
+use stream::EventPrinter;
 use tokio::sync::{Notify, mpsc};
 
-pub(crate) use ending::report;
+pub(crate) use ending::show_report;
 pub(crate) use full_screen::check as check_full_screen;
 pub(crate) use header::{
     Header, RunDescription, describe_address, describe_candles, describe_sandbox, describe_speed,
     describe_variant_count, journal_arguments,
 };
-pub(crate) use screen::{Detail, Screen};
+pub(crate) use screen::{OutputDetail, Screen};
 
 pub(crate) struct ReadyRun<'a> {
     pub(crate) loaded: &'a Loaded,
@@ -55,8 +55,8 @@ struct DisplayContext<'a> {
     log: &'a LogWriter,
 }
 
-/// Runs `work` to completion, without waiting for a stuck reload of the settings.
-pub(crate) fn complete<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+/// Runs `work` to completion, without waiting for a reload of the settings that hangs.
+pub(crate) fn run_to_completion<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = start_workers()?;
     let outcome = runtime.block_on(work);
     runtime.shutdown_background();
@@ -68,11 +68,11 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     let ReadyRun { context: &Context { global, log, .. }, interrupt, run_for, read_again, .. } = run;
     let (sender, stop) = mpsc::channel(4);
     let leave = Arc::new(Notify::new());
-    let watcher = tokio::spawn(watch(interrupt, run_for, sender.clone(), Arc::clone(&leave)));
+    let watcher = tokio::spawn(watch_stop_requests(interrupt, run_for, sender.clone(), Arc::clone(&leave)));
     let announce = Box::new(|text: &str| log.print(text));
-    let printed = (global.json && !global.quiet).then(|| PrintedEvents::begin(&control.events()));
+    let printed = (global.json && !global.quiet).then(|| EventPrinter::start(&control.events()));
     let logs_decisions = log.form.is_json() && !global.quiet;
-    let logged = logs_decisions.then(|| stream::log_decisions(&control.events(), log));
+    let logged = logs_decisions.then(|| stream::log_events(&control.events(), log));
     let (watchers, shown) = if is_full_screen {
         let (bots, connection, control) = (&bots, &connection, &control);
         full_screen::start(screen, &DisplayContext { loaded, bots, connection, control, stop: sender, log })
@@ -97,7 +97,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     Ok(outcome?)
 }
 
-pub(crate) fn read_again(
+pub(crate) fn build_reloader(
     context: &Context<'_>,
     (base, flags): (Base, Vec<Flag>),
     real: RealMoney,
@@ -110,7 +110,7 @@ pub(crate) fn read_again(
     })
 }
 
-async fn watch(
+async fn watch_stop_requests(
     mut interrupt: Interrupt,
     run_for: Option<Millis>,
     stop: mpsc::Sender<Stop>,

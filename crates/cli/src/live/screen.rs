@@ -1,12 +1,11 @@
 //! Console lines of a run: candles, signals, opened trades and settlements.
 //!
-//! A separate thread writes the lines from a bounded channel, so a stalled terminal (Ctrl-S, a
-//! pager) never blocks the run.
+//! A separate thread writes the lines, so a stalled terminal (Ctrl-S, a pager) never blocks the run.
 
 use super::header::Header;
 use super::lines::{
-    BAD, BOLD, DIM, GOOD, NOTE, describe_blocked, describe_open, describe_opened, describe_refusal,
-    describe_settled, describe_stopping, describe_verdict, format_line, format_signed,
+    BAD, BOLD, DIM, GOOD, NOTE, describe_blockage_changes, describe_opened, describe_order,
+    describe_rejection, describe_settled, describe_stopping, describe_verdict, format_line, format_signed,
 };
 use crate::context::Context;
 use crate::terminal::terminal_columns;
@@ -28,22 +27,22 @@ pub(super) const MAX_QUEUED_NOTICES: usize = 16_384;
 pub(super) const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Detail {
+pub(crate) enum OutputDetail {
     Quiet,
     Trades,
     All,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stream {
+enum OutputStream {
     Out,
     /// Standard error, used when stdout carries a JSON document.
     Error,
 }
 
 pub(crate) struct Screen {
-    detail: Detail,
-    stream: Stream,
+    detail: OutputDetail,
+    stream: OutputStream,
     scale: MoneyScale,
     bots: Vec<(String, Millis)>,
     symbols: Vec<Symbol>,
@@ -68,12 +67,12 @@ pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 impl Screen {
-    pub(crate) fn new(detail: Detail, loaded: &Loaded, context: &Context<'_>) -> Self {
+    pub(crate) fn new(detail: OutputDetail, loaded: &Loaded, context: &Context<'_>) -> Self {
         let bots = &loaded.config.bots;
         let is_quiet = context.global.quiet || context.log.form.is_json();
         Self {
-            detail: if is_quiet { Detail::Quiet } else { detail },
-            stream: if context.global.json { Stream::Error } else { Stream::Out },
+            detail: if is_quiet { OutputDetail::Quiet } else { detail },
+            stream: if context.global.json { OutputStream::Error } else { OutputStream::Out },
             scale: loaded.config.account.money_scale,
             bots: bots.iter().map(|bot| (visible(&bot.name).into_owned(), bot.interval.length())).collect(),
             symbols: distinct(bots.iter().map(|bot| bot.symbol)),
@@ -89,14 +88,14 @@ impl Screen {
     }
 
     pub(crate) fn with_header(mut self, header: Header) -> Self {
-        self.header = (self.stream == Stream::Out).then_some(header);
+        self.header = (self.stream == OutputStream::Out).then_some(header);
         self
     }
 
-    fn line(&self, at: Millis, style: Style, label: &str, text: &str) {
+    fn print_line(&self, at: Millis, style: Style, label: &str, text: &str) {
         let columns = terminal_columns(&match self.stream {
-            Stream::Out => Term::stdout(),
-            Stream::Error => Term::stderr(),
+            OutputStream::Out => Term::stdout(),
+            OutputStream::Error => Term::stderr(),
         });
         self.print(&format_line(at, (style, label), text, columns));
     }
@@ -104,13 +103,13 @@ impl Screen {
     fn print(&self, text: &str) {
         // The run continues even if the output is closed.
         let _ = match self.stream {
-            Stream::Out => writeln!(anstream::stdout(), "{text}"),
-            Stream::Error => writeln!(anstream::stderr(), "{text}"),
+            OutputStream::Out => writeln!(anstream::stdout(), "{text}"),
+            OutputStream::Error => writeln!(anstream::stderr(), "{text}"),
         };
     }
 
     fn show_candle(&mut self, event: &Event, series: Series, close: f64) {
-        if self.detail != Detail::All {
+        if self.detail != OutputDetail::All {
             return;
         }
         if event.at != self.instant {
@@ -123,7 +122,7 @@ impl Screen {
     fn print_closes(&mut self) {
         if !self.closes.is_empty() {
             let closes = std::mem::take(&mut self.closes).join("   ");
-            self.line(self.instant, DIM, "candle", &closes);
+            self.print_line(self.instant, DIM, "candle", &closes);
         }
     }
 
@@ -150,13 +149,13 @@ impl Screen {
             EventKind::NotSent { intent } => (NOTE, "not sent", released(*intent)),
             EventKind::Reinstated(terms) => {
                 let intent = terms.intent();
-                (BAD, "unknown", format!("#{intent}: the venue lists a trade that it had not reported"))
+                (BAD, "unknown", format!("#{intent}: the venue lists a trade that was missing before"))
             }
             EventKind::InDoubt { intent } => {
                 (BAD, "unknown", format!("#{intent}: unknown status, symbol blocked until resolved"))
             }
             EventKind::NotOpened { intent, .. } => {
-                (NOTE, "not open", format!("#{intent}: the venue has no such trade"))
+                (NOTE, "not open", format!("#{intent}: the venue has no trade for this order"))
             }
             EventKind::OutsideSignal(signal) => {
                 (NOTE, "signal", format!("{} {} from {}", signal.direction, signal.id, signal.source))
@@ -197,7 +196,7 @@ impl Screen {
         };
         // A signal's own time may be long past, so its arrival time is shown.
         let is_signal = matches!(event.kind, EventKind::OutsideSignal(_));
-        self.line(if is_signal { event.received } else { event.at }, style, label, &text);
+        self.print_line(if is_signal { event.received } else { event.at }, style, label, &text);
     }
 
     fn show_settled(&self, at: Millis, settled: &Settled, (funds, intent): (Funds, Option<&IntentRow>)) {
@@ -207,26 +206,26 @@ impl Screen {
             Outcome::Draw | Outcome::Cancelled => NOTE,
         };
         let text = describe_settled(settled, style, (funds, intent), self.scale);
-        self.line(at, style, &settled.outcome.as_str().to_lowercase(), &text);
+        self.print_line(at, style, &settled.outcome.as_str().to_lowercase(), &text);
     }
 
     fn show_action(&self, action: &Action, received: Millis, is_outside: bool) {
         match action {
             Action::Open(approved) => {
                 let symbol = self.symbols.get(approved.symbol().index()).map_or("", Symbol::as_str);
-                let text = describe_open(approved, (self.bot_name(approved.bot()), symbol), self.scale);
-                self.line(approved.decision_time(), AnsiColor::Cyan.on_default(), "open", &text);
+                let text = describe_order(approved, (self.bot_name(approved.bot()), symbol), self.scale);
+                self.print_line(approved.decision_time(), AnsiColor::Cyan.on_default(), "open", &text);
             }
-            Action::Refuse(refused) if self.detail == Detail::All => {
+            Action::Refuse(refused) if self.detail == OutputDetail::All => {
                 let at = if is_outside { received } else { refused.decision_time };
                 self.show_refused(refused, at, received);
             }
             Action::Verdict(judgement) => {
                 let text = describe_verdict(judgement, self.bot_name(judgement.bot));
-                self.line(judgement.at, BOLD, "verdict", &text);
+                self.print_line(judgement.at, BOLD, "verdict", &text);
             }
-            Action::DayOpened { start, equity } if self.detail == Detail::All => {
-                self.line(*start, DIM, "day", &format!("starts with {}", self.scale.format(*equity)));
+            Action::DayOpened { start, equity } if self.detail == OutputDetail::All => {
+                self.print_line(*start, DIM, "day", &format!("starts with {}", self.scale.format(*equity)));
             }
             Action::Refuse(_) | Action::DayOpened { .. } => {}
         }
@@ -236,7 +235,7 @@ impl Screen {
         let bot = self.bots.get(refused.bot.index());
         let bot = bot.map_or(("", Millis::MAX), |(name, interval)| (name.as_str(), *interval));
         let limits = (self.risk.as_ref(), self.suspended.as_deref());
-        self.line(at, DIM, "rejected", &describe_refusal(refused, bot, received, limits));
+        self.print_line(at, DIM, "rejected", &describe_rejection(refused, bot, received, limits));
     }
 
     fn bot_name(&self, bot: BotId) -> &str {
@@ -248,7 +247,7 @@ impl Screen {
     }
 
     pub(crate) fn show(mut self) -> (Vec<Watcher>, DisplayEnd) {
-        if self.detail == Detail::Quiet {
+        if self.detail == OutputDetail::Quiet {
             return (Vec::new(), DisplayEnd(None));
         }
         let (watcher, mut notices) = Watcher::channel(MAX_QUEUED_NOTICES, self.interest());
@@ -262,8 +261,8 @@ impl Screen {
 
     pub(super) const fn interest(&self) -> Interest {
         match self.detail {
-            Detail::Quiet | Detail::Trades => Interest::Trades,
-            Detail::All => Interest::Everything,
+            OutputDetail::Quiet | OutputDetail::Trades => Interest::Trades,
+            OutputDetail::All => Interest::Everything,
         }
     }
 
@@ -271,7 +270,7 @@ impl Screen {
         while let Some(received) = notices.wait() {
             if received.missed > 0 {
                 let text = format!("{} messages skipped: the terminal did not keep up", received.missed);
-                self.line(self.latest, NOTE, "missed", &text);
+                self.print_line(self.latest, NOTE, "missed", &text);
             }
             self.show_notice(received.notice);
         }
@@ -298,24 +297,24 @@ impl Screen {
             }
             Notice::Begins(funds) => {
                 if let Some(header) = self.header.take() {
-                    self.print(&header.text((funds.free, funds.first_wallet), self.scale));
+                    self.print(&header.render((funds.free, funds.first_wallet), self.scale));
                 }
             }
             Notice::Phase { phase, reason } => {
                 self.suspended = reason.filter(|_| phase == Phase::Suspended);
             }
-            Notice::Note { text, .. } => self.line(self.latest, NOTE, "note", &visible(&text)),
+            Notice::Note { text, .. } => self.print_line(self.latest, NOTE, "note", &visible(&text)),
             Notice::Blocked(blocked) => {
                 self.print_closes();
-                for line in describe_blocked(&std::mem::replace(&mut self.blocked, blocked.clone()), &blocked)
-                {
-                    self.line(self.latest, NOTE, "blocked", &line);
+                let before = std::mem::replace(&mut self.blocked, blocked.clone());
+                for line in describe_blockage_changes(&before, &blocked) {
+                    self.print_line(self.latest, NOTE, "blocked", &line);
                 }
             }
             Notice::Stopping { why, unfinished, last_close, waits_until } => {
                 self.print_closes();
                 let text = describe_stopping(why, unfinished, (last_close, waits_until));
-                self.line(self.latest, BOLD, "stopping", &text);
+                self.print_line(self.latest, BOLD, "stopping", &text);
             }
             _ => {}
         }
@@ -325,7 +324,6 @@ impl Screen {
 pub(crate) struct DisplayEnd(pub(super) Option<oneshot::Receiver<()>>);
 
 impl DisplayEnd {
-    /// Waits up to `FLUSH_TIMEOUT` until all lines are written.
     pub(crate) async fn end(self) {
         if let Some(has_ended) = self.0 {
             drop(tokio::time::timeout(FLUSH_TIMEOUT, has_ended).await);

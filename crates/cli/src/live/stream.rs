@@ -1,11 +1,11 @@
-//! Run events on stdout, one JSON object per line. Lines that a slow reader misses are counted.
+//! Run events on stdout, one JSON object per line. Events that a slow reader misses are counted.
 
 use super::screen::FLUSH_TIMEOUT;
 use crate::failure::Failure;
 use crate::host;
 use crate::log::LogWriter;
 use crate::output::print_json_text;
-use crate::terminal::json;
+use crate::terminal::escape_json;
 use candlewick_runtime::events::{EventFeed, FollowedEvent, RunEvent};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
@@ -16,17 +16,17 @@ use tokio::sync::oneshot;
 
 const LAST_LINE_TIMEOUT: Duration = Duration::from_secs(30);
 
-pub(super) struct PrintedEvents {
+pub(super) struct EventPrinter {
     is_late: Arc<AtomicBool>,
     has_ended: oneshot::Receiver<()>,
 }
 
-impl PrintedEvents {
-    pub(super) fn begin(feed: &EventFeed) -> Self {
-        Self::begin_to(feed, print, false)
+impl EventPrinter {
+    pub(super) fn start(feed: &EventFeed) -> Self {
+        Self::start_with(feed, print, false)
     }
 
-    fn begin_to(
+    fn start_with(
         feed: &EventFeed,
         print: impl Fn(&str) -> io::Result<()> + Send + 'static,
         has_end: bool,
@@ -63,7 +63,7 @@ impl PrintedEvents {
         Self { is_late, has_ended }
     }
 
-    /// Waits until everything is printed. After a timeout, finishes only the line in progress.
+    /// Waits until all events are printed. After a timeout, prints only the current line to its end.
     pub(super) async fn end(self) {
         self.end_within(FLUSH_TIMEOUT, LAST_LINE_TIMEOUT).await;
     }
@@ -77,9 +77,9 @@ impl PrintedEvents {
     }
 }
 
-pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
+pub(super) fn print_final_document(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(document).map_err(Failure::unexpected)?;
-    if host::capture(&json(&text)) {
+    if host::capture_output(&escape_json(&text)) {
         return Ok(());
     }
     run_within(LAST_LINE_TIMEOUT, move || print_json_text(&text)).map_or_else(
@@ -102,10 +102,10 @@ fn run_within<T: Send + 'static>(patience: Duration, act: impl FnOnce() -> T + S
 }
 
 fn print(line: &str) -> io::Result<()> {
-    writeln!(anstream::stdout(), "{}", json(line))
+    writeln!(anstream::stdout(), "{}", escape_json(line))
 }
 
-/// Events that are too frequent for the log, or already in it.
+/// Names of events that are too frequent for the log or that the log already contains.
 const UNLOGGED_EVENTS: [&str; 5] = ["candle", "updated", "wallet", "alarm", "warning"];
 
 #[derive(Deserialize)]
@@ -113,7 +113,7 @@ struct EventName {
     event: String,
 }
 
-pub(super) fn log_decisions(feed: &EventFeed, log: &LogWriter) -> PrintedEvents {
+pub(super) fn log_events(feed: &EventFeed, log: &LogWriter) -> EventPrinter {
     let log = log.clone();
     let print = move |line: &str| {
         if let Ok(EventName { event }) = serde_json::from_str(line)
@@ -123,7 +123,7 @@ pub(super) fn log_decisions(feed: &EventFeed, log: &LogWriter) -> PrintedEvents 
         }
         Ok(())
     };
-    PrintedEvents::begin_to(feed, print, true)
+    EventPrinter::start_with(feed, print, true)
 }
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
         let feed = EventFeed::default();
         let (over, is_over) = mpsc::channel::<()>();
         let (reads, is_read) = mpsc::channel();
-        let printed = PrintedEvents::begin_to(
+        let printed = EventPrinter::start_with(
             &feed,
             move |line| {
                 let _ = reads.send(line.to_owned());

@@ -1,4 +1,4 @@
-//! `config init`: writes a first configuration from a few answers.
+//! `config init`: writes a first configuration from the answers to a few questions.
 
 use crate::arguments::parse_percent;
 use crate::context::Context;
@@ -17,9 +17,9 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-const TEMPLATE: &str = include_str!("template.toml");
-const EXAMPLE: &str = include_str!("example.rule.toml");
-const RULES: &str = "rules";
+const CONFIG_TEMPLATE: &str = include_str!("template.toml");
+const EXAMPLE_RULE: &str = include_str!("example.rule.toml");
+const RULES_STRATEGY: &str = "rules";
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  candlewick config init\n  \
@@ -58,7 +58,7 @@ pub(crate) struct InitArguments {
 pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<(), Failure> {
     let file = &arguments.file;
     if file.exists() {
-        let problem = format!("{} already exists: name another file, or move it", file.display());
+        let problem = format!("{} already exists: choose another file name, or move the file", file.display());
         return Err(Failure::configuration(problem));
     }
     let asks = !arguments.defaults && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
@@ -67,18 +67,18 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
         Dialogue::new(asks.then_some((&mut from as &mut dyn BufRead, &mut to as &mut dyn Write)));
     let answers = Answers::ask(arguments, &mut dialogue, context)?;
     let stake = TypedStake::parse(&answers.stake).map_err(Failure::configuration)?;
-    let payout = parse_percent_answer(&answers.payout).map_err(Failure::configuration)?;
+    let payout = parse_payout_answer(&answers.payout).map_err(Failure::configuration)?;
     let Answers { symbol, interval, strategy, expiry, rules, .. } = &answers;
-    let asset_type = symbol.parse().map_or(AssetType::Crypto, asset_type_to_write).as_str();
+    let asset_type = symbol.parse().map_or(AssetType::Crypto, choose_asset_type).as_str();
     let name = format!("{}-{strategy}", symbol.to_lowercase());
-    let params = rules.params();
+    let params = rules.to_params();
     let text = fill_template(
-        TEMPLATE,
+        CONFIG_TEMPLATE,
         &[
             ("file", &file.display().to_string()),
             ("payout", &payout.to_string()),
             ("ticks", &render_tick_section(symbol)),
-            ("daily_loss", &stake.daily_loss()),
+            ("daily_loss", &stake.daily_loss_limit()),
             ("name", &name),
             ("symbol", symbol),
             ("asset_type", asset_type),
@@ -86,12 +86,12 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
             ("strategy", strategy),
             ("expiry", expiry),
             ("params", &params),
-            ("stake", &stake.table()),
+            ("stake", &stake.to_toml()),
         ],
     );
-    check(&text, (file, rules), context)
-        .map_err(|failure| if asks { failure.hint(answers.command(file)) } else { failure })?;
-    if let Rules::Example(path) = rules {
+    validate(&text, (file, rules), context)
+        .map_err(|failure| if asks { failure.hint(answers.retry_command(file)) } else { failure })?;
+    if let RuleChoice::Example(path) = rules {
         write(path, &render_example(path))?;
         print(&format!("Wrote {}, an example rule. Change its conditions.", path.display()))?;
     }
@@ -99,28 +99,28 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
     let shown = file.display();
     if !dialogue.defaults.is_empty() {
         let defaults = dialogue.defaults.join(" ");
-        print(&format!("Defaults used: {defaults}\nChange them with these options, or in the file."))?;
+        print(&format!("Defaults used: {defaults}\nTo change a default, pass its option or edit the file."))?;
     }
     print(&format!(
         "Wrote {shown}. Next:{}\n  candlewick backtest --config {shown}\n  candlewick live --sandbox --config {shown}",
-        rules.next(&shown.to_string())
+        rules.next_step(&shown.to_string())
     ))
 }
 
-fn parses<T: FromStr<Err: Display>>(text: &str) -> Result<(), String> {
+fn check_parses<T: FromStr<Err: Display>>(text: &str) -> Result<(), String> {
     text.parse::<T>().map(|_| ()).map_err(|error| error.to_string())
 }
 
-fn written_symbol(typed: &str) -> Result<String, Failure> {
+fn normalize_symbol(typed: &str) -> Result<String, Failure> {
     let usual = usual_spelling(typed);
     if usual != typed {
-        print(&format!("Symbol spelled {usual}, as on most venues."))?;
+        print(&format!("Using the symbol {usual}, the usual spelling on venues."))?;
     }
     Ok(usual)
 }
 
-/// Returns the asset type. Currency pairs are forex, even if a configuration would assume crypto.
-fn asset_type_to_write(symbol: Symbol) -> AssetType {
+/// Returns the asset type of a symbol. A currency pair is forex, even if the default is crypto.
+fn choose_asset_type(symbol: Symbol) -> AssetType {
     match expected_asset_type(symbol) {
         AssetType::Crypto if is_currency_pair(symbol) => AssetType::Forex,
         known => known,
@@ -131,20 +131,20 @@ struct Answers {
     symbol: String,
     interval: String,
     strategy: String,
-    rules: Rules,
+    rules: RuleChoice,
     expiry: String,
     stake: String,
     payout: String,
 }
 
-enum Rules {
+enum RuleChoice {
     None,
     File(PathBuf),
     Example(PathBuf),
 }
 
-impl Rules {
-    fn params(&self) -> String {
+impl RuleChoice {
+    fn to_params(&self) -> String {
         match self {
             Self::None => "{}".to_owned(),
             Self::File(path) => format!("{{ file = {:?} }}", path.display().to_string()),
@@ -159,12 +159,12 @@ impl Rules {
         own.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
     }
 
-    /// Returns the next step for a rule: `tune`, as a backtest on all candles would use up the hold-out.
-    fn next(&self, config: &str) -> String {
+    /// Returns a `tune` command for a rule, because a backtest on all candles would use up the hold-out.
+    fn next_step(&self, config: &str) -> String {
         match self {
             Self::None => String::new(),
             Self::File(_) | Self::Example(_) => {
-                format!("\n  candlewick tune --config {config} --data FILE   (before a backtest on FILE)")
+                format!("\n  candlewick tune --config {config} --data FILE   (run it before a backtest)")
             }
         }
     }
@@ -179,36 +179,37 @@ impl Answers {
         let names: Vec<&str> = context.registry.entries().iter().map(|entry| entry.name.as_str()).collect();
         let first = names.first().copied().unwrap_or_default();
         let usual = names.iter().copied().find(|name| *name == "rsi-reversal").unwrap_or(first);
-        let question = |option, text, usual| Question { option, text, usual };
+        let question = |option, text, default| Question { option, text, default };
         let InitArguments { symbol, interval, expiry, stake, payout, .. } = arguments;
         let asked = question("symbol", "Symbol", "BTCUSDT");
-        let symbol = written_symbol(&dialogue.answer(asked, symbol.as_ref(), parses::<Symbol>)?)?;
+        let symbol = normalize_symbol(&dialogue.answer(asked, symbol.as_ref(), check_parses::<Symbol>)?)?;
         let asked = question("interval", "Candles (1s, 5s, 1m, 5m, 1h, ...)", "1m");
-        let interval = dialogue.answer(asked, interval.as_ref(), parses::<Interval>)?;
+        let interval = dialogue.answer(asked, interval.as_ref(), check_parses::<Interval>)?;
         let known = |text: &str| {
             if names.contains(&text) {
                 return Ok(());
             }
             Err(format!("unknown strategy \"{text}\"; {}", suggest(text, names.iter().copied())))
         };
-        let given = arguments.strategy.clone().or_else(|| arguments.rules.as_ref().map(|_| RULES.to_owned()));
+        let rules_strategy = || arguments.rules.as_ref().map(|_| RULES_STRATEGY.to_owned());
+        let given = arguments.strategy.clone().or_else(rules_strategy);
         let text = format!("Strategy ({})", names.join(", "));
         let strategy = dialogue.answer(question("strategy", &text, usual), given.as_ref(), known)?;
         let rules = Self::ask_rules(arguments, &strategy, dialogue)?;
         let of_rule = rules.expiry();
         let usual = of_rule.as_deref().unwrap_or("01:00");
         let text = match &of_rule {
-            Some(own) => format!("Duration of a trade (minutes:seconds; the rule overrides it with {own})"),
+            Some(own) => format!("Duration of a trade (minutes:seconds; the rule file sets {own} instead)"),
             None => "Duration of a trade (minutes:seconds, such as 05:00)".to_owned(),
         };
         let asked = question("expiry", &text, usual);
-        let expiry = dialogue.answer(asked, expiry.as_ref(), parses::<CloseType>)?;
-        let asked = question("stake", "Stake of a trade (an amount such as 10, or 2% of the balance)", "1.0");
+        let expiry = dialogue.answer(asked, expiry.as_ref(), check_parses::<CloseType>)?;
+        let asked = question("stake", "Stake of a trade (an amount such as 10, or a share such as 2%)", "1.0");
         let stake = dialogue.answer(asked, stake.as_ref(), |text| TypedStake::parse(text).map(|_| ()))?;
         let asked = question("payout", "Payout of a win, in percent of the stake", "80.0");
         let payout = dialogue.answer(asked, payout.as_ref(), |text| {
-            let meant = Payout::percent_from_fraction(parse_percent_answer(text)?);
-            meant.map_or(Ok(()), |meant| Err(format!("payouts are in percent: did you mean {meant}?")))
+            let meant = Payout::percent_from_fraction(parse_payout_answer(text)?);
+            meant.map_or(Ok(()), |meant| Err(format!("payouts are in percent; did you mean {meant}?")))
         })?;
         Ok(Self { symbol, interval, strategy, rules, expiry, stake, payout })
     }
@@ -217,12 +218,12 @@ impl Answers {
         arguments: &InitArguments,
         strategy: &str,
         dialogue: &mut Dialogue<'_>,
-    ) -> Result<Rules, Failure> {
-        if strategy != RULES {
+    ) -> Result<RuleChoice, Failure> {
+        if strategy != RULES_STRATEGY {
             return match &arguments.rules {
-                None => Ok(Rules::None),
+                None => Ok(RuleChoice::None),
                 Some(_) => Err(Failure::configuration(format!(
-                    "--rules requires the strategy \"rules\", not \"{strategy}\": omit one of them"
+                    "--rules requires the strategy \"rules\", not \"{strategy}\": omit --rules or --strategy"
                 ))),
             };
         }
@@ -237,8 +238,8 @@ impl Answers {
         let given = arguments.rules.as_ref().map(|path| path.display().to_string());
         let question = Question {
             option: "rules",
-            text: "Rule file (an example is created if it is new)",
-            usual: &usual,
+            text: "Rule file (the default creates an example rule)",
+            default: &usual,
         };
         let named = dialogue.answer(question, given.as_ref(), |text| {
             if text == usual || Path::new(text).is_file() {
@@ -248,17 +249,17 @@ impl Answers {
             }
         })?;
         let path = PathBuf::from(&named);
-        Ok(if path == example && !path.exists() { Rules::Example(path) } else { Rules::File(path) })
+        Ok(if path == example && !path.exists() { RuleChoice::Example(path) } else { RuleChoice::File(path) })
     }
 
-    fn command(&self, file: &Path) -> String {
+    fn retry_command(&self, file: &Path) -> String {
         let Self { symbol, interval, strategy, rules, expiry, stake, payout } = self;
         let rules = match rules {
-            Rules::File(path) => format!(" --rules {:?}", path.display().to_string()),
-            Rules::None | Rules::Example(_) => String::new(),
+            RuleChoice::File(path) => format!(" --rules {:?}", path.display().to_string()),
+            RuleChoice::None | RuleChoice::Example(_) => String::new(),
         };
         format!(
-            "repeat with changed answers: candlewick config init {} --symbol {symbol} --interval {interval} --strategy {strategy}{rules} \
+            "correct the answers and run again: candlewick config init {} --symbol {symbol} --interval {interval} --strategy {strategy}{rules} \
              --expiry {expiry} --stake {stake:?} --payout {payout:?}",
             file.display()
         )
@@ -267,11 +268,11 @@ impl Answers {
 
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     candlewick_history::write_whole_file(file, |to| to.write_all(text.as_bytes()))
-        .map_err(|error| unwritable(file, error))
+        .map_err(|error| write_failure(file, error))
 }
 
 fn render_example(path: &Path) -> String {
-    fill_template(EXAMPLE, &[("file", &path.display().to_string())])
+    fill_template(EXAMPLE_RULE, &[("file", &path.display().to_string())])
 }
 
 fn file_name(path: &Path) -> String {
@@ -282,13 +283,13 @@ fn render_tick_section(symbol: &str) -> String {
     let known = symbol.parse().ok().and_then(known_market);
     known.map_or_else(String::new, |market| {
         format!(
-            "\n# Tick size: prices inside a candle are rounded to it.\n[simulation.ticks]\n{symbol:?} = {}\n",
+            "\n# Tick size: prices inside a candle are rounded to a multiple of this size.\n[simulation.ticks]\n{symbol:?} = {}\n",
             market.tick
         )
     })
 }
 
-fn unwritable(file: &Path, error: io::Error) -> Failure {
+fn write_failure(file: &Path, error: io::Error) -> Failure {
     let failure = Failure::new(FailureKind::Configuration, error);
     failure.context(format!("cannot write {}", file.display()))
 }
@@ -297,16 +298,16 @@ fn fill_template(template: &str, values: &[(&str, &str)]) -> String {
     values.iter().fold(template.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 
-fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> Result<(), Failure> {
+fn validate(text: &str, (file, rules): (&Path, &RuleChoice), context: &Context<'_>) -> Result<(), Failure> {
     // Writes the draft next to the target file, to detect an unwritable folder.
     let parent = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = tempfile::Builder::new().prefix(".candlewick-").tempdir_in(parent);
-    let folder = folder.map_err(|error| unwritable(file, error))?;
+    let folder = folder.map_err(|error| write_failure(file, error))?;
     let draft = folder.path().join(file.file_name().unwrap_or_default());
-    fs::write(&draft, text).map_err(|error| unwritable(file, error))?;
-    if let Rules::Example(path) = rules {
+    fs::write(&draft, text).map_err(|error| write_failure(file, error))?;
+    if let RuleChoice::Example(path) = rules {
         let copy = folder.path().join(file_name(path));
-        fs::write(copy, render_example(path)).map_err(|error| unwritable(path, error))?;
+        fs::write(copy, render_example(path)).map_err(|error| write_failure(path, error))?;
     }
     let loaded = Loaded::read(std::slice::from_ref(&draft), Base::Sandbox, Vec::new());
     let checked = loaded.and_then(|loaded| {
@@ -323,12 +324,12 @@ fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> R
 pub(super) struct Question<'a> {
     pub(super) option: &'static str,
     pub(super) text: &'a str,
-    pub(super) usual: &'a str,
+    pub(super) default: &'a str,
 }
 
 pub(super) struct Dialogue<'a> {
     terminal: Option<(&'a mut dyn BufRead, &'a mut dyn Write)>,
-    /// Flags whose defaults were used.
+    /// Options that were not given, with the default values used.
     defaults: Vec<String>,
 }
 
@@ -347,8 +348,8 @@ impl<'a> Dialogue<'a> {
             return Ok(given.clone());
         }
         let Some((from, to)) = &mut self.terminal else {
-            self.defaults.push(format!("--{} {}", question.option, question.usual));
-            return Ok(question.usual.to_owned());
+            self.defaults.push(format!("--{} {}", question.option, question.default));
+            return Ok(question.default.to_owned());
         };
         let answered = ask(question, check, (&mut **from, &mut **to));
         let answered = answered.context("cannot read from the terminal; use --defaults to skip the prompts");
@@ -362,14 +363,14 @@ fn ask(
     (from, to): (&mut dyn BufRead, &mut dyn Write),
 ) -> io::Result<String> {
     loop {
-        write!(to, "{} [{}]: ", question.text, question.usual)?;
+        write!(to, "{} [{}]: ", question.text, question.default)?;
         to.flush()?;
         let mut line = String::new();
         if from.read_line(&mut line)? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let typed = line.trim();
-        let answer = if typed.is_empty() { question.usual } else { typed };
+        let answer = if typed.is_empty() { question.default } else { typed };
         match check(answer) {
             Ok(()) => return Ok(answer.to_owned()),
             Err(problem) => writeln!(to, "  {problem}")?,
@@ -397,14 +398,14 @@ impl TypedStake {
         Ok(if is_percent { Self::Percent(number) } else { Self::Amount(number) })
     }
 
-    pub(super) fn table(self) -> String {
+    pub(super) fn to_toml(self) -> String {
         match self {
             Self::Amount(amount) => format!("{{ kind = \"fixed\", amount = {amount:?} }}"),
             Self::Percent(percent) => format!("{{ kind = \"share\", percent = {percent:?} }}"),
         }
     }
 
-    fn daily_loss(self) -> String {
+    fn daily_loss_limit(self) -> String {
         let loss = match self {
             Self::Amount(amount) => amount * DAILY_LOSS_IN_STAKES,
             Self::Percent(percent) => {
@@ -415,9 +416,9 @@ impl TypedStake {
     }
 }
 
-pub(super) fn parse_percent_answer(text: &str) -> Result<f64, String> {
+pub(super) fn parse_payout_answer(text: &str) -> Result<f64, String> {
     parse_percent(text)
-        .ok_or_else(|| format!("the payout \"{text}\" is not a number: use percent of the stake, such as 80"))
+        .ok_or_else(|| format!("the payout \"{text}\" is not a number: use a percentage such as 80"))
 }
 
 #[cfg(test)]
@@ -442,9 +443,9 @@ mod tests {
             ("btc/usdt", "BTCUSDT", "crypto"),
             ("EURUSD-OTC", "EURUSD-OTC", "otc"),
         ] {
-            let written = written_symbol(typed).unwrap();
+            let written = normalize_symbol(typed).unwrap();
             assert_eq!(written, symbol);
-            assert_eq!(asset_type_to_write(written.parse().unwrap()).as_str(), asset_type, "{typed}");
+            assert_eq!(choose_asset_type(written.parse().unwrap()).as_str(), asset_type, "{typed}");
         }
     }
 
@@ -454,14 +455,14 @@ mod tests {
         let path = folder.path().join("my.rule.toml");
         let expiry_of = |text: &str| {
             fs::write(&path, text).unwrap();
-            Rules::File(path.clone()).expiry()
+            RuleChoice::File(path.clone()).expiry()
         };
         assert_eq!(expiry_of("buy = \"close > 1\"\nexpiry = \"02:00\"").as_deref(), Some("02:00"));
         assert_eq!(expiry_of("buy = \"close > 1\""), None);
         assert_eq!(expiry_of("expiry = 3"), None);
     }
 
-    const QUESTION: Question<'_> = Question { option: "stake", text: "Stake", usual: "1.0" };
+    const QUESTION: Question<'_> = Question { option: "stake", text: "Stake", default: "1.0" };
 
     fn number(text: &str) -> Result<(), String> {
         text.parse::<f64>().map(|_| ()).map_err(|_| format!("{text} is not a number"))
@@ -500,12 +501,12 @@ mod tests {
             ("0.5%", "{ kind = \"share\", percent = 0.5 }", "1000.0"),
         ] {
             let stake = TypedStake::parse(text).unwrap();
-            assert_eq!((stake.table().as_str(), stake.daily_loss().as_str()), (table, daily_loss));
+            assert_eq!((stake.to_toml().as_str(), stake.daily_loss_limit().as_str()), (table, daily_loss));
         }
         for text in ["much", "5 percent", "", "%", "nan", "10,5"] {
             assert!(TypedStake::parse(text).unwrap_err().contains("is not a number"), "{text}");
         }
-        assert_eq!((parse_percent_answer("85 %"), parse_percent_answer("85")), (Ok(85.0), Ok(85.0)));
-        assert!(parse_percent_answer("inf").is_err());
+        assert_eq!((parse_payout_answer("85 %"), parse_payout_answer("85")), (Ok(85.0), Ok(85.0)));
+        assert!(parse_payout_answer("inf").is_err());
     }
 }

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick config check --config config/demo.toml")]
 pub(crate) enum ConfigCommand {
-    /// Create a commented configuration from a few answers
+    /// Create a commented configuration from your answers to a few questions
     Init(init::InitArguments),
     /// Show the effective configuration with the origin of each value; secrets are masked
     #[command(after_help = "Example:\n  candlewick config show --config config/demo.toml")]
@@ -45,7 +45,7 @@ pub(super) fn run(command: &ConfigCommand, context: &Context<'_>) -> Result<Endi
             let real = if *real { RealMoney::Asked } else { RealMoney::NotAsked };
             let hint = "fix the problems above and run the check again";
             let files: Vec<PathBuf> = context.global.config.iter().chain(files).cloned().collect();
-            check(&files, real, context).map_err(|failure| failure.hint_or(hint))?;
+            check(&files, real, context).map_err(|failure| failure.or_hint(hint))?;
         }
         ConfigCommand::Schema => print_json(&configuration::schema())?,
     }
@@ -98,14 +98,14 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     let of_bots = format!("of {bots} bot{plural}");
     let concern = if idle > 0 {
         Some(format!(
-            "{idle} {of_bots} cannot open a trade (above): raise account.initial_balance, or change the stakes or their limits"
+            "{idle} {of_bots} cannot open a trade (see above): raise account.initial_balance, or change the stakes or their limits"
         ))
     } else if stopping > 0 {
-        Some(format!("{stopping} {of_bots} stops trading once the stake exceeds max_stake (above)"))
+        Some(format!("{stopping} {of_bots} stops trading once the stake exceeds max_stake (see above)"))
     } else {
         (halved > 0).then(|| {
             format!(
-                "{halved} {of_bots} loses half of the balance or more in most simulated runs (above): stake less, or limit the loss"
+                "{halved} {of_bots} loses half of the balance or more in most simulated runs (see above): stake less, or limit the loss"
             )
         })
     };

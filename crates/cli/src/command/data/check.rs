@@ -2,11 +2,11 @@
 
 use super::CatalogArgument;
 use super::import::ReadingArguments;
-use crate::command::data::existing;
+use crate::command::data::existing_file_rule;
 use crate::context::Context;
 use crate::failure::{Ending, Failure, fail_with_last};
 use crate::output::{print, print_json};
-use crate::progress::Terminal;
+use crate::progress::StderrBars;
 use candlewick_app::candles::candle_store;
 use candlewick_app::data::check::{CheckResult, CheckTarget, RepairTerms, coverage_table};
 use candlewick_history::{CheckSettings, ConflictChoice, FindingKind, MarketHours, Remedy, check_in_step};
@@ -25,7 +25,8 @@ pub(crate) struct CheckArguments {
     /// Catalog series SYMBOL@INTERVAL, or files in any import format [default: the whole catalog]
     #[arg(value_name = "SERIES")]
     names: Vec<String>,
-    /// Trading hours: always, currencies, or days, hours and a time zone [default: derived from the symbol]
+    /// Trading hours: always, currencies, or a text such as "Mon-Fri 09:30-16:00 America/New_York" [default: derived
+    /// from the symbol]
     #[arg(long)]
     session: Option<MarketHours>,
     /// Day without trading, such as 2024-12-25; repeatable. For currencies, the day ends at 17:00 in
@@ -33,9 +34,9 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "DATE")]
     holiday: Vec<NaiveDate>,
     /// Threshold for spikes and jumps, as a multiple of the typical candle range
-    #[arg(long, value_name = "RANGES", default_value_t = CheckSettings::default().spike_ranges, value_parser = parse_ranges)]
+    #[arg(long, value_name = "RANGES", default_value_t = CheckSettings::default().spike_ranges, value_parser = parse_spike_threshold)]
     spike: f64,
-    /// Minimum length of a flat stretch, in consecutive candles without movement
+    /// Number of consecutive candles without movement from which they count as flat
     #[arg(long, value_name = "CANDLES", default_value_t = CheckSettings::default().flat_candles, value_parser = clap::value_parser!(u64).range(2..))]
     flat: u64,
     /// Kinds of problems to ignore, comma-separated
@@ -55,7 +56,7 @@ pub(crate) struct CheckArguments {
 pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let store = candle_store(&arguments.catalog.load(context)?);
     let targets = CheckTarget::parse_all(&arguments.names, &store.catalog)?;
-    let repair = arguments.repair.terms();
+    let repair = arguments.repair.to_repair_terms();
     repair.as_ref().map_or(Ok(()), |terms| terms.check(&targets))?;
     let settings = CheckSettings {
         session: arguments.session.clone(),
@@ -63,12 +64,11 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
         spike_ranges: arguments.spike,
         flat_candles: arguments.flat,
     };
-    let (reading, progress) = (arguments.reading.settings(), Terminal(context.global));
+    let (reading, progress) = (arguments.reading.to_import_settings(), StderrBars(context.global));
     let (mut all, mut failures) = (Vec::with_capacity(targets.len()), Vec::new());
     for target in targets {
         match target.check(&settings, &reading, &store, &progress) {
             Ok(checked) => all.push((target, checked)),
-            // Continues with the other series.
             Err(error) => failures.push(error.into()),
         }
     }
@@ -88,13 +88,13 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
     } else if !results.is_empty() {
         print(&coverage_table(&results))?;
     } else if failures.is_empty() {
-        print(&format!("{}: the catalog is empty, nothing to check", store.catalog.folder().display()))?;
+        print(&format!("{}: the catalog contains no candles to check", store.catalog.folder().display()))?;
     }
     fail_with_last(failures)?;
-    evaluate(&results)
+    exit_result(&results)
 }
 
-fn evaluate(results: &[CheckResult]) -> Result<Ending, Failure> {
+fn exit_result(results: &[CheckResult]) -> Result<Ending, Failure> {
     let bad = results.iter().filter(|result| result.remaining_problems() > 0).count();
     if bad == 0 {
         return Ok(Ending::Done);
@@ -102,10 +102,10 @@ fn evaluate(results: &[CheckResult]) -> Result<Ending, Failure> {
     let left: u64 = results.iter().map(CheckResult::remaining_problems).sum();
     let problems = if left == 1 { "problem" } else { "problems" };
     let problem = format!("{left} {problems} in {bad} of {} series", results.len());
-    Err(Failure::check(problem).hint(CheckResult::help(results)))
+    Err(Failure::failed_check(problem).hint(CheckResult::help(results)))
 }
 
-fn parse_ranges(text: &str) -> Result<f64, String> {
+fn parse_spike_threshold(text: &str) -> Result<f64, String> {
     let ranges = text.parse().ok().filter(|ranges: &f64| *ranges >= 1.0 && ranges.is_finite());
     ranges.ok_or_else(|| "use a number of at least 1".to_owned())
 }
@@ -116,8 +116,8 @@ pub(crate) struct RepairArguments {
     /// Write a repaired copy: to a folder "fixed" next to the file, or as a new version in the catalog
     #[arg(long)]
     fix: bool,
-    /// Additional kinds to repair, comma-separated: closed, spike and flat (rows are removed),
-    /// revised (rows are updated), conflict=first, last or larger (that row is kept)
+    /// Additional kinds of problems to repair, comma-separated: closed, spike and flat (removes the rows), revised
+    /// (updates the rows), conflict=first, last or larger (keeps the named row)
     #[arg(long, value_name = "KINDS", value_delimiter = ',', requires = "fix", value_parser = parse_extra_repair)]
     also: Vec<ExtraRepair>,
     /// Output file for the repaired candles, .csv or .parquet
@@ -129,8 +129,8 @@ pub(crate) struct RepairArguments {
 }
 
 impl RepairArguments {
-    pub(super) fn terms(&self) -> Option<RepairTerms> {
-        let existing = existing(self.force);
+    pub(super) fn to_repair_terms(&self) -> Option<RepairTerms> {
+        let existing = existing_file_rule(self.force);
         let kinds = self.also.iter().filter_map(|also| match also {
             ExtraRepair::Kind(kind) => Some(*kind),
             ExtraRepair::Conflict(_) => None,

@@ -1,12 +1,12 @@
-//! `data fetch`: downloads candles from the venue into the catalog, and records its prices.
+//! `data fetch`: downloads candles from the venue into the catalog, or records venue prices.
 
 use super::CatalogArgument;
-use crate::arguments::{parse_moment, parse_span};
+use crate::arguments::{parse_moment, parse_short_duration};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, fail_with_last};
 use crate::interrupt::{Interrupt, sleep_for};
 use crate::output::show_as;
-use crate::progress::Terminal;
+use crate::progress::StderrBars;
 use candlewick_app::fetch::{
     BATCH, CandleJob, FetchEnd, FetchStats, Fetcher, Mixing, Target, document, fetch_candles, record_prices,
     targets, text,
@@ -45,13 +45,14 @@ pub(crate) struct FetchArguments {
     #[arg(long, conflicts_with_all = ["from", "to", "again", "limit", "rate"])]
     record: bool,
     /// Stop recording after this much real time, such as 8h
-    #[arg(long = "for", value_name = "SPAN", value_parser = parse_span, requires = "record")]
+    #[arg(long = "for", value_name = "SPAN", value_parser = parse_short_duration, requires = "record")]
     run_for: Option<Millis>,
-    /// Asset type: crypto, forex or otc [default: that of the bot on this symbol, or derived from the name]
+    /// Asset type: crypto, forex or otc [default: asset type of the bot on this symbol, or derived from the symbol's
+    /// name]
     #[arg(long, value_name = "TYPE")]
     asset_type: Option<AssetType>,
     /// Maximum requests per second for each series, 0 for no limit; broker.requests_per_second limits the total
-    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_rate)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_request_rate)]
     rate: f64,
     /// Maximum candles per request
     #[arg(long, value_name = "N", default_value = "1000", value_parser = RangedU64ValueParser::<u64>::new().range(1..=10_000))]
@@ -71,9 +72,9 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     let mixing = if arguments.mix { Mixing::Allowed } else { Mixing::Refused };
     let runtime = Runtime::new().map_err(Failure::unexpected)?;
     runtime.block_on(async {
-        let fetching = Fetcher::new(&loaded, &targets, mixing, &Terminal(context.global))?;
-        let (all, mut failures, ending) = run_all(targets, arguments, &fetching).await?;
-        failures.extend(check_in_step(&all, &fetching, context));
+        let fetching = Fetcher::new(&loaded, &targets, mixing, &StderrBars(context.global))?;
+        let (all, mut failures, ending) = run_fetches(targets, arguments, &fetching).await?;
+        failures.extend(check_alignment(&all, &fetching, context));
         // Stopping a recording is normal, but a stopped fetch is incomplete.
         let ending = ending.map(|ending| if arguments.record { ending } else { Ending::Interrupted });
         let is_truncated = ending == Some(Ending::Interrupted);
@@ -84,20 +85,20 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     })
 }
 
-fn check_in_step(all: &[FetchStats], fetching: &Fetcher, context: &Context<'_>) -> Vec<Failure> {
+fn check_alignment(all: &[FetchStats], fetching: &Fetcher, context: &Context<'_>) -> Vec<Failure> {
     let changed = all.iter().filter(|fetched| fetched.new_candles() > 0);
     let symbols: BTreeSet<Symbol> = changed.map(|fetched| fetched.target.series.symbol).collect();
     let mut failures = Vec::new();
     for symbol in symbols {
         match fetching.check_in_step(symbol) {
-            Ok(notices) => context.note_all(notices),
+            Ok(notices) => context.print_notes(notices),
             Err(error) => failures.push(Failure::from(error)),
         }
     }
     failures
 }
 
-async fn run_all(
+async fn run_fetches(
     targets: Vec<Target>,
     arguments: &FetchArguments,
     fetching: &Fetcher,
@@ -139,7 +140,7 @@ async fn run_all(
     Ok((all, failures, ending))
 }
 
-fn parse_rate(text: &str) -> Result<f64, String> {
+fn parse_request_rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate: &f64| *rate == 0.0 || (0.001..=10_000.0).contains(rate));
     rate.ok_or_else(|| "use 0 for no limit, or 0.001 to 10000".to_owned())
 }

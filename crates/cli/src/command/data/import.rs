@@ -1,10 +1,10 @@
 //! `data import`: imports candles from other programs and sources.
 
-use super::{CatalogArgument, existing};
+use super::{CatalogArgument, existing_file_rule};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json};
-use crate::progress::Terminal;
+use crate::progress::StderrBars;
 use candlewick_app::data::{ImportTerms, ImportedFile, OutputFile, ReadFile, read_for_catalog};
 use candlewick_app::fetch::Mixing;
 use candlewick_history::{
@@ -49,8 +49,8 @@ pub(crate) struct ImportArguments {
 
 pub(super) fn run(arguments: &ImportArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let documents = match &arguments.out {
-        Some(out) => vec![to_file(arguments, out, context)?],
-        None => to_catalog(arguments, context)?,
+        Some(out) => vec![import_to_file(arguments, out, context)?],
+        None => import_to_catalog(arguments, context)?,
     };
     if context.global.json {
         print_json(&documents)?;
@@ -58,12 +58,12 @@ pub(super) fn run(arguments: &ImportArguments, context: &Context<'_>) -> Result<
     Ok(Ending::Done)
 }
 
-fn to_catalog(arguments: &ImportArguments, context: &Context<'_>) -> Result<Vec<Value>, Failure> {
+fn import_to_catalog(arguments: &ImportArguments, context: &Context<'_>) -> Result<Vec<Value>, Failure> {
     let loaded = arguments.catalog.load(context)?;
     let catalog = Catalog::new(loaded.config.data.catalog.clone());
-    let progress = Terminal(context.global);
+    let progress = StderrBars(context.global);
     let terms = ImportTerms {
-        reading: arguments.reading.settings(),
+        reading: arguments.reading.to_import_settings(),
         source: arguments.source.clone(),
         licence: arguments.licence.clone(),
         mixing: if arguments.mix { Mixing::Allowed } else { Mixing::Refused },
@@ -71,25 +71,25 @@ fn to_catalog(arguments: &ImportArguments, context: &Context<'_>) -> Result<Vec<
         longer_share_percent: loaded.config.data.longer_share_percent,
     };
     let all = read_for_catalog(&arguments.files, &terms, &catalog, &progress)?;
-    all.into_iter().map(|file| document(&file.store(&terms, &catalog, &progress)?, context)).collect()
+    all.into_iter().map(|file| report_file(&file.store(&terms, &catalog, &progress)?, context)).collect()
 }
 
-fn to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>) -> Result<Value, Failure> {
+fn import_to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>) -> Result<Value, Failure> {
     let [file] = &arguments.files[..] else {
         let problem = "--out supports a single input file";
         return Err(Failure::configuration(problem)
             .hint("import the files into the catalog and run `candlewick data export`"));
     };
-    let out = OutputFile::new(out, existing(arguments.force))?;
+    let out = OutputFile::new(out, existing_file_rule(arguments.force))?;
     let data = arguments.catalog.load(context)?.config.data;
-    let (copies, reading) = (data.objects(), arguments.reading.settings());
+    let (copies, reading) = (data.objects(), arguments.reading.to_import_settings());
     let reading = (&reading, data.longer_share_percent);
-    let read = ReadFile::read((file, &copies), reading, &Terminal(context.global))?;
-    document(&read.write(&out)?, context)
+    let read = ReadFile::read((file, &copies), reading, &StderrBars(context.global))?;
+    report_file(&read.write(&out)?, context)
 }
 
-/// Returns the result as JSON. Without `--json`, also prints it as text.
-fn document(imported: &ImportedFile, context: &Context<'_>) -> Result<Value, Failure> {
+/// Returns the result of an import as JSON. Without `--json`, also prints the result as text.
+fn report_file(imported: &ImportedFile, context: &Context<'_>) -> Result<Value, Failure> {
     if !context.global.json {
         print(&imported.to_string())?;
     }
@@ -120,7 +120,8 @@ pub(crate) struct ReadingArguments {
     /// Meaning of the timestamps: open or close of the candle
     #[arg(long, value_name = "END", default_value = "open")]
     stamped: BarTime,
-    /// Columns of a table, in order: time, date, clock, open, high, low, close, volume, and - to ignore one [default: by their names]
+    /// Columns of a table, in order: time, date, clock, open, high, low, close, volume, and - for an ignored column
+    /// [default: by column names]
     #[arg(long, allow_hyphen_values = true, value_name = "NAMES")]
     columns: Option<ColumnRoles>,
     /// Column separator of a table: comma, semicolon, tab, bar or space [default: detected]
@@ -138,7 +139,7 @@ pub(crate) struct ReadingArguments {
 }
 
 impl ReadingArguments {
-    pub(super) fn settings(&self) -> ImportSettings {
+    pub(super) fn to_import_settings(&self) -> ImportSettings {
         ImportSettings {
             format: self.format,
             symbol: self.symbol,

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure, fail_with_last};
 use crate::interrupt::exit_on_stop;
 use crate::output::show_as;
-use crate::progress::Terminal;
+use crate::progress::StderrBars;
 use candlewick_app::candles::candle_store;
 use candlewick_app::configuration::{Base, Flag, Loaded};
 use candlewick_app::data::{
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick data generate --symbol BTCUSDT --days 14")]
 pub(crate) enum DataCommand {
-    /// Download candles from the venue into the catalog, or record its prices
+    /// Download candles from the venue into the catalog, or record venue prices
     Fetch(fetch::FetchArguments),
     /// Import candles from other programs and sources into the catalog
     Import(import::ImportArguments),
@@ -34,7 +34,7 @@ pub(crate) enum DataCommand {
     List(ListArguments),
     /// Export candles from the catalog or from a file as CSV or Parquet
     Export(ExportArguments),
-    /// Generate synthetic candles from a seed, to test strategies but not their profit
+    /// Generate synthetic candles from a seed, to test how strategies behave (not their profit)
     Generate(GenerateArguments),
 }
 
@@ -56,7 +56,7 @@ impl CatalogArgument {
     }
 }
 
-const fn existing(force: bool) -> ExistingFile {
+const fn existing_file_rule(force: bool) -> ExistingFile {
     if force { ExistingFile::Replaced } else { ExistingFile::Kept }
 }
 
@@ -120,11 +120,11 @@ pub(crate) struct ExportArguments {
 }
 
 fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let out = OutputFile::new(&arguments.out, existing(arguments.force))?;
+    let out = OutputFile::new(&arguments.out, existing_file_rule(arguments.force))?;
     let ExportArguments { version, from, to, .. } = *arguments;
     let terms = ExportTerms { name: arguments.name.parse()?, version, from, to };
     let store = candle_store(&arguments.catalog.load(context)?);
-    let exported = export(&terms, &store, &out, &Terminal(context.global))?;
+    let exported = export(&terms, &store, &out, &StderrBars(context.global))?;
     show_as(&exported.document(), || exported.to_string(), context.global)
 }
 
@@ -140,7 +140,7 @@ pub(crate) struct GenerateArguments {
     /// Symbol of the candles; also affects the random numbers
     #[arg(long)]
     symbol: Symbol,
-    /// Asset type: crypto, forex or otc [default: derived from the name]
+    /// Asset type: crypto, forex or otc [default: derived from the symbol]
     #[arg(long, value_name = "TYPE")]
     asset_type: Option<AssetType>,
     /// Interval of the candles, a multiple of 5s
@@ -179,7 +179,7 @@ pub(crate) struct GenerateArguments {
     /// Output folder for the CSV file
     #[arg(long, default_value = ".", value_name = "FOLDER")]
     out: PathBuf,
-    /// Store the candles in this catalog folder instead [default: data.catalog]
+    /// Store the candles in this catalog folder instead of a CSV file [default: data.catalog]
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     #[expect(clippy::option_option, reason = "the type of a flag with an optional value")]
     catalog: Option<Option<PathBuf>>,
@@ -196,7 +196,7 @@ fn run_generate(arguments: &GenerateArguments, context: &Context<'_>) -> Result<
         Some(catalog) => GenerateTarget::Catalog(catalog),
         None => GenerateTarget::Folder(&arguments.out),
     };
-    let place = (target, existing(arguments.force));
+    let place = (target, existing_file_rule(arguments.force));
     let terms = GenerateTerms {
         symbol: arguments.symbol,
         asset_type: arguments.asset_type,
@@ -210,6 +210,6 @@ fn run_generate(arguments: &GenerateArguments, context: &Context<'_>) -> Result<
         volatility: arguments.volatility,
         regime: arguments.regime,
     };
-    let generated = generate_candles(&terms, defects, place, &Terminal(context.global))?;
+    let generated = generate_candles(&terms, defects, place, &StderrBars(context.global))?;
     show_as(&generated.document(), || generated.to_string(), context.global)
 }

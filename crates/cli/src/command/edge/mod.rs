@@ -1,4 +1,4 @@
-//! `edge`: statistics of an edge, from numbers, a file of trades or a journal.
+//! `edge`: edge statistics from given numbers, a file of trades or a journal.
 
 mod ruin;
 mod verdict;
@@ -20,13 +20,13 @@ use clap::{Args, Subcommand};
 pub(crate) enum EdgeCommand {
     /// Compute the break-even win rate of a payout
     BreakEven(BreakEvenArguments),
-    /// Measure the value of a gate that opens on the results of virtual trades
+    /// Measure the value of a trade gate that opens after certain results of virtual trades
     Gate(verdict::GateArguments),
     /// Compute the number of trades needed to show an edge
     Plan(PlanArguments),
     /// Compute the risk of ruin for given stakes, and the balance that avoids it
     Ruin(ruin::RuinArguments),
-    /// Judge the edge of recorded or counted trades
+    /// Decide whether recorded or counted trades show an edge
     Verdict(verdict::VerdictArguments),
 }
 
@@ -44,11 +44,11 @@ fn load(context: &Context<'_>) -> Result<Loaded, Failure> {
     Ok(Loaded::read(&context.global.config, Base::Bare, Vec::new())?)
 }
 
-fn parse_payout(text: &str) -> Result<f64, String> {
+fn parse_payout_fraction(text: &str) -> Result<f64, String> {
     parse_payout_percent(text).map(|percent| percent / 100.0)
 }
 
-fn parse_rate(text: &str) -> Result<f64, String> {
+fn parse_percent_fraction(text: &str) -> Result<f64, String> {
     let percent = parse_percent(text).filter(|percent| *percent > 0.0 && *percent < 100.0);
     percent
         .map(|percent| percent / 100.0)
@@ -64,10 +64,10 @@ const DEFAULT_PAYOUTS: [f64; 8] = [0.60, 0.70, 0.75, 0.80, 0.85, 0.90, 0.92, 1.0
                   toss loses money. Payouts with stakes (85:10) are also averaged; a verdict tests each trade against its own break-even.")]
 pub(crate) struct BreakEvenArguments {
     /// Payouts in percent, optionally with stakes [default: common payouts from 60 to 100]
-    #[arg(value_name = "PAYOUT[:STAKE]", value_parser = parse_paid)]
+    #[arg(value_name = "PAYOUT[:STAKE]", value_parser = parse_payout_and_stake)]
     payouts: Vec<(f64, Option<f64>)>,
     /// Win rate in percent, to compute the break-even payout
-    #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction)]
     win_rate: Option<f64>,
 }
 
@@ -77,50 +77,52 @@ fn run_break_even(arguments: &BreakEvenArguments, context: &Context<'_>) -> Resu
         [] => DEFAULT_PAYOUTS.to_vec(),
         named => named.iter().map(|(payout, _)| *payout).collect(),
     };
-    let stakes = paid_stakes(&arguments.payouts)?;
+    let stakes = collect_paid_stakes(&arguments.payouts)?;
     show(&BreakEvenReport::new(&named, &stakes, arguments.win_rate)?, context.global)
 }
 
-fn paid_stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> {
+fn collect_paid_stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> {
     let paid = |&(payout_fraction, stake): &(f64, Option<f64>)| {
         stake.map(|stake| PaidStake { stake, payout_fraction })
     };
     let stakes: Vec<PaidStake> = named.iter().filter_map(paid).collect();
     if !stakes.is_empty() && stakes.len() < named.len() {
         return Err(Failure::configuration("only some payouts have a stake")
-            .hint("name all stakes (80:10 90:30) or none"));
+            .hint("give every payout a stake (80:10 90:30), or none"));
     }
     Ok(stakes)
 }
 
 /// Parses a payout such as `85`, or `85:10` for a stake of 10 at payout 85.
-fn parse_paid(text: &str) -> Result<(f64, Option<f64>), String> {
-    let Some((payout, stake)) = text.split_once(':') else { return Ok((parse_payout(text)?, None)) };
+fn parse_payout_and_stake(text: &str) -> Result<(f64, Option<f64>), String> {
+    let Some((payout, stake)) = text.split_once(':') else { return Ok((parse_payout_fraction(text)?, None)) };
     let amount = stake.parse().ok().filter(|stake: &f64| stake.is_finite() && *stake > 0.0);
-    let amount = amount.ok_or_else(|| format!("\"{stake}\" is not a stake: use an amount such as 85:10"))?;
-    Ok((parse_payout(payout)?, Some(amount)))
+    let amount = amount.ok_or_else(|| format!("\"{stake}\" is not a stake: use PAYOUT:STAKE such as 85:10"))?;
+    Ok((parse_payout_fraction(payout)?, Some(amount)))
 }
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick edge plan --payout 85\n  candlewick edge plan --payout 85 --points 2,5 --power 90\n  \
                   candlewick edge plan --payout 80 --points 3 --paths 20000 --json\n\n\
-                  Three methods, for consecutive trades at one payout. The normal approximation and the exact binomial test assume \
-                  independent trades and a single look at the end; earlier looks raise their error rate far above alpha. The \
-                  verdict can be checked after every trade; its figures come from simulated runs (plus or minus one standard error) and are reproducible by seed."
+                  Compares three methods for consecutive trades at one payout. The normal approximation and the exact \
+                  binomial test assume independent trades and a single test at the end; earlier tests raise the error \
+                  rate far above alpha. The verdict can be checked after every trade. Figures of the verdict come from \
+                  simulated runs (plus or minus one standard error) and are reproducible by seed."
 )]
 pub(crate) struct PlanArguments {
     /// Payout in percent [default: simulation.payout_percent]
-    #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_payout_fraction)]
     payout: Option<f64>,
-    /// Win rates above break-even, in percentage points; one point is an edge of (1 + payout) % of stake
-    #[arg(long, value_name = "POINTS", value_delimiter = ',', value_parser = parse_points, default_values_t = [2.0, 3.0, 5.0, 10.0])]
+    /// Distances above the break-even win rate, in percentage points; one point is an edge of (1 + payout) % of the
+    /// stake
+    #[arg(long, value_name = "POINTS", value_delimiter = ',', value_parser = parse_percentage_points, default_values_t = [2.0, 3.0, 5.0, 10.0])]
     points: Vec<f64>,
     /// Error rate: probability of finding an edge that does not exist [default: risk.verdict.alpha]
-    #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction)]
     alpha: Option<f64>,
     /// Power: probability of finding an existing edge
-    #[arg(long, value_name = "PERCENT", value_parser = parse_rate, default_value = "80")]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction, default_value = "80")]
     power: f64,
     /// Number of simulated runs for the verdict
     #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(100..=1_000_000))]
@@ -147,7 +149,7 @@ fn run_plan(arguments: &PlanArguments, context: &Context<'_>) -> Result<Ending, 
         progress.update(done, arguments.points.len() as u64);
         let edge = EdgeRequirement::new(*points, terms).map_err(|error| {
             let failure = Failure::from(error).context(format!("--points {points}"));
-            failure.hint("name points above 0, such as 2,5")
+            failure.hint("use percentage points above 0, such as 2,5")
         })?;
         needed.edges.push(edge);
     }
@@ -155,7 +157,7 @@ fn run_plan(arguments: &PlanArguments, context: &Context<'_>) -> Result<Ending, 
     show(&needed, context.global)
 }
 
-fn parse_points(text: &str) -> Result<f64, String> {
+fn parse_percentage_points(text: &str) -> Result<f64, String> {
     parse_percent(text).ok_or_else(|| "use percentage points, such as 2,5".to_owned())
 }
 
@@ -172,25 +174,26 @@ mod tests {
             ("-5", None, None),
             ("1e9", None, None),
         ] {
-            assert_eq!((parse_payout(text).ok(), parse_rate(text).ok()), (payout, rate), "{text}");
+            let parsed = (parse_payout_fraction(text).ok(), parse_percent_fraction(text).ok());
+            assert_eq!(parsed, (payout, rate), "{text}");
         }
     }
 
     #[test]
     fn parses_payouts_with_or_without_stakes() {
-        assert_eq!(parse_paid("85"), Ok((0.85, None)));
-        assert_eq!(parse_paid("85:10"), Ok((0.85, Some(10.0))));
+        assert_eq!(parse_payout_and_stake("85"), Ok((0.85, None)));
+        assert_eq!(parse_payout_and_stake("85:10"), Ok((0.85, Some(10.0))));
         for wrong in ["85:", "85:0", "85:x", ":10", "0:10"] {
-            assert!(parse_paid(wrong).is_err(), "{wrong}");
+            assert!(parse_payout_and_stake(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn rejects_stakes_for_some_payouts_only() {
-        assert!(paid_stakes(&[(0.8, None), (0.9, None)]).unwrap().is_empty());
-        assert_eq!(paid_stakes(&[(0.8, Some(10.0)), (0.9, Some(30.0))]).unwrap().len(), 2);
+        assert!(collect_paid_stakes(&[(0.8, None), (0.9, None)]).unwrap().is_empty());
+        assert_eq!(collect_paid_stakes(&[(0.8, Some(10.0)), (0.9, Some(30.0))]).unwrap().len(), 2);
         assert!(
-            paid_stakes(&[(0.8, Some(10.0)), (0.9, None)]).unwrap_err().render().contains("name all stakes")
+            collect_paid_stakes(&[(0.8, Some(10.0)), (0.9, None)]).unwrap_err().render().contains("payout a")
         );
     }
 }

@@ -1,6 +1,6 @@
 //! `edge ruin`: the probability that stakes exhaust the balance.
 
-use super::{load, parse_payout, parse_rate};
+use super::{load, parse_payout_fraction, parse_percent_fraction};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
@@ -21,31 +21,31 @@ use clap::Args;
     after_help = "Examples:\n  candlewick edge ruin --stake 10 --balance 500 --payout 85\n  candlewick edge ruin --martingale \
                   10 --factor 2.2 --levels 6 --balance 2000\n  candlewick edge ruin --soros 10 --wins 3\n  candlewick edge \
                   ruin --share 2 --won 580 --lost 420\n  candlewick edge ruin --config my.toml --json\n\n\
-                  Ruin means that the next stake exceeds the balance. Its probability is computed exactly by a Markov chain over \
-                  consecutive trades up to the horizon: at a win rate of 50 %, at break-even, at the lower bound of --won and --lost, \
-                  and at --win-rate. The limit applies to the worse of break-even and lower bound; ladders are added up. Without \
-                  stakes, those of the configured bots are used."
+                  Ruin means that the next stake exceeds the balance. A Markov chain over consecutive trades up to the \
+                  horizon gives the exact probability of ruin: at a win rate of 50 %, at break-even, at the lower \
+                  bound of --won and --lost, and at --win-rate. The limit applies to the worse of break-even and lower \
+                  bound; risks of ladders are added up. Without stakes, the stakes of configured bots are used."
 )]
 pub(crate) struct RuinArguments {
     /// Fixed stake
     #[arg(long, value_name = "AMOUNT", group = "plan")]
     stake: Option<Decimal>,
     /// Stake as a share of the balance, in percent
-    #[arg(long, value_name = "PERCENT", value_parser = parse_rate, group = "plan")]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction, group = "plan")]
     share: Option<f64>,
     /// Stake as a fraction of the Kelly stake, from 0 to 1
     #[arg(long, value_name = "FRACTION", value_parser = parse_fraction, group = "plan", requires = "believe")]
     kelly: Option<f64>,
     /// Assumed win rate for the Kelly stake, in percent
-    #[arg(long, value_name = "PERCENT", value_parser = parse_rate, requires = "kelly")]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction, requires = "kelly")]
     believe: Option<f64>,
     /// First stake of a martingale ladder, which raises the stake after losses
     #[arg(long, value_name = "AMOUNT", group = "plan")]
     martingale: Option<Decimal>,
-    /// Factor between levels [default: enough to recover all losses plus the first profit]
+    /// Stake factor between ladder levels [default: recovers all losses plus the first profit]
     #[arg(long, value_name = "FACTOR", value_parser = parse_factor, requires = "martingale")]
     factor: Option<f64>,
-    /// Number of levels, including the first
+    /// Number of ladder levels, including the first stake
     #[arg(long, value_name = "N", requires = "martingale", default_value_t = 6)]
     levels: u32,
     /// Maximum stake of the ladder
@@ -61,16 +61,16 @@ pub(crate) struct RuinArguments {
     #[arg(long, value_name = "AMOUNT")]
     balance: Option<Decimal>,
     /// Payout in percent [default: simulation.payout_percent]
-    #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_payout_fraction)]
     payout: Option<f64>,
-    /// Horizon in trades [default: risk.ruin_horizon_trades]
+    /// Horizon in number of trades [default: risk.ruin_horizon_trades]
     #[arg(long, value_name = "N")]
     trades: Option<u32>,
     /// Minimum stake [default: risk.min_stake]
     #[arg(long, value_name = "AMOUNT")]
     min_stake: Option<Decimal>,
-    /// Share of draws, in percent
-    #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
+    /// Share of trades that end in a draw, in percent
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction)]
     draws: Option<f64>,
     /// Trades won so far
     #[arg(long, value_name = "N", requires = "lost")]
@@ -78,18 +78,18 @@ pub(crate) struct RuinArguments {
     /// Trades lost so far
     #[arg(long, value_name = "N", requires = "won")]
     lost: Option<u64>,
-    /// Additional win rate to compute, in percent
-    #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
+    /// Additional win rate for which to compute the risk, in percent
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction)]
     win_rate: Option<f64>,
     /// Maximum acceptable risk of ruin, in percent [default: risk.max_ruin_probability]
-    #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction)]
     limit: Option<f64>,
 }
 
 pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let loaded = load(context)?;
     let inputs = RuinInputs::new(arguments, &loaded)?;
-    let stakes = inputs.stakes(arguments, &loaded)?;
+    let stakes = inputs.collect_stakes(arguments, &loaded)?;
     let scale = loaded.config.account.money_scale;
     let terms = RuinTerms { scale, limit: inputs.limit, win_rate: arguments.win_rate };
     let mut progress = Progress::new("Computing risk of ruin", context.global);
@@ -126,7 +126,7 @@ struct RuinInputs {
 impl RuinInputs {
     fn new(arguments: &RuinArguments, loaded: &Loaded) -> Result<Self, Failure> {
         let balance = match arguments.balance {
-            Some(amount) => money(amount, "--balance", loaded)?,
+            Some(amount) => to_money(amount, "--balance", loaded)?,
             None => loaded.initial_balance()?,
         };
         let payout = arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
@@ -142,13 +142,13 @@ impl RuinInputs {
         })
     }
 
-    fn stakes(&self, arguments: &RuinArguments, loaded: &Loaded) -> Result<Vec<StakeRuin>, Failure> {
-        let plan = self.plan(arguments, loaded)?;
+    fn collect_stakes(&self, arguments: &RuinArguments, loaded: &Loaded) -> Result<Vec<StakeRuin>, Failure> {
+        let plan = self.choose_plan(arguments, loaded)?;
         let mut settings = session_settings(loaded);
         let risk = &mut settings.risk;
         risk.ruin_horizon_trades = arguments.trades.unwrap_or(risk.ruin_horizon_trades);
         risk.min_stake = arguments.min_stake.unwrap_or(risk.min_stake);
-        let minimum_stake = units(risk.min_stake, "--min-stake", loaded)?.max(1);
+        let minimum_stake = to_minor_units(risk.min_stake, "--min-stake", loaded)?.max(1);
         let mut stakes = match plan {
             Some(plan) => {
                 let payout_fraction = self.payout.to_fraction();
@@ -180,9 +180,9 @@ impl RuinInputs {
         Ok(stakes)
     }
 
-    fn plan(&self, arguments: &RuinArguments, loaded: &Loaded) -> Result<Option<StakePlan>, Failure> {
-        let step = units(loaded.config.risk.stake_step, "risk.stake_step", loaded)?.max(1);
-        let amount = |amount, flag| units(amount, flag, loaded);
+    fn choose_plan(&self, arguments: &RuinArguments, loaded: &Loaded) -> Result<Option<StakePlan>, Failure> {
+        let step = to_minor_units(loaded.config.risk.stake_step, "risk.stake_step", loaded)?.max(1);
+        let amount = |amount, flag| to_minor_units(amount, flag, loaded);
         if let Some(stake) = arguments.stake {
             return Ok(Some(StakePlan::Flat { stake: amount(stake, "--stake")? }));
         }
@@ -207,13 +207,13 @@ impl RuinInputs {
     }
 }
 
-fn money(amount: Decimal, key: &str, loaded: &Loaded) -> Result<Money, Failure> {
+fn to_money(amount: Decimal, key: &str, loaded: &Loaded) -> Result<Money, Failure> {
     let exact = loaded.config.account.money_scale.exact(amount);
     Ok(exact.map_err(|source| EngineError::Amount { key: key.to_owned(), source })?)
 }
 
-fn units(amount: Decimal, key: &str, loaded: &Loaded) -> Result<u64, Failure> {
-    let money = money(amount, key, loaded)?;
+fn to_minor_units(amount: Decimal, key: &str, loaded: &Loaded) -> Result<u64, Failure> {
+    let money = to_money(amount, key, loaded)?;
     u64::try_from(money.minor()).map_err(|_| {
         Failure::configuration(format!("{key}: {amount} is negative")).hint("use an amount such as 10")
     })

@@ -1,6 +1,6 @@
-//! `edge verdict` and `edge gate`: judgements of given trades.
+//! `edge verdict` and `edge gate`: statistical tests of given trades.
 
-use super::{load, parse_payout, parse_rate};
+use super::{load, parse_payout_fraction, parse_percent_fraction};
 use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure};
 use crate::output::show;
@@ -20,12 +20,12 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick edge verdict --won 580 --lost 420 --payout 85\n  candlewick edge verdict \
-                  --trades trades.csv\n  candlewick edge verdict --journal run.db --json\n\n\
-                  The verdict follows a notional account trade by trade and needs trades in order: a CSV (of `backtest --trades`, or \
-                  any with columns result and payout) or a journal [default: the configured one]. It is valid at any time and \
-                  accounts for overlapping trades. Bare counts have no order, so only figures for independent trades and a single \
-                  look are shown. For a journal, the trades since the last change of parameters or code are judged by the \
-                  plan recorded with them; otherwise [risk.verdict] applies."
+                  --trades trades.csv\n  candlewick edge verdict --journal run.db --json\n\nThe verdict follows a \
+                  notional account trade by trade. It needs trades in order: a CSV file (of `backtest --trades`, or any \
+                  with columns result and payout) or a journal [default: the configured journal]. The verdict is valid \
+                  at any time and accounts for overlapping trades. Counts have no order and give only figures for \
+                  independent trades and one test. For a journal, the trades since the last change of parameters \
+                  or code are judged by the plan recorded with them; otherwise [risk.verdict] applies."
 )]
 pub(crate) struct VerdictArguments {
     /// Number of trades won
@@ -38,7 +38,7 @@ pub(crate) struct VerdictArguments {
     #[arg(long, value_name = "N", requires = "won")]
     draws: Option<u64>,
     /// Payout in percent, for counts and for CSV files without payouts [default: simulation.payout_percent]
-    #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_payout_fraction)]
     payout: Option<f64>,
     /// CSV file of trades
     #[arg(long, value_name = "FILE", conflicts_with = "journal")]
@@ -104,7 +104,7 @@ fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<Jo
     let each = bots()
         .map(|(bot, verdict)| Sample::from_trades(Some(bot), &trades_of(bot), verdict.judge(), &caveats));
     let mut samples = each.collect::<Result<Vec<_>, _>>()?;
-    let trades = own().map(|(row, origin)| named_trade(row, origin)).collect();
+    let trades = own().map(|(row, origin)| to_named_trade(row, origin)).collect();
     if let [only] = &mut *samples {
         only.bot = None;
         return Ok(JournalVerdict { samples, plan, trades });
@@ -115,7 +115,7 @@ fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<Jo
     Ok(JournalVerdict { samples, plan, trades })
 }
 
-fn named_trade(row: &IntentRow, origin: &IntentOrigin) -> NamedTrade {
+fn to_named_trade(row: &IntentRow, origin: &IntentOrigin) -> NamedTrade {
     let amount = |money| origin.scale.to_f64(money);
     let money = TradeMoney {
         stake: amount(row.approved.stake()),
@@ -140,40 +140,41 @@ pub(crate) struct GateArguments {
     /// CSV file of trades
     #[arg(long, value_name = "FILE")]
     trades: PathBuf,
-    /// Open after this many consecutive virtual losses
+    /// Open the gate after this many consecutive virtual losses
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     after_virtual_losses: Option<u32>,
-    /// Open while the win rate of recent trades, both virtual and real, is at least this
-    #[arg(long, value_name = "PERCENT", value_parser = parse_rate, requires = "over")]
+    /// Open the gate while the win rate of recent trades (virtual and real) is at least this percentage
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent_fraction, requires = "over")]
     virtual_win_rate: Option<f64>,
-    /// Number of recent trades in the win rate
+    /// Number of recent trades that --virtual-win-rate covers
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "virtual_win_rate")]
     over: Option<u32>,
-    /// Close after this many consecutive real losses
+    /// Close the gate after this many consecutive real losses
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     close_after_losses: Option<u32>,
-    /// Close after this many real trades [default: 1 with --after-virtual-losses if nothing else closes it]
+    /// Close the gate after this many real trades [default: 1 with --after-virtual-losses if nothing else closes the
+    /// gate]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     close_after_trades: Option<u32>,
-    /// Close after this many real wins
+    /// Close the gate after this many real wins
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     close_after_wins: Option<u32>,
-    /// Close and reset the counts at the start of each day
+    /// Close the gate and reset the counts at the start of each day
     #[arg(long, value_name = "WHEN", value_enum)]
-    resets: Option<Resets>,
-    /// Maximum number of openings per day
+    resets: Option<GateReset>,
+    /// Maximum number of gate openings per day
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), requires = "resets")]
     openings: Option<u32>,
-    /// Start of the day
+    /// Time at which a day starts
     #[arg(long, value_name = "HH:MM", default_value = "00:00", requires = "resets")]
     day_start: String,
-    /// Time zone of the day, an IANA name
+    /// Time zone in which a day starts, as an IANA name
     #[arg(long, value_name = "ZONE", default_value = "UTC", requires = "resets")]
     day_timezone: String,
     /// Payout in percent, for CSV files without payouts [default: simulation.payout_percent]
-    #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_payout_fraction)]
     payout: Option<f64>,
-    /// Number of random gates, and of random permutations of the trades
+    /// Number of random gates, and number of random permutations of the trades
     #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(99..=1_000_000))]
     draws: u32,
     /// Random seed
@@ -182,7 +183,7 @@ pub(crate) struct GateArguments {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Resets {
+enum GateReset {
     Day,
 }
 
@@ -190,12 +191,12 @@ pub(super) fn run_gate(arguments: &GateArguments, context: &Context<'_>) -> Resu
     let assumed = load(context)?.config.simulation.payout_percent;
     let payout = arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
     let file = read_trades(&arguments.trades, Some(payout.unwrap_or(assumed)))?;
-    let gate = TriedGate { rule: arguments.rule(), day: arguments.day()? };
+    let gate = TriedGate { rule: arguments.to_gate_rule(), day: arguments.to_day_start()? };
     show(&GateReport::new(&file, gate, arguments.draws, arguments.seed)?, context.global)
 }
 
 impl GateArguments {
-    fn rule(&self) -> GateRule {
+    fn to_gate_rule(&self) -> GateRule {
         let opening = match (self.virtual_win_rate, self.over) {
             (Some(rate), Some(over)) => GateOpening::WinRate { rate, over },
             _ => GateOpening::AfterVirtualLosses(self.after_virtual_losses.unwrap_or_default()),
@@ -215,8 +216,8 @@ impl GateArguments {
         }
     }
 
-    fn day(&self) -> Result<Option<DayStart>, Failure> {
-        let day = |Resets::Day| DayStart::new(&self.day_start, &self.day_timezone, "--resets day");
+    fn to_day_start(&self) -> Result<Option<DayStart>, Failure> {
+        let day = |GateReset::Day| DayStart::new(&self.day_start, &self.day_timezone, "--resets day");
         Ok(self.resets.map(day).transpose()?)
     }
 }

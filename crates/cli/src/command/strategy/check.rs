@@ -1,6 +1,6 @@
 //! `strategy check`: runs every check on a strategy.
 
-use super::{find, this_program};
+use super::{find_strategy, this_program};
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::show_as;
@@ -40,7 +40,7 @@ const MIN_LENGTH_HINT: &str = "the checks need twice the warm-up plus 100 candle
 pub(crate) struct CheckArguments {
     /// Name of the strategy
     name: String,
-    /// Parameter KEY=VALUE; repeatable [default: that of the configured bot, or of the strategy]
+    /// Parameter KEY=VALUE; repeatable [default: value of the configured bot, or of the strategy]
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_parameter)]
     param: Vec<(String, Value)>,
     /// Name of the bot in --config, if several use this strategy
@@ -49,19 +49,20 @@ pub(crate) struct CheckArguments {
     /// Candles: SYMBOL_INTERVAL.csv or .parquet, SYMBOL@INTERVAL=PATH, or a catalog series SYMBOL@INTERVAL
     #[arg(long, value_name = "NAME")]
     data: Option<DataName>,
-    /// Symbol of the synthetic candles [default: that of the configured bot, or BTCUSDT]
+    /// Symbol of the synthetic candles [default: symbol of the configured bot, or BTCUSDT]
     #[arg(long, conflicts_with = "data")]
     symbol: Option<Symbol>,
-    /// Interval of the synthetic candles [default: that of the configured bot, or 1m]
+    /// Interval of the synthetic candles [default: interval of the configured bot, or 1m]
     #[arg(long, conflicts_with = "data")]
     interval: Option<Interval>,
-    /// Trade duration, such as 05:00 [default: that of the configured bot, or one interval]
+    /// Trade duration, such as 05:00 [default: duration of the configured bot, or one candle interval]
     #[arg(long = "duration", alias = "close-type", value_name = "CODE")]
     close_type: Option<CloseType>,
     /// Seed of the unseen random walk, to reproduce a finding [default: random]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Number of candles of the unseen random walk; rare cheats need more [default: enough for a quick check]
+    /// Number of candles of the unseen random walk; more candles detect rarer cheats [default: enough for a quick
+    /// check]
     #[arg(long, value_name = "N")]
     unseen: Option<usize>,
     /// Total time limit for the checks, in seconds
@@ -70,13 +71,13 @@ pub(crate) struct CheckArguments {
 }
 
 pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(), Failure> {
-    let entry = find(&arguments.name, context.registry)?;
-    let configured = arguments.configured(context)?;
-    let subject = arguments.subject(entry, configured.as_ref());
+    let entry = find_strategy(&arguments.name, context.registry)?;
+    let configured = arguments.find_configured_bot(context)?;
+    let subject = arguments.to_subject(entry, configured.as_ref());
     if let Some(bot) = &configured {
-        context.say(&format!("note: using the parameters of bot {} of --config", bot.name));
+        context.print_notice(&format!("note: using the parameters of bot {} from --config", bot.name));
     }
-    let market = arguments.data.as_ref().map(|name| read(name, context)).transpose()?;
+    let market = arguments.data.as_ref().map(|name| read_candles(name, context)).transpose()?;
     let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
     let seed = arguments.seed.unwrap_or_else(|| RandomState::new().hash_one(0_u8));
     let limit = Duration::from_secs(arguments.timeout);
@@ -87,19 +88,19 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
         examined.map_err(|error| check_failure(error, &subject, MIN_LENGTH_HINT, context.registry))?;
     drop(progress);
     show_as(&examined.document(&subject), || examined.text(&subject), context.global)?;
-    evaluate(&examined)
+    exit_result(&examined)
 }
 
-pub(super) fn decide(context: &Context<'_>) -> Result<(), Failure> {
+pub(super) fn answer_decision_request(context: &Context<'_>) -> Result<(), Failure> {
     let answered =
         validation::answer_request(context.registry, &this_program()?, &mut std::io::stdin().lock());
     answered.map_err(|error| Failure::new(FailureKind::Check, error))
 }
 
 impl CheckArguments {
-    fn configured(&self, context: &Context<'_>) -> Result<Option<BotSettings>, Failure> {
+    fn find_configured_bot(&self, context: &Context<'_>) -> Result<Option<BotSettings>, Failure> {
         if context.global.config.is_empty() {
-            let hint = "pass its file with --config";
+            let hint = "pass the configuration file of the bot with --config";
             let problem = "--bot requires a configuration";
             return match self.bot {
                 Some(_) => Err(Failure::configuration(problem).hint(hint)),
@@ -124,7 +125,7 @@ impl CheckArguments {
         })
     }
 
-    fn subject(&self, entry: &StrategyEntry, configured: Option<&BotSettings>) -> Subject {
+    fn to_subject(&self, entry: &StrategyEntry, configured: Option<&BotSettings>) -> Subject {
         let made = || {
             let own = configured.map(BotSettings::series);
             let usual = || "BTCUSDT".parse().expect("a valid symbol");
@@ -153,7 +154,7 @@ impl CheckArguments {
     }
 }
 
-fn read(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {
+fn read_candles(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {
     let loaded = Loaded::read(&context.global.config, Base::Bare, Vec::new())?;
     let mut progress = Progress::new(format!("Reading {name}"), context.global);
     let hashed =
@@ -161,7 +162,7 @@ fn read(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {
     Ok(Market { name: name.to_string(), candles: hashed.candles().candles().to_vec() })
 }
 
-fn evaluate(examined: &ValidationReport) -> Result<(), Failure> {
+fn exit_result(examined: &ValidationReport) -> Result<(), Failure> {
     let failed: Vec<&str> = examined
         .checked
         .iter()
@@ -172,7 +173,7 @@ fn evaluate(examined: &ValidationReport) -> Result<(), Failure> {
         return Ok(());
     }
     let count = if failed.len() == 1 { "1 check".to_owned() } else { format!("{} checks", failed.len()) };
-    Err(Failure::check(format!("{count} failed: {}", failed.join(", "))))
+    Err(Failure::failed_check(format!("{count} failed: {}", failed.join(", "))))
 }
 
 pub(in crate::command) fn check_failure(
@@ -197,7 +198,7 @@ pub(in crate::command) fn check_failure(
     }
 }
 
-/// Returns the command that checks this strategy. Omits the parameters if `files` contains them.
+/// Returns the command line that checks this strategy. Parameters are omitted if `files` sets them.
 pub(in crate::command) fn check_command(
     Subject { entry, params, bot }: &Subject,
     files: &[PathBuf],
@@ -224,7 +225,6 @@ pub(in crate::command) fn check_command(
     words.join(" ")
 }
 
-/// Parses `--param`: a value that is not JSON is a string.
 fn parse_parameter(text: &str) -> Result<(String, Value), String> {
     let (key, value) = text.split_once('=').ok_or("use KEY=VALUE, such as period=14")?;
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));

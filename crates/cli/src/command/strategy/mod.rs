@@ -44,10 +44,10 @@ pub(crate) enum StrategyCommand {
 pub(super) fn run(command: &StrategyCommand, context: &Context<'_>) -> Result<Ending, Failure> {
     match command {
         StrategyCommand::List => list(context)?,
-        StrategyCommand::Show { name } => show(find(name, context.registry)?, context)?,
+        StrategyCommand::Show { name } => show(find_strategy(name, context.registry)?, context)?,
         StrategyCommand::Check(arguments) => check::run(arguments, context)?,
         StrategyCommand::New(arguments) => new::run(arguments, context)?,
-        StrategyCommand::Decide { .. } => check::decide(context)?,
+        StrategyCommand::Decide { .. } => check::answer_decision_request(context)?,
     }
     Ok(Ending::Done)
 }
@@ -57,14 +57,14 @@ pub(crate) fn this_program() -> Result<ThisProgram, Failure> {
         return Ok(itself);
     }
     let program = std::env::current_exe()
-        .map_err(|error| Failure::check(format!("cannot locate this program: {error}")))?;
+        .map_err(|error| Failure::failed_check(format!("cannot locate this program: {error}")))?;
     Ok(ThisProgram { program, arguments: vec!["strategy".into(), "decide".into()] })
 }
 
 fn list(context: &Context<'_>) -> Result<(), Failure> {
     let entries = context.registry.entries();
     if context.global.json {
-        return print_json(&entries.iter().map(document).collect::<Vec<_>>());
+        return print_json(&entries.iter().map(to_document).collect::<Vec<_>>());
     }
     let mut lines = table(["strategy", "version", "about"]);
     for entry in entries {
@@ -75,7 +75,7 @@ fn list(context: &Context<'_>) -> Result<(), Failure> {
 
 fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
     if context.global.json {
-        return print_json(&document(entry));
+        return print_json(&to_document(entry));
     }
     let prices = if entry.wants_prices { "\nUses prices between candles." } else { "" };
     let head = format!("{} {}\n{}{prices}", entry.name, entry.version, entry.about);
@@ -101,7 +101,7 @@ fn example_bot(entry: &StrategyEntry) -> String {
     )
 }
 
-fn find<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyEntry, Failure> {
+fn find_strategy<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyEntry, Failure> {
     registry.find(name).ok_or_else(|| {
         let problem = format!("unknown strategy \"{name}\"");
         let path = Path::new(name);
@@ -124,7 +124,7 @@ fn range(parameter: &Parameter) -> String {
     }
 }
 
-fn document(entry: &StrategyEntry) -> Value {
+fn to_document(entry: &StrategyEntry) -> Value {
     let parameter = |parameter: &Parameter| {
         let Parameter { name, about, default, minimum, maximum, kind } = parameter;
         json!({

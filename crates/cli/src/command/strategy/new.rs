@@ -11,8 +11,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-/// Files of a crate, with placeholders `my-strategy` for the name and `CHECKOUT` for the Candlewick folder.
-const FILES: [(&str, &str); 10] = [
+/// Files of a new crate. `my-strategy` is the placeholder of its name, `CHECKOUT` of the Candlewick folder.
+const CRATE_FILES: [(&str, &str); 10] = [
     ("Cargo.toml", include_str!("template/manifest.toml")),
     ("src/lib.rs", include_str!("template/lib.rs")),
     ("src/main.rs", include_str!("template/program.rs")),
@@ -25,16 +25,14 @@ const FILES: [(&str, &str); 10] = [
     (CARGO_CONFIG, include_str!("template/cargo_config.toml")),
 ];
 
-/// Files of a workspace member, except its manifest. The member uses the workspace's program.
+/// Files of a workspace member, except the manifest. The member uses the program of the workspace.
 const MEMBER_FILES: [&str; 4] = ["src/lib.rs", "tests/signals.rs", "benches/candle.rs", "bot.toml"];
 const MEMBER_MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("template/member.toml"));
 
-/// Contains the path of the checkout, so it is written only when building against one.
+/// Cargo configuration with the path of the checkout. Omitted when building against a Git repository.
 const CARGO_CONFIG: &str = ".cargo/config.toml";
-
-const TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
-
-const MAX_NAME: usize = 64;
+const VERSION_TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
+const MAX_NAME_LENGTH: usize = 64;
 
 const RESERVED_CRATE_NAMES: &str = "abstract alloc as async await become box break build const continue core crate deps do dyn else enum \
     examples extern false final fn for gen if impl in incremental let loop macro match mod move mut override priv proc-macro pub \
@@ -47,10 +45,12 @@ const RESERVED_TYPE_NAMES: &str = "app bot-context build-error candle clone coun
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick strategy new momentum\n  candlewick strategy new momentum --path ../candlewick\n  candlewick strategy \
-                  new breakout --workspace\n\nThe crate is created in a new folder and is not part of a workspace. It builds against the \
-                  source of Candlewick: a checkout, whose build it shares, or a git repository. A program inside a checkout, as in \
-                  target/release, finds it; an installed one needs --path or --git.\n\nWith --workspace, the crate becomes a member of the \
-                  enclosing cargo workspace: it is added to the root manifest, and registered in src/main.rs if that has a single .run()."
+                  new breakout --workspace\n\nThe crate is created in a new folder and is not part of a workspace. The \
+                  crate builds against the source of Candlewick: a checkout (with a shared build folder) or a Git \
+                  repository. A program inside a checkout (as in target/release) finds the checkout; an installed \
+                  program needs --path or --git.\n\nWith --workspace, the crate becomes a member of the enclosing \
+                  cargo workspace. The root manifest gets a new member, and src/main.rs registers the strategy if the \
+                  file contains a single .run()."
 )]
 pub(crate) struct NewArguments {
     /// Name of the strategy, crate and folder: lower-case letters, digits and hyphens
@@ -86,18 +86,18 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
     }
     let source = match git {
         Some(url) => Source::Git(url.clone()),
-        None => Source::Checkout(checkout(path.as_deref())?),
+        None => Source::Checkout(locate_checkout(path.as_deref())?),
     };
     let workspace = workspace.then(|| Workspace::find(Path::new("."), name)).transpose()?;
     let files = match &workspace {
         Some(workspace) => member_files(name, &source, workspace),
-        None => files(name, &source)?,
+        None => crate_files(name, &source)?,
     };
     write_folder(folder, &files).map_err(|error| {
         Failure::configuration(format!("cannot write the crate here: {error}"))
             .hint("work in a writable folder; no files were left behind")
     })?;
-    let admitted = workspace.map(|workspace| workspace.add_member(name, &camel_case(name))).transpose();
+    let admitted = workspace.map(|workspace| workspace.add_member(name, &to_camel_case(name))).transpose();
     let admitted = admitted.inspect_err(|_| {
         // Removes the crate if the workspace cannot be changed, ignoring further errors.
         let _ = fs::remove_dir_all(folder);
@@ -118,8 +118,8 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
         ));
     }
     let origin = match &source {
-        Source::Checkout(folder) => format!("It builds against {folder}."),
-        Source::Git(url) => format!("It builds against {TAG} of {url}."),
+        Source::Checkout(folder) => format!("The crate builds against {folder}."),
+        Source::Git(url) => format!("The crate builds against tag {VERSION_TAG} of {url}."),
     };
     print(&format!(
         "Created {name}/ with the strategy in src/lib.rs, tests, a program, and a bot in bot.toml. {origin}\n\n  cd {name}\n  \
@@ -142,8 +142,8 @@ fn check_name(name: &str) -> Result<(), Failure> {
     if !name.chars().all(is_known) || !is_whole {
         return refuse(format!("\"{name}\" is not a valid strategy name"));
     }
-    if name.len() > MAX_NAME {
-        return refuse(format!("the name has {} letters, at most {MAX_NAME} are allowed", name.len()));
+    if name.len() > MAX_NAME_LENGTH {
+        return refuse(format!("the name has {} letters, but the limit is {MAX_NAME_LENGTH}", name.len()));
     }
     let mut reserved = RESERVED_CRATE_NAMES.split_whitespace().chain(RESERVED_TYPE_NAMES.split_whitespace());
     if name.starts_with("candlewick") || reserved.any(|reserved| reserved == name) {
@@ -168,7 +168,7 @@ fn suggest_name(name: &str) -> Option<String> {
     (meant != name && meant.starts_with(|letter: char| letter.is_ascii_lowercase())).then_some(meant)
 }
 
-fn checkout(named: Option<&Path>) -> Result<String, Failure> {
+fn locate_checkout(named: Option<&Path>) -> Result<String, Failure> {
     let program = std::env::current_exe().ok();
     let folder = match named {
         Some(folder) if !is_checkout(folder) => {
@@ -179,10 +179,10 @@ fn checkout(named: Option<&Path>) -> Result<String, Failure> {
             return Err(Failure::configuration(problem));
         }
         Some(folder) => folder,
-        None => program.as_deref().and_then(checkout_around).ok_or_else(|| {
+        None => program.as_deref().and_then(find_enclosing_checkout).ok_or_else(|| {
             let problem = "cannot find the source of Candlewick: this program is not inside a checkout";
             let help = format!(
-                "clone the repository at {TAG} and pass --path DIR, or let cargo clone it with --git URL"
+                "clone the repository at {VERSION_TAG} and pass --path DIR, or let cargo clone it with --git URL"
             );
             Failure::configuration(problem.to_owned()).hint(help)
         })?,
@@ -201,20 +201,19 @@ fn is_checkout(folder: &Path) -> bool {
     ["sdk", "cli"].iter().all(|part| folder.join("crates").join(part).join("Cargo.toml").is_file())
 }
 
-/// Finds the checkout at run time, because packages must not contain paths of the build machine.
-fn checkout_around(program: &Path) -> Option<&Path> {
+/// Finds the checkout that contains `program`. Packages must not contain paths of the build machine.
+fn find_enclosing_checkout(program: &Path) -> Option<&Path> {
     program.ancestors().find(|folder| is_checkout(folder))
 }
 
 fn fill_template(text: &str, name: &str, source: &Source) -> String {
-    let (snake, camel) = (name.replace('-', "_"), camel_case(name));
-    // Escapes paths and URLs for TOML strings.
-    let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+    let (snake, camel) = (name.replace('-', "_"), to_camel_case(name));
+    let toml_escaped = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let text = text.replace("my-strategy", name).replace("my_strategy", &snake).replace("MyStrategy", &camel);
     match source {
-        Source::Checkout(folder) => text.replace("CHECKOUT", &quoted(folder)),
+        Source::Checkout(folder) => text.replace("CHECKOUT", &toml_escaped(folder)),
         Source::Git(url) => ["sdk", "cli"].iter().fold(text, |text, part| {
-            let tag = format!("git = \"{}\", tag = \"{TAG}\"", quoted(url));
+            let tag = format!("git = \"{}\", tag = \"{VERSION_TAG}\"", toml_escaped(url));
             text.replace(&format!("path = \"CHECKOUT/crates/{part}\""), &tag)
         }),
     }
@@ -223,16 +222,16 @@ fn fill_template(text: &str, name: &str, source: &Source) -> String {
 fn member_files(name: &str, source: &Source, workspace: &Workspace) -> Vec<(String, String)> {
     let of_all = |text: &str| {
         let own = "path = \"CHECKOUT/crates/sdk\"";
-        if workspace.names_sdk() { text.replace(own, "workspace = true") } else { text.to_owned() }
+        if workspace.has_sdk_dependency() { text.replace(own, "workspace = true") } else { text.to_owned() }
     };
-    let rest = FILES.into_iter().filter(|(file, _)| MEMBER_FILES.contains(file));
+    let rest = CRATE_FILES.into_iter().filter(|(file, _)| MEMBER_FILES.contains(file));
     let all = std::iter::once(MEMBER_MANIFEST).chain(rest);
     all.map(|(file, text)| (file.to_owned(), fill_template(&of_all(text), name, source))).collect()
 }
 
-fn files(name: &str, source: &Source) -> Result<Vec<(String, String)>, Failure> {
+fn crate_files(name: &str, source: &Source) -> Result<Vec<(String, String)>, Failure> {
     let wanted =
-        FILES.iter().filter(|(file, _)| matches!(source, Source::Checkout(_)) || *file != CARGO_CONFIG);
+        CRATE_FILES.iter().filter(|(file, _)| matches!(source, Source::Checkout(_)) || *file != CARGO_CONFIG);
     let mut files: Vec<_> =
         wanted.map(|(file, text)| ((*file).to_owned(), fill_template(text, name, source))).collect();
     let Source::Checkout(folder) = source else { return Ok(files) };
@@ -246,7 +245,7 @@ fn files(name: &str, source: &Source) -> Result<Vec<(String, String)>, Failure> 
     Ok(files)
 }
 
-fn camel_case(name: &str) -> String {
+fn to_camel_case(name: &str) -> String {
     let capital = |word: &str| {
         let mut letters = word.chars();
         letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect::<String>()
@@ -284,7 +283,7 @@ impl Workspace {
         ))
     }
 
-    fn names_sdk(&self) -> bool {
+    fn has_sdk_dependency(&self) -> bool {
         self.manifest["workspace"].get("dependencies").is_some_and(|all| all.get("candlewick-sdk").is_some())
     }
 
@@ -295,12 +294,12 @@ impl Workspace {
         let call = format!(".with_strategy::<{snake}::{type_name}>()");
         let source = std::fs::read_to_string(&program).ok();
         let registered =
-            source.filter(|_| self.is_program()).and_then(|source| register_call(&source, &call));
+            source.filter(|_| self.is_program()).and_then(|source| add_registration(&source, &call));
         if registered.is_some() {
             self.add_dependency(name);
         }
         write(&self.root.join("Cargo.toml"), &self.manifest.to_string())?;
-        let by_hand = format!("register it with {call} before .run(), and add a dependency on {name}");
+        let by_hand = format!("to register the strategy, add {call} before .run() and a dependency on {name}");
         let Some(source) = registered else { return Ok(by_hand) };
         write(&program, &source)?;
         Ok(format!("registered in {}", program.display()))
@@ -335,7 +334,7 @@ impl Workspace {
 }
 
 /// Adds a strategy to the program source. Returns `None` unless `.run()` occurs exactly once.
-fn register_call(source: &str, call: &str) -> Option<String> {
+fn add_registration(source: &str, call: &str) -> Option<String> {
     let mut places = source.match_indices(".run()").map(|(at, _)| at);
     let at = places.next().filter(|_| places.next().is_none())?;
     Some(format!("{}{call}{}", &source[..at], &source[at..]))
@@ -378,7 +377,7 @@ mod tests {
 
     #[test]
     fn spells_the_name_as_crate_module_and_type() {
-        let files = files("three-in-a-row", &Source::Checkout("/a \"b\"".to_owned())).unwrap();
+        let files = crate_files("three-in-a-row", &Source::Checkout("/a \"b\"".to_owned())).unwrap();
         let text = |name: &str| &files.iter().find(|(file, _)| file == name).expect("the file exists").1;
         assert!(text("src/main.rs").contains("use three_in_a_row::ThreeInARow;"));
         assert!(text("src/lib.rs").contains("\"three-in-a-row\""));
@@ -398,7 +397,7 @@ mod tests {
 
     #[test]
     fn git_dependencies_use_the_tag_of_this_version() {
-        let files = files("momentum", &Source::Git("https://example.com/\"x\"".to_owned())).unwrap();
+        let files = crate_files("momentum", &Source::Git("https://example.com/\"x\"".to_owned())).unwrap();
         let manifest: toml::Table = files[0].1.parse().unwrap();
         for table in
             [&manifest["dependencies"]["candlewick-cli"], &manifest["dev-dependencies"]["candlewick-sdk"]]
@@ -413,9 +412,9 @@ mod tests {
     fn registers_only_at_a_single_run_call() {
         let program = "fn main() -> ExitCode {\n    App::new().run()\n}\n";
         let expected = "fn main() -> ExitCode {\n    App::new().with_strategy::<a::B>().run()\n}\n";
-        assert_eq!(register_call(program, ".with_strategy::<a::B>()").as_deref(), Some(expected));
-        assert_eq!(register_call("a.run(); b.run()", "x"), None);
-        assert_eq!(register_call("", "x"), None);
+        assert_eq!(add_registration(program, ".with_strategy::<a::B>()").as_deref(), Some(expected));
+        assert_eq!(add_registration("a.run(); b.run()", "x"), None);
+        assert_eq!(add_registration("", "x"), None);
     }
 
     #[test]

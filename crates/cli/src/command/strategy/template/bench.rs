@@ -1,4 +1,4 @@
-//! Time of the strategy per candle, the fastest of several rounds: `cargo bench`.
+//! Measures the strategy's time per candle, the fastest of several rounds. Run it with `cargo bench`.
 
 use candlewick_sdk::testkit::{bot, random_walk};
 use candlewick_sdk::{Strategy, StrategyFactory};

@@ -1,9 +1,9 @@
-//! A strategy of your own. The rule below is an example; replace it with yours.
+//! Your own strategy. The rule below is an example; replace it with your own rule.
 
 use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
 
 parameters! {
-    /// Parameters of the strategy: a name, a type, a default and a range each.
+    /// Parameters of the strategy. Each parameter has a name, a type, a default and a range.
     pub struct Params {
         /// Smallest move of a candle, as a fraction of its open.
         move_fraction: f64 = 0.001, 0.0..=0.5;
@@ -38,8 +38,7 @@ impl Strategy for MyStrategy {
 
 impl StrategyFactory for MyStrategy {
     const NAME: &'static str = "my-strategy";
-    /// Version of the rules. Change it with them, so that results of different rules are never
-    /// mixed.
+    /// Version of the rule. Change the version with the rule, so that results of different rules are never mixed.
     const VERSION: &'static str = "0.1.0";
     const ABOUT: &'static str =
         "Bets that a candle that moved far is followed by another in the same direction.";

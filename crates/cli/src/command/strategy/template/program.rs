@@ -10,6 +10,6 @@ use my_strategy::MyStrategy;
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn main() -> ExitCode {
-    let app = App::with_builtin_strategies().built_in(env!("CARGO_MANIFEST_DIR"));
+    let app = App::with_builtin_strategies().with_package_folder(env!("CARGO_MANIFEST_DIR"));
     app.with_strategy::<MyStrategy>().run()
 }
