@@ -53,9 +53,7 @@ pub(crate) fn parse_speed(text: &str) -> Result<SandboxSpeed, String> {
         return Ok(SandboxSpeed::Named(NamedSpeed::Max));
     }
     let factor = text.parse().ok().filter(|factor: &f64| *factor > 0.0 && *factor <= 1e6);
-    factor
-        .map(SandboxSpeed::Times)
-        .ok_or_else(|| "use max, or a factor above 0 and up to 1000000".to_owned())
+    factor.map(SandboxSpeed::Times).ok_or_else(|| "use max, or a factor above 0 and up to 1000000".to_owned())
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the signature required by clap")]

@@ -254,7 +254,11 @@ impl LineFormat {
     }
 
     pub(crate) fn format_warning(&self, message: &str) -> String {
-        if self.is_json() { self.format_json_line("WARN", message) } else { format!("{WARN_MARKER}{message}\n") }
+        if self.is_json() {
+            self.format_json_line("WARN", message)
+        } else {
+            format!("{WARN_MARKER}{message}\n")
+        }
     }
 
     fn now(&self) -> String {

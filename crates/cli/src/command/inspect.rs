@@ -240,7 +240,8 @@ impl TradesArguments {
 
     fn to_filter(&self, end: Millis) -> TradeFilter {
         let Self { symbol, last, .. } = *self;
-        let moment = |asked: &Option<RequestedTime>| asked.as_ref().and_then(|asked| asked.resolve_before(end));
+        let moment =
+            |asked: &Option<RequestedTime>| asked.as_ref().and_then(|asked| asked.resolve_before(end));
         let (since, until) = (moment(&self.since), moment(&self.until));
         TradeFilter { bot: self.bot.clone(), symbol, state: self.state.clone(), since, until, last }
     }

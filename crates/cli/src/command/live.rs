@@ -237,7 +237,8 @@ async fn start_embedded(
     } else {
         (JournalSession::None, ControlChannel::closed())
     };
-    let Embedded { running, connection, start, end } = start_sandbox(arguments, loaded, bots, context).await?;
+    let Embedded { running, connection, start, end } =
+        start_sandbox(arguments, loaded, bots, context).await?;
     tracing::info!(url = running.base_url, start = String::from(StartTime(start)), "embedded venue ready");
     let sandbox = &loaded.config.sandbox;
     let description = live::describe_sandbox(&running.base_url, sandbox.speed, &sandbox.faults);

@@ -126,7 +126,8 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let plan = MonteCarloPlan::read(&path, PlannedCommand::MonteCarlo)?;
     let paths = plan.runs(number)?;
     let place = (path.as_path(), planned.to_plan_place());
-    let (prepared, differences) = plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
+    let (prepared, differences) =
+        plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
     context.print_notes(differences.allowed.iter().chain(&differences.noted));
     let shard = (number, &prepared.identity);
     let keep = |rows: Vec<PathRow>| {

@@ -97,7 +97,8 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let plan = SensitivityPlan::read(&path, PlannedCommand::Sensitivity)?;
     let runs = plan.runs(number)?;
     let place = (path.as_path(), planned.to_plan_place());
-    let (prepared, differences) = plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
+    let (prepared, differences) =
+        plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
     context.print_notes(differences.allowed.iter().chain(&differences.noted));
     let shard = (number, &prepared.identity);
     run_with_spinner(&prepared, runs, context, |rows| {
@@ -111,7 +112,8 @@ fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Fa
     let folder = ResultFolder::open(&folder)?;
     let (rows, ran_by) = plan.gather(&folder, others)?;
     let place = (path.as_path(), planned.to_plan_place());
-    let (prepared, differences) = plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
+    let (prepared, differences) =
+        plan.prepare(place, others, context.registry, &StderrBars(context.global))?;
     context.print_notes(differences.noted);
     finish((&prepared, &folder), rows, [differences.allowed, ran_by].concat(), context)
 }

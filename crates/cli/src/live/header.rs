@@ -92,7 +92,10 @@ impl Header {
         let stop = "Ctrl-C waits for open trades; press it twice to quit immediately".to_owned();
         rows.extend([("Journal", self.journal.clone()), ("Control", self.control.clone()), ("Stop", stop)]);
         let row = |(label, text): (&str, String)| {
-            format!("{label:<LABEL_WIDTH$}{}\n", wrap_indented(&visible(&text), LABEL_WIDTH, Some(HEADER_WIDTH)))
+            format!(
+                "{label:<LABEL_WIDTH$}{}\n",
+                wrap_indented(&visible(&text), LABEL_WIDTH, Some(HEADER_WIDTH))
+            )
         };
         sanitize_lines(&rows.into_iter().map(row).collect::<String>()).into_owned()
     }

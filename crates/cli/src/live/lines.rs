@@ -215,7 +215,10 @@ mod tests {
             ("closed high", &[("close", 1.5), ("h", 2.0)], "closed high close=1.5 h=2"),
         ] {
             let (names, values): (Vec<&str>, Vec<f64>) = numbers.iter().copied().unzip();
-            assert_eq!(insert_reason_values(&ReasonTemplate::new(text, names).with_numbers(&values)), expected);
+            assert_eq!(
+                insert_reason_values(&ReasonTemplate::new(text, names).with_numbers(&values)),
+                expected
+            );
         }
     }
 

@@ -56,7 +56,11 @@ const fn is_trade(row: &IntentRow) -> bool {
     }
 }
 
-fn trade_cells(book: &TradeBook, row: &IntentRow, (bot, scale): (&BotSettings, MoneyScale)) -> [String; COLUMNS] {
+fn trade_cells(
+    book: &TradeBook,
+    row: &IntentRow,
+    (bot, scale): (&BotSettings, MoneyScale),
+) -> [String; COLUMNS] {
     let trade = &row.approved;
     let settled = row.state == IntentState::Settled;
     let [_, answered, ..] = row.sequence.numbers();

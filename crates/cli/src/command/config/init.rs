@@ -58,7 +58,8 @@ pub(crate) struct InitArguments {
 pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<(), Failure> {
     let file = &arguments.file;
     if file.exists() {
-        let problem = format!("{} already exists: choose another file name, or move the file", file.display());
+        let problem =
+            format!("{} already exists: choose another file name, or move the file", file.display());
         return Err(Failure::configuration(problem));
     }
     let asks = !arguments.defaults && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
@@ -204,7 +205,8 @@ impl Answers {
         };
         let asked = question("expiry", &text, usual);
         let expiry = dialogue.answer(asked, expiry.as_ref(), check_parses::<CloseType>)?;
-        let asked = question("stake", "Stake of a trade (an amount such as 10, or a share such as 2%)", "1.0");
+        let asked =
+            question("stake", "Stake of a trade (an amount such as 10, or a share such as 2%)", "1.0");
         let stake = dialogue.answer(asked, stake.as_ref(), |text| TypedStake::parse(text).map(|_| ()))?;
         let asked = question("payout", "Payout of a win, in percent of the stake", "80.0");
         let payout = dialogue.answer(asked, payout.as_ref(), |text| {

@@ -97,7 +97,8 @@ fn collect_paid_stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, F
 fn parse_payout_and_stake(text: &str) -> Result<(f64, Option<f64>), String> {
     let Some((payout, stake)) = text.split_once(':') else { return Ok((parse_payout_fraction(text)?, None)) };
     let amount = stake.parse().ok().filter(|stake: &f64| stake.is_finite() && *stake > 0.0);
-    let amount = amount.ok_or_else(|| format!("\"{stake}\" is not a stake: use PAYOUT:STAKE such as 85:10"))?;
+    let amount =
+        amount.ok_or_else(|| format!("\"{stake}\" is not a stake: use PAYOUT:STAKE such as 85:10"))?;
     Ok((parse_payout_fraction(payout)?, Some(amount)))
 }
 

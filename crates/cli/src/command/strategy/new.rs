@@ -299,7 +299,8 @@ impl Workspace {
             self.add_dependency(name);
         }
         write(&self.root.join("Cargo.toml"), &self.manifest.to_string())?;
-        let by_hand = format!("to register the strategy, add {call} before .run() and a dependency on {name}");
+        let by_hand =
+            format!("to register the strategy, add {call} before .run() and a dependency on {name}");
         let Some(source) = registered else { return Ok(by_hand) };
         write(&program, &source)?;
         Ok(format!("registered in {}", program.display()))
