@@ -18,12 +18,12 @@ pub struct Progress {
 pub fn no_progress(_: Progress) {}
 
 const COLUMNS: usize = 6;
-/// Minimum growth of capacity. It grows by an eighth, because doubling would waste up to half of it.
+/// Minimum growth of the candle buffer, which grows by an eighth to waste less memory than doubling.
 const FEWEST_MORE: usize = 4096;
 const BUFFER_BYTES: usize = 256 * 1024;
-/// Maximum length of a line. Five numbers of up to 330 digits and a time fit.
+/// Maximum line length, enough for a time and five numbers of up to 330 digits.
 const LONGEST_LINE_BYTES: u64 = 4096;
-/// Plausible times, from March 1973 to the year 5138. Other numbers are not milliseconds.
+/// Plausible times in milliseconds, from March 1973 to the year 5138.
 const PLAUSIBLE_MS: std::ops::Range<i64> = 100_000_000_000..100_000_000_000_000;
 
 pub fn read_csv_file(
@@ -38,7 +38,7 @@ pub fn read_csv_file(
     read_csv(BufReader::with_capacity(BUFFER_BYTES, watched), path, series)
 }
 
-/// Reads a [`CSV_HEADER`] and candles in ascending time order. `path` is only used in errors.
+/// Reads [`CSV_HEADER`] and candles in ascending time order. `path` is only used in error messages.
 pub fn read_csv(reader: impl BufRead, path: &Path, series: Series) -> Result<CandleSeries, HistoryError> {
     let mut candles: Vec<Candle> = Vec::new();
     let mut lines = Lines::new(reader);
@@ -215,7 +215,7 @@ fn alignment_advice(time: Millis, interval: Interval) -> String {
     }
 }
 
-/// Returns the start of untrusted input, escaped for messages.
+/// Returns the first characters of untrusted input, escaped for use in messages.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     const MAX_EXCERPT_BYTES: usize = 60;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * MAX_EXCERPT_BYTES)]);
@@ -239,7 +239,7 @@ impl<R: Read> Read for ProgressReader<'_, R> {
     }
 }
 
-/// Writes the header and one line per candle. Numbers have the shortest form that round-trips.
+/// Writes the header and one line per candle. Numbers are written in the shortest exact form.
 pub fn write_csv(series: &CandleSeries, mut writer: impl Write) -> io::Result<()> {
     writeln!(writer, "{CSV_HEADER}")?;
     for candle in series.candles() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// File operations, replaced in tests.
+/// File operations that tests can replace.
 pub(crate) trait Disk: Send + Sync {
     fn create(&self, path: &Path) -> io::Result<File> {
         File::create(path)
@@ -46,7 +46,7 @@ pub(crate) fn replace(disk: &dyn Disk, path: &Path, parts: &[&[u8]]) -> io::Resu
     replace_by(disk, path, &mut |file| parts.iter().try_for_each(|part| disk.write(file, part)))
 }
 
-/// Writes a file atomically and follows links. Special files such as pipes are written directly.
+/// Writes a file atomically and follows symbolic links. Special files, such as pipes, are written directly.
 pub fn write_whole_file<T>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<T>,
@@ -98,7 +98,7 @@ pub(crate) fn replace_by(
     disk.sync_folder(parent_folder(path))
 }
 
-/// Partial files of all threads. An interrupted program removes them.
+/// Partial files of all threads, to be removed when the program is interrupted.
 static PARTIAL_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Removes all partial files. Call this only before exiting, because writes in progress fail.
@@ -152,7 +152,7 @@ pub(crate) fn parent_folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns a unique path in the same folder, because concurrent writes must not share a file.
+/// Returns a unique path in the folder of `path`, because concurrent writes must not share a file.
 fn partial_name(path: &Path) -> PathBuf {
     static WRITES: AtomicU64 = AtomicU64::new(0);
     let write = WRITES.fetch_add(1, Ordering::Relaxed);

@@ -52,7 +52,7 @@ pub struct ParseChoiceError {
     names: String,
 }
 
-/// Returns the values of a table of named choices.
+/// Returns the first column of a table, which lists all values of a type.
 #[cfg(feature = "import")]
 pub(crate) const fn choices<T: Copy, U, const N: usize>(rows: &[(T, U); N]) -> [T; N] {
     let mut all = [rows[0].0; N];

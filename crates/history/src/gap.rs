@@ -35,10 +35,10 @@ pub(crate) struct SecondInterval {
     pub(crate) start: usize,
 }
 
-/// Finds the first run of longer distances between times that missing candles cannot explain.
+/// Finds the first run of longer distances that missing candles cannot explain.
 ///
-/// A run of `n` multiples of `d` counts as chance if `N * q^n > 1e-6`. `N` is the number of distances,
-/// `q = (k + 1) / (m + 1)`: of the `m` distances within `5 n` before and after the run, `k` are multiples.
+/// A run of `n` multiples of `d` counts as chance if `N * q^n > 1e-6` with `q = (k + 1) / (m + 1)`. There are
+/// `N` distances in total and `m` within `5 n` before and after the run. `k` of the `m` are multiples of `d`.
 pub(crate) fn find_second_interval(
     len: usize,
     time: impl Fn(usize) -> Millis,

@@ -5,7 +5,7 @@ use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series};
 use chrono::{DateTime, Datelike, Months, NaiveDate, NaiveTime};
 use std::ops::Range;
 
-/// Candles per hash update. blake3 is faster on large inputs (`performance: bytes`).
+/// Number of candles per hash update. blake3 is faster on large inputs (`performance: bytes`).
 const CHUNK_CANDLES: usize = 4096;
 const CANDLE_BYTES: usize = 48;
 
@@ -108,10 +108,10 @@ fn encode_candle(candle: &Candle) -> [u8; CANDLE_BYTES] {
 
 const YEARS: Range<i32> = -9_999..10_000;
 
-/// A UTC day for candles below one minute, a month below one hour, else a year.
+/// Calendar block: a UTC day for candles below one minute, a month below one hour, else a year.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// Range of open times.
+    /// Range of the open times of all candles in the block.
     pub(crate) range: Range<Millis>,
     /// Name such as `2026-01-05`, `2026-01` or `2026`.
     pub(crate) name: String,
@@ -139,7 +139,7 @@ impl Block {
         Some(Self { range: midnight(start)..midnight(next), name: name.to_string() })
     }
 
-    /// Returns the block of all times before or after the supported years.
+    /// Returns the block for all times before or after the supported years.
     fn outside_the_calendar(time: Millis) -> Self {
         let edge = |year| new_year(year).map_or(Millis::ZERO, midnight);
         if time < Millis::ZERO {

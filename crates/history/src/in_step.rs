@@ -1,4 +1,4 @@
-//! Comparison of two series of a symbol. The finer candles must add up to the coarser ones.
+//! Comparison of two series of a symbol. The finer candles must add up to the coarser candles.
 //!
 //! If closes differ, a sample of the finer series is shifted by every possible [`lag`](lags), and the best fit
 //! is tested.
@@ -14,15 +14,15 @@ const TOLERATED_SHARE: f64 = 0.02;
 const STRETCH_SHARE: f64 = 0.25;
 const SAME_PRICE: f64 = 1e-9;
 const MAX_SEARCHED: usize = 512;
-/// Maximum lag, in finer candles, up to which every lag is tried.
+/// Maximum number of short lags to try, in steps of one finer candle.
 const MAX_NEAR_LAGS: i64 = 1_200;
-/// Step of longer lags up to [`MAX_CLOCK_LAG`], which come from time zones.
+/// Step between longer lags up to [`MAX_CLOCK_LAG`]. Longer lags come from time zones.
 const CLOCK_LAG_STEP: Millis = Millis::new(15 * Millis::MINUTE.get());
 const MAX_CLOCK_LAG: Millis = Millis::new(26 * Millis::HOUR.get());
-/// A lag fits if the deviation is below this share of the unshifted one, with statistical significance.
+/// Maximum deviation at a fitting lag, as a share of the deviation without a lag.
 const LAG_FITS: f64 = 0.9;
 const LAG_STANDARD_ERRORS: f64 = 5.0;
-/// Differences up to this share of a usual move of the coarser candles are negligible.
+/// Maximum negligible difference, as a share of a usual move of the coarser candles.
 const NEGLIGIBLE: f64 = 0.02;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -38,9 +38,9 @@ pub struct SeriesMismatch {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MismatchKind {
-    /// The finer series matches if shifted by this lag, which is positive if the series is late.
+    /// The finer series matches after a shift by this lag. A late series has a positive lag.
     Shifted(Millis),
-    /// Both series are in step, but their prices differ by this on average, such as bid and mid.
+    /// The series are in step, but the prices (such as bid and mid) differ by this average.
     OtherPrices(f64),
     Unrelated(f64),
 }
@@ -65,7 +65,7 @@ impl SeriesMismatch {
     }
 }
 
-/// Compares all pairs of series of a symbol. Pairs with fewer than 30 common closes count as in step.
+/// Compares all pairs of series of the same symbol. Pairs with fewer than 30 common closes are skipped.
 pub fn series_mismatches(all: &[&CandleSeries]) -> Vec<SeriesMismatch> {
     let finer_than = |coarse: &CandleSeries, fine: &CandleSeries| {
         fine.symbol() == coarse.symbol() && fine.interval() < coarse.interval()
@@ -192,7 +192,7 @@ fn lags(fine: Millis, coarse: Millis) -> impl Iterator<Item = Millis> {
     (1..=near).map(move |steps| fine * steps).chain(far).flat_map(|lag| [lag, Millis::ZERO - lag])
 }
 
-/// Returns absolute deviations from the median, which ignores a constant offset.
+/// Returns absolute deviations from the median, so a constant offset has no effect.
 fn deviations(differences: &[f64]) -> Vec<f64> {
     let mut sorted = differences.to_vec();
     let middle = sorted.len() / 2;

@@ -1,4 +1,4 @@
-//! Values of `--data`: a candle file and its series.
+//! Candle files as given by `--data`: a path with symbol and interval.
 
 use crate::gap::{SecondInterval, find_second_interval};
 use crate::{HistoryError, Progress, read_csv_file, read_parquet_file, write_csv_file, write_parquet_file};
@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A candle file: `SYMBOL_INTERVAL.csv` or `.parquet`, or `SYMBOL@INTERVAL=PATH`.
+/// Candle file, written as `SYMBOL_INTERVAL.csv` (or `.parquet`) or as `SYMBOL@INTERVAL=PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CandleFile {
     pub series: Series,
@@ -15,7 +15,7 @@ pub struct CandleFile {
 }
 
 impl CandleFile {
-    /// Parses a file name, in which the interval follows the last `_`.
+    /// Parses symbol and interval from a file name. The interval follows the last `_`.
     pub fn from_path(path: &Path) -> Result<Self, HistoryError> {
         let text = || path.display().to_string();
         let error = |problem: String| HistoryError::InvalidSeriesName { text: text(), problem };

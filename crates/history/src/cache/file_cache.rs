@@ -1,4 +1,4 @@
-//! Cache of parsed candle files that are given by path.
+//! Cache of the candles that were parsed from CSV and Parquet files.
 
 use super::{CacheKey, ENDING, open, write};
 use crate::disk::{Disk, PARTIAL, SystemDisk, make_folder};
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const MAX_ENTRIES: usize = 64;
-/// A partial file counts as abandoned if it is this much older than the latest copy.
+/// Age, relative to the newest copy, at which a leftover partial file is deleted.
 const ABANDONED: Duration = Duration::from_hours(1);
 
-/// A folder of cached candles in their in-memory layout. If it is not writable, nothing is cached.
+/// Folder that caches candles in their in-memory layout. If the folder is read-only, nothing is cached.
 #[derive(Clone, Debug)]
 pub struct FileCache {
     folder: PathBuf,
@@ -53,7 +53,7 @@ impl FileCache {
         self.folder.join(format!("{}{ENDING}", &name[..32]))
     }
 
-    /// Stores a copy. Errors are ignored, because reading also works without a copy.
+    /// Stores a copy of the candles. Errors are ignored, because the cache is optional.
     fn keep(&self, copy: &Path, series: &HashedSeries, stamp: Stamp) {
         let kept = make_folder(&SystemDisk, &self.folder)
             .and_then(|()| write(&SystemDisk, copy, series, CacheKey::File(stamp.hash)));
@@ -86,18 +86,18 @@ fn modified(path: &Path) -> Option<SystemTime> {
     path.metadata().ok()?.modified().ok()
 }
 
-/// Coarsest timestamp resolution of file systems. Two changes within it may have the same stamp.
+/// Coarsest timestamp resolution of file systems. Faster changes may get equal timestamps.
 const LONGEST_STEP: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     hash: [u8; 32],
-    /// Time of the last change (ctime). Unlike the modification time, programs cannot set it.
+    /// Time of the last status change (ctime), which programs cannot set to a chosen value.
     changed: SystemTime,
 }
 
 impl Stamp {
-    /// Returns `None` if the system does not report enough to detect changes of the file.
+    /// Returns the stamp of a file, or `None` if the system reports too little to detect changes.
     #[cfg(unix)]
     fn read(path: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
@@ -127,7 +127,7 @@ impl Stamp {
         None
     }
 
-    /// Returns whether the file cannot have changed after `written` without a change of its stamp.
+    /// Returns whether any change of the file after `written` is certain to change the stamp.
     fn is_settled_before(&self, written: SystemTime) -> bool {
         written.duration_since(self.changed).is_ok_and(|age| age > LONGEST_STEP)
     }

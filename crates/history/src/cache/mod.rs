@@ -1,7 +1,7 @@
-//! Cache files: candles in their in-memory layout, opened without parsing.
+//! Cache files, which store candles in their in-memory layout and are opened without parsing.
 //!
-//! A cache file is a header followed by the candles, 48 bytes each, in native byte order. It is written under
-//! a temporary name and then renamed, so only the header is checked on opening. A cache is rejected if its
+//! A cache file is a header followed by the candles, 48 bytes each, in native byte order. Each file is written
+//! under a temporary name and then renamed, so only the header is checked on opening. A cache is rejected if the
 //! source changed less than two seconds before the cache was written, because file system clocks are coarse.
 //! Cache files can be deleted at any time.
 
@@ -53,10 +53,10 @@ pub(crate) fn write(disk: &dyn Disk, path: &Path, series: &HashedSeries, of: Cac
 /// Format version of cache files. Increment it with every change of the format.
 const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"cwcandle";
-/// Marker that has another value on a machine with another byte order.
+/// Byte order marker. Machines with another byte order read another value.
 const BYTE_ORDER: u64 = 0x0102_0304_0506_0708;
 
-/// Fields in native byte order, aligned to their size.
+/// Header of a cache file. All fields are in native byte order and aligned to their size.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Header {
@@ -68,14 +68,14 @@ struct Header {
     interval_ms: i64,
     symbol: [u8; 32],
     hash: [u8; 32],
-    /// Stamp of the source file when it was read; zeros for a catalog series.
+    /// Stamp of the source file at the time of reading. All zeros for a catalog series.
     stamp: [u8; 32],
     reserved: [u8; 24],
     /// Hash of all preceding fields.
     seal: [u8; 32],
 }
 
-/// Offset of the candles. It is a multiple of 8, so the candles are aligned if the mapping is.
+/// Size of the header and offset of the candles. A multiple of 8 keeps the candles aligned.
 const HEADER_BYTES: usize = size_of::<Header>();
 const SEALED_BYTES: usize = HEADER_BYTES - 32;
 const _: () = assert!(HEADER_BYTES.is_multiple_of(align_of::<Candle>()) && size_of::<Candle>() == 48);
@@ -127,7 +127,7 @@ impl Header {
     }
 }
 
-/// Pads the symbol with zeros. A symbol has at most 31 bytes and no zero byte.
+/// Returns the symbol, padded with zeros. A symbol has at most 31 bytes and no zero byte.
 fn padded(series: Series) -> [u8; 32] {
     let mut bytes = [0; 32];
     let symbol = series.symbol.as_str().as_bytes();
@@ -135,7 +135,7 @@ fn padded(series: Series) -> [u8; 32] {
     bytes
 }
 
-/// Memory map of a cache file. This is the only unsafe code of the crate outside tests and benches.
+/// Candles of a memory-mapped cache file, the only unsafe code outside tests and benches.
 struct MappedCandles(Mmap);
 
 impl MappedCandles {

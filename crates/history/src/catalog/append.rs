@@ -1,4 +1,4 @@
-//! Appends candles to the catalog. The manifest that activates new files is written last.
+//! Adding candles to the catalog. The manifest, which makes new files visible, is written last.
 
 use super::Catalog;
 use super::folder::{SeriesFolder, WriteLock};
@@ -14,17 +14,17 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AppendCounts {
     pub new: u64,
-    /// Candles that were already stored, or that a repair removed.
+    /// Number of candles that were already stored or that a repair had removed.
     pub same: u64,
-    /// Candles that differ from the stored ones. They are stored as revisions.
+    /// Number of candles that differ from the stored candles and were added as revisions.
     pub revised: u64,
-    /// Candles that were not yet closed when fetched. They are omitted.
+    /// Number of candles that were still forming when fetched. They are not stored.
     pub forming: u64,
 }
 
 impl Catalog {
-    /// Adds candles in any order to the current version of a series, atomically and durably. The first
-    /// candle of a time is kept; later candles that differ are stored as revisions.
+    /// Adds candles, in any order, to the current version of a series. The change is atomic and durable.
+    /// If a time already has another candle, the new candle is stored as a revision.
     pub fn append(
         &self,
         series: Series,
@@ -83,7 +83,7 @@ impl Catalog {
         Ok(appended)
     }
 
-    /// Adds a version with the given candles, makes it current and returns its number.
+    /// Adds a version with the given candles as the current version and returns the version number.
     pub fn add_version(
         &self,
         candles: &CandleSeries,
@@ -96,7 +96,7 @@ impl Catalog {
         self.change(&folder, || self.begin_version(&folder, manifest, candles, (note, origin)))
     }
 
-    /// Adds a version with some candles removed or changed. Appends do not restore removed candles.
+    /// Adds a repaired version of the candles. Later appends do not restore candles that the repair removed.
     pub fn add_repair(
         &self,
         candles: &CandleSeries,
@@ -124,7 +124,7 @@ impl Catalog {
         })
     }
 
-    /// Changes a series. If that fails, deletes its new files, which could otherwise fill the disk.
+    /// Runs a change of a series. If the change fails, the new files are deleted to free the disk.
     fn change<T>(
         &self,
         folder: &SeriesFolder,
@@ -158,12 +158,12 @@ impl Catalog {
         Ok(number)
     }
 
-    /// Returns later candles for times that already had one, sorted by time.
+    /// Returns the candles that arrived for times with another stored candle, sorted by time.
     pub fn revisions(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
         self.read_consistently(series, SeriesFolder::revisions).map(Option::unwrap_or_default)
     }
 
-    /// Returns candles that repairs of the current version removed or replaced, sorted by time.
+    /// Returns the candles that repairs of the current version removed or replaced, sorted by time.
     pub fn repaired(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
         self.read_consistently(series, SeriesFolder::repaired).map(Option::unwrap_or_default)
     }
@@ -252,7 +252,7 @@ impl KnownValues {
     }
 }
 
-/// Merges `incoming`, sorted by time and arrival, into `stored`. Repairs are not undone.
+/// Merges `incoming`, sorted by time and arrival, into `stored`. Candles in `repaired` are skipped.
 fn merge(
     stored: Vec<Candle>,
     incoming: &[Candle],

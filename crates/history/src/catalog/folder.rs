@@ -166,7 +166,7 @@ impl SeriesFolder {
         Ok(RevisionFile { file, count: candles.len() as u64 })
     }
 
-    /// Removes files that are not in the manifest. Failures are retried by the next sweep.
+    /// Removes files that the manifest does not list. The next sweep retries failed removals.
     pub(super) fn sweep(&self, disk: &dyn Disk, manifest: &Manifest) {
         let named: HashSet<String> =
             manifest.files().chain(manifest.versions.iter().map(cache_name)).collect();
@@ -185,12 +185,12 @@ fn cache_name(version: &Version) -> String {
     format!("{}{}", version.data_hash, cache::ENDING)
 }
 
-/// Returns a content-addressed file name, so that files with different content never share a name.
+/// Returns a file name with the content hash, so different contents never share a name.
 fn file_name(what: &str, hash: &str) -> String {
     format!("{what}-{}{PARQUET}", &hash[..hash.len().min(32)])
 }
 
-/// Percent-encodes a symbol as a folder name, except letters, digits, `-`, `_` and inner dots.
+/// Percent-encodes a symbol as a folder name. Letters, digits, `-`, `_` and inner dots are unchanged.
 pub(super) fn folder_name(symbol: Symbol) -> String {
     let mut name = String::new();
     for (index, byte) in symbol.as_str().bytes().enumerate() {
@@ -222,7 +222,7 @@ pub(super) fn parse_folder_name(name: &str) -> Option<Symbol> {
     (folder_name(symbol) == name).then_some(symbol)
 }
 
-/// Returns whether the error means that a writer has replaced a file of the manifest.
+/// Returns whether a file was not found, which means that a writer has replaced the file.
 pub(super) fn is_gone(error: &HistoryError) -> bool {
     matches!(error, HistoryError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }

@@ -1,4 +1,4 @@
-//! The catalog: a folder of candles with one folder per series.
+//! The catalog, a folder of candles with one subfolder per series.
 //!
 //! ```text
 //! data/BTCUSDT/1m/manifest.json                     versions, provenance and active files
@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, fs};
 
-/// A folder of candles by symbol and interval. Several processes may use it concurrently.
+/// A folder of candles by symbol and interval. Several processes may use the folder concurrently.
 #[derive(Clone)]
 pub struct Catalog {
     folder: PathBuf,
@@ -147,7 +147,7 @@ impl Catalog {
 
 #[cfg(feature = "import")]
 impl Catalog {
-    /// Counts missing candles like [`check_series`](crate::check_series); 0 if there is no such series.
+    /// Counts the missing candles like [`check_series`](crate::check_series). Returns 0 for an unknown series.
     pub fn missing_candles(&self, series: Series) -> Result<u64, HistoryError> {
         let missing = self.read_consistently(series, |folder, manifest| {
             let Some(version) = manifest.current() else { return Ok(0) };

@@ -1,4 +1,4 @@
-//! Candles that are missing while the market is open, and candles that exist while it is closed.
+//! Detection of candles that are missing in open hours or exist in closed hours.
 
 use super::session::{Doubt, MarketHours};
 use super::{Finding, FindingKind};
@@ -7,9 +7,9 @@ use candlewick_sdk::{CandleSeries, Interval, Millis};
 use chrono::{DateTime, NaiveDate};
 use std::ops::Range;
 
-/// A candle is expected if the market is open for at least 1/4 of it, such as 6.5 h of a day.
+/// Divisor for the open share of an expected candle: at least 1/4, such as 6.5 h of a daily candle.
 const MIN_OPEN_PART: i64 = 4;
-/// Minimum length of a gap that can be a trading day.
+/// Minimum length of a gap that can be a holiday.
 const SHORTEST_SESSION: Millis = Millis::new(3 * Millis::HOUR.get());
 /// Maximum length of a holiday gap in days, including adjacent weekends.
 const LONGEST_HOLIDAY: i64 = 5;

@@ -1,4 +1,4 @@
-//! Checks of candles before a backtest uses them.
+//! Checks of candle data before a backtest.
 //!
 //! Invalid, unsorted and repeated rows are reported with their line numbers. Valid candles are checked for
 //! gaps, implausible moves and later revisions. A repair ([`Checked::fix`]) never adds a made-up candle.
@@ -26,7 +26,7 @@ pub use session::{MarketHours, ParseMarketHoursError, WeeklyHours};
 pub struct CheckSettings {
     /// Market hours; `None` to derive them from the symbol.
     pub session: Option<MarketHours>,
-    /// Dates on which no session begins, in the time zone of the session.
+    /// Dates on which no trading session begins, in the time zone of the session.
     pub holidays: Vec<NaiveDate>,
     /// Minimum size of a spike or jump, in multiples of the usual candle range.
     pub spike_ranges: f64,
@@ -170,7 +170,7 @@ pub enum FindingKind {
     Range,
     Misaligned,
     Unsorted,
-    /// A repeated time with the same values, or with the values of the candle before it was complete.
+    /// Row that repeats a time with equal values or with an unfinished state of the same candle.
     Duplicate,
     Conflict,
     Gap,
@@ -186,7 +186,7 @@ pub enum FindingKind {
 pub enum Remedy {
     /// Invalid and repeated rows are always removed, and unsorted rows are always sorted.
     Always,
-    /// Removed only on request, because the candles may be correct.
+    /// Affected candles are removed only on request, because they may be correct.
     LeaveOut,
     Choose,
     TakeLatest,
@@ -205,7 +205,7 @@ impl FindingKind {
     }
 }
 
-/// Name and remedy of each kind, indexed by discriminant.
+/// Name and remedy of each finding kind, indexed by discriminant.
 const KINDS: [(FindingKind, (&str, Remedy)); 16] = [
     (FindingKind::Unreadable, ("unreadable", Remedy::Always)),
     (FindingKind::NotFinite, ("not-finite", Remedy::Always)),
@@ -315,7 +315,7 @@ impl Fixed {
 pub enum ConflictChoice {
     First,
     Last,
-    /// The candle with the larger volume; if equal, the larger range; if equal, the first in the file.
+    /// Candle with the largest volume, then the largest range, then the first position in the file.
     Larger,
 }
 
@@ -362,8 +362,8 @@ impl Checked {
         resolved
     }
 
-    /// Removes definite errors and the doubtful findings whose kinds are in `also`.
-    /// Revised candles get their latest values.
+    /// Removes definite errors, and doubtful candles if the kind of their finding is in `also`.
+    /// [`FindingKind::Revised`] in `also` replaces revised candles by their latest values.
     pub fn fix(&self, also: &[FindingKind]) -> Fixed {
         let unsound = self.rows - self.candles.as_ref().map_or(0, |candles| candles.candles().len() as u64);
         let sorted = self.findings.counts().contains_key(&FindingKind::Unsorted);

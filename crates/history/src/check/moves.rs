@@ -4,12 +4,12 @@ use super::{Finding, FindingKind};
 use candlewick_sdk::{Candle, CandleSeries};
 use std::ops::Range;
 
-/// Number of candles that share one usual range. Market regimes last longer.
+/// Number of candles for which one usual range is computed. Market regimes last longer.
 const BLOCK_CANDLES: usize = 500;
 const FEWEST_MOVING: usize = 20;
 
-/// Reports moves of more than `factor` times the usual range. A spike is a high or low beyond those of
-/// both neighbours; a jump is an open far from the previous close.
+/// Reports moves of more than `factor` times the usual range. A spike is a high or low beyond the prices
+/// of both neighbours. A jump is an open far from the previous close.
 pub(super) fn spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dyn FnMut(Finding)) {
     let candles = series.candles();
     let Some(usual) = UsualRange::new(candles) else { return };
@@ -70,7 +70,7 @@ fn relative_distance(a: f64, b: f64) -> f64 {
     a.max(b) / a.min(b) - 1.0
 }
 
-/// Median range of each block as a fraction of the price, without candles whose high equals their low.
+/// Median candle range of each block, as a fraction of the price. Flat candles are ignored.
 struct UsualRange(Vec<f64>);
 
 impl UsualRange {

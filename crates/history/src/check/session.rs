@@ -1,4 +1,4 @@
-//! Market hours, which tell a closed market from a gap.
+//! Market hours, which distinguish a closed market from a data gap.
 
 use crate::import::Zone;
 use crate::{AssetType, expected_asset_type};
@@ -12,12 +12,12 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MarketHours {
     Always,
-    /// Forex week from Sunday 22:00 UTC to Friday 17:00 New York. One hour depends on daylight saving time.
+    /// Forex week from Sunday 22:00 UTC to Friday 17:00 New York time.
     Currencies,
     Weekly(WeeklyHours),
 }
 
-/// Weekday hours such as `Mon-Fri 09:30-16:00 America/New_York`. They may end on the next day.
+/// Weekday hours such as `Mon-Fri 09:30-16:00 America/New_York`. A session may end on the next day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeeklyHours {
     first: Weekday,
@@ -38,9 +38,9 @@ pub struct ParseMarketHoursError {
 /// Treatment of hours in which the market may be open or closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
-    /// Doubtful hours count as closed: no candle is required in them.
+    /// Uncertain hours count as closed, so candles are not required.
     Closed,
-    /// Doubtful hours count as open: a candle is allowed in them.
+    /// Uncertain hours count as open, so candles are allowed.
     Open,
 }
 
@@ -56,8 +56,8 @@ impl MarketHours {
         }
     }
 
-    /// Returns the disjoint open periods, ascending. None begins on a holiday. Forex holidays may be UTC or
-    /// New York days, so only midnight UTC to 17:00 New York time is certainly closed.
+    /// Returns the open periods in ascending order. No period begins on a holiday. A forex holiday may be a
+    /// UTC or a New York day, so only midnight UTC to 17:00 New York time is certainly closed.
     pub(super) fn open(
         &self,
         within: &Range<Millis>,
@@ -169,7 +169,7 @@ fn date_of(moment: Millis) -> NaiveDate {
 }
 
 impl Zone {
-    /// Converts local time to UTC: the earlier time if it is ambiguous, one hour later if it is skipped.
+    /// Converts local time to UTC. Ambiguous times become the earlier one, skipped times move on by an hour.
     fn moment_of(self, wall: NaiveDateTime) -> Millis {
         let later = wall.checked_add_signed(TimeDelta::hours(1)).unwrap_or(wall);
         let shown = self.local_to_utc(wall).earliest();

@@ -10,7 +10,7 @@ use std::path::Path;
 
 const LONGEST_GAP: u32 = 10;
 const MIN_DISTANCE: usize = 3;
-/// Makes the random choice of defects independent of the prices with the same seed.
+/// Seed modifier that makes the choice of defects independent of the prices.
 const SEED_TWIST: u64 = 0x5A5A_5A5A_5A5A_5A5A;
 
 type WriteRow = fn(&Candle, Option<&Candle>) -> String;
@@ -37,7 +37,7 @@ const BAD_ROWS: [(FindingKind, WriteRow); 9] = [
     }),
 ];
 
-/// Creates gaps of 1 to 10 candles, separated from each other and from both ends.
+/// Removes candles to create gaps of 1 to 10 candles, away from each other and from both ends.
 pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSeries, HistoryError> {
     if gaps == 0 {
         return Ok(series.clone());

@@ -79,7 +79,7 @@ fn is_open(asset_type: AssetType, minute: Millis) -> bool {
     }
 }
 
-/// Returns the volatility factor for the hour of `minute`, about 1 on average.
+/// Returns the volatility factor for the hour that contains `minute`. The average is about 1.
 fn activity(asset_type: AssetType, minute: Millis) -> f64 {
     let into_day = minute - minute.floor_to(Millis::DAY);
     let hour = (into_day.get() / Millis::HOUR.get()) as usize;
@@ -113,7 +113,7 @@ impl Dice {
         low + ((u64::from(self.0.next_u32()) * span) >> 32) as u32
     }
 
-    /// Returns an approximately standard normal number: the scaled sum of four uniform ones.
+    /// Returns an approximately standard normal number: the scaled sum of four uniform numbers.
     fn normal(&mut self) -> f64 {
         const LANES: f64 = 4.0;
         let lanes = self.0.next_u64().to_le_bytes();

@@ -59,7 +59,7 @@ impl PriceModel {
         Some(edge.minute(price, deviation, dice))
     }
 
-    /// Updates the volatility. `surprise` is the difference from the expected move in standard deviations.
+    /// Updates the volatility. `surprise` is the deviation from the expected move, in standard deviations.
     pub(super) fn remember(&mut self, surprise: f64) {
         match self {
             Self::Changing(state) => state.remember(surprise),
@@ -92,7 +92,7 @@ pub(super) struct PlantedEdge {
     chance: f64,
     minutes: usize,
     direction: i64,
-    /// Remaining planned step closes of the span in ticks, in reverse order.
+    /// Planned closes of the remaining steps in the span, in ticks and in reverse order.
     ahead: Vec<i64>,
 }
 
@@ -101,7 +101,7 @@ impl PlantedEdge {
         Self { chance, minutes, direction: 1, ahead: Vec::with_capacity(minutes * STEPS_PER_MINUTE) }
     }
 
-    /// Returns the step closes of the next minute. The first minute of a span plans all of its closes.
+    /// Returns the step closes of the next minute. The first minute plans the whole span.
     pub(super) fn minute(
         &mut self,
         price: i64,
@@ -143,7 +143,7 @@ struct Spell {
     reach: f64,
     /// Drift per minute in standard deviations, with a random sign.
     lean: f64,
-    /// Fraction of the distance to the regime's first price that is reverted per minute.
+    /// Share of the distance to the regime's first price by which the price reverts per minute.
     pull: f64,
     minutes: (u32, u32),
 }
@@ -160,7 +160,7 @@ const MOVE_SHARE: f64 = 0.12;
 const MEMORY_SHARE: f64 = 0.85;
 const VARIANCE_RANGE: (f64, f64) = (0.15, 8.0);
 
-/// Weak pull to the first price. It bounds the price over years and is negligible over hours.
+/// Weak pull to the first price, which bounds the price over years but is negligible over hours.
 const HOME_PULL: f64 = 1.0 / 20_000.0;
 
 pub(super) struct RegimeState {
@@ -169,11 +169,11 @@ pub(super) struct RegimeState {
     lean: f64,
     anchor: f64,
     home: f64,
-    /// Variance relative to the average one.
+    /// Variance relative to the average variance.
     variance: f64,
 }
 
-/// Distribution of the next minute's move, in ticks.
+/// Expected move of the next minute: standard deviation and drift, in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outlook {
     pub(super) deviation: f64,

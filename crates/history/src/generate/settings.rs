@@ -8,10 +8,10 @@ use std::str::FromStr;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GenerateSettings {
-    /// Symbol. It is part of the seed, so prices of different symbols are independent.
+    /// Symbol, which is mixed into the seed to make the prices of different symbols independent.
     pub symbol: Symbol,
     pub asset_type: AssetType,
-    /// Candle interval, a multiple of 5 s. Candles of different intervals agree.
+    /// Candle interval, a multiple of 5 s. All intervals show the same price path.
     pub interval: Interval,
     /// Open time of the first candle, aligned to whole minutes and to the interval.
     pub start: Millis,
@@ -37,7 +37,7 @@ pub(super) struct ValidSettings {
 const MAX_DAYS: u32 = 36_600;
 const MAX_CANDLES: i64 = 50_000_000;
 const MAX_VOLATILITY: f64 = 0.05;
-/// Valid prices in ticks. Lower ones could hardly move, and higher ones would be inexact.
+/// Valid start prices in ticks. Lower prices could hardly move, and higher prices would be inexact.
 const PRICE_TICKS: std::ops::RangeInclusive<f64> = 1e3..=1e11;
 
 impl GenerateSettings {
@@ -114,13 +114,13 @@ pub enum Regime {
         lean: f64,
     },
     MeanReversion {
-        /// Fraction of the distance to the first price that is reverted per minute, in `(0, 1]`.
+        /// Share of the distance to the first price by which the price reverts per minute, in `(0, 1]`.
         pull: f64,
     },
-    /// Random walk in which each span repeats the direction of the previous one with a known probability.
+    /// Random walk in which each span repeats the direction of the previous span with probability `chance`.
     Edge {
         chance: f64,
-        /// Span length. It must be whole minutes and divide an hour.
+        /// Span length, a whole number of minutes that divides an hour.
         span: Interval,
     },
 }

@@ -9,7 +9,7 @@ use candlewick_sdk::{Interval, Millis, Ohlcv};
 const TIE_SHARE: f64 = 0.045;
 /// Standard deviation of the weekend gap, in standard deviations of a one-minute move.
 const WEEKEND_REACH: f64 = 20.0;
-/// Standard deviation of wicks beyond open and close, in standard deviations of a step.
+/// Standard deviation of wick lengths, in standard deviations of a price step.
 const WICK_REACH: f64 = 0.4;
 /// Maximum ratio of any price to the first price.
 const MAX_PRICE_RATIO: i64 = 8;
@@ -77,7 +77,7 @@ impl Walk {
         })
     }
 
-    /// Returns the step closes of the next minute. The last one equals the current price only for a tie.
+    /// Returns the step closes of the next minute. The last close equals the current price only for a tie.
     fn closes(&mut self, outlook: Outlook) -> [i64; STEPS_PER_MINUTE] {
         let is_tie = self.dice.share() < TIE_SHARE;
         let steps = STEPS_PER_MINUTE as f64;
@@ -105,7 +105,7 @@ impl Walk {
         (self.dice.normal().abs() * step_deviation * WICK_REACH) as i64
     }
 
-    /// Returns a whole volume: an amount in quote currency for crypto, else the number of price changes.
+    /// Returns a whole volume: a quote currency amount for crypto, else a number of price changes.
     fn volume(&mut self, liveliness: f64, moved: f64) -> f64 {
         let usual = match self.asset_type {
             AssetType::Crypto => 90_000.0,
@@ -128,7 +128,7 @@ pub(super) fn step_interval() -> Interval {
     Interval::from_seconds(STEP_SECONDS as i64).expect("the step is a valid interval")
 }
 
-/// Tick size as `numerator / denominator`. Prices are thus the doubles nearest to their decimals.
+/// Tick size as a fraction, so that prices are the doubles nearest to their decimal form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tick {
     numerator: u64,
@@ -139,7 +139,7 @@ const MAX_DECIMALS: u32 = 8;
 const MAX_TICK: f64 = 1e6;
 
 impl Tick {
-    /// Converts a tick size. Returns `None` unless it is positive with at most eight decimals.
+    /// Converts a tick size. Returns `None` unless the size is positive with at most eight decimals.
     pub(super) fn from_step(step: f64) -> Option<Self> {
         if !(step > 0.0 && step <= MAX_TICK) {
             return None;

@@ -1,4 +1,4 @@
-//! Feather (Arrow IPC): columns `date` (or `time`), `open`, `high`, `low`, `close`, `volume`.
+//! Feather files (Arrow IPC) with columns `date` (or `time`), `open`, `high`, `low`, `close`, `volume`.
 
 use super::labels::{LabelColumns, Labels, TextColumn, is_label};
 use super::row::{Clock, Decoded, Problem, Row, Unit};
@@ -22,7 +22,7 @@ const MAX_COLUMN_BYTES: i64 = 512 * 1024 * 1024;
 const CONTINUES: [u8; 4] = [0xFF; 4];
 
 pub(super) fn decode(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
-    // The library panics on inconsistent files. The program must survive that.
+    // The library panics on inconsistent files. The program must not crash.
     let read = std::panic::AssertUnwindSafe(|| read(content, only));
     let broken = |problem: &str| Problem::File(format!("this is not a valid feather file: {problem}"));
     std::panic::catch_unwind(read).unwrap_or_else(|_| Err(broken("its parts are inconsistent")))
@@ -84,7 +84,7 @@ fn read_block(content: &Buffer, block: &Block) -> Option<Buffer> {
     (metadata >= 8).then(|| content.slice_with_length(start, end - start))
 }
 
-/// Checks that all columns are inside the block and not too large. The library does not check this.
+/// Checks that all columns are inside the block and not too large, because the library does not.
 fn is_plausible(bytes: &[u8], block: &Block) -> bool {
     let check = || {
         let metadata_length = usize::try_from(block.metaDataLength()).ok()?;
@@ -183,7 +183,7 @@ fn build_row(time: Option<Result<Millis, i64>>, cells: [Option<f64>; NUMBERS.len
     Ok(Row { time, numbers: Ohlcv { open, high, low, close, volume } })
 }
 
-/// Parses the time column. An `Err` is a raw time that is not a whole number of milliseconds.
+/// Parses the time column. `Err` contains a raw time that is not a whole number of milliseconds.
 fn read_times(column: &dyn Array) -> Result<Vec<Option<Result<Millis, i64>>>, Problem> {
     let finer = |per_ms: i64| {
         move |time: i64| if time % per_ms == 0 { Ok(Millis::new(time / per_ms)) } else { Err(time) }

@@ -98,7 +98,7 @@ fn is_table_after_all(format: ImportFormat, first: &str, second: &str) -> bool {
     !is_known && (format == ImportFormat::Yahoo || named::reads(first, second))
 }
 
-/// Returns whether times are Unix seconds, although the format has milliseconds.
+/// Returns whether the times are Unix seconds, although the format uses milliseconds.
 fn has_seconds(format: ImportFormat, second: &str) -> bool {
     let time = second.split(',').next().and_then(|time| time.trim().parse::<f64>().ok());
     format == ImportFormat::Dukascopy && time.is_some_and(|time| time.abs() < LATEST_SECONDS as f64)

@@ -1,4 +1,4 @@
-//! Label columns: symbol and interval of each row, and whether its candle is finished.
+//! Label columns, which state symbol and interval of each row and whether the candle is finished.
 
 use super::row::{Problem, Unit};
 use crate::csv::excerpt;
@@ -273,7 +273,7 @@ fn parse_flag(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the normalized label: the same for `C:EURUSD` and `EUR/USD`, or for `M1` and `1m`.
+/// Returns a normalized label, which is equal for `C:EURUSD` and `EUR/USD`, or for `M1` and `1m`.
 fn normalize_label(label: &str) -> String {
     match parse_length(label) {
         Some(Length::Exact(length)) => length.to_string(),

@@ -1,6 +1,6 @@
 //! Imports candles from third-party files.
 //!
-//! Nothing is guessed. An ambiguity is an error that names the option to resolve it.
+//! Nothing is guessed. Each error about an ambiguity names the option that resolves the ambiguity.
 
 #[cfg(feature = "feather")]
 mod feather;
@@ -45,7 +45,7 @@ pub struct Imported {
     pub newest_first: bool,
     pub in_seconds: bool,
     pub reading: Option<String>,
-    /// Number of decimals of all prices, including trailing zeros. `None` if they differ or are too many.
+    /// Common number of price decimals, including trailing zeros. `None` if prices differ or have too many.
     pub decimals: Option<usize>,
 }
 

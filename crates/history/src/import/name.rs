@@ -1,4 +1,4 @@
-//! Symbol and interval from the file names of known sources.
+//! Detection of symbol and interval in the file names of known sources.
 
 use super::ImportFormat;
 use candlewick_sdk::{Interval, Symbol};
@@ -19,7 +19,7 @@ impl NameParts {
 
 const ENDINGS: [&str; 8] = [".gz", ".zip", ".csv", ".txt", ".json", ".feather", ".parquet", ".arrow"];
 
-/// Parses a file name. Pairs are joined and upper-cased: `eth_btc` becomes `ETHBTC`.
+/// Parses symbol and interval from a file name. Pairs are joined: `eth_btc` becomes `ETHBTC`.
 pub(super) fn read_name(path: &str, format: ImportFormat) -> NameParts {
     let mut stem = file_name(path);
     while let Some(shorter) = ENDINGS.iter().find_map(|ending| without_ending(stem, ending)) {
@@ -44,7 +44,7 @@ fn is_pair(word: &str) -> bool {
     base.is_some_and(|base| base.len() >= 3 && base.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Strips the exchange from `Binance_ETHUSDT`. `OTC_EURUSD` is unchanged, as it is another instrument.
+/// Strips an exchange such as `Binance_`, but not `OTC_`, which marks another instrument.
 fn without_prefix(symbol: &str) -> &str {
     let Some((at, _)) = symbol.match_indices('_').find(|(at, _)| {
         let pair = symbol[at + 1..].split(['_', '.', '-']).next().unwrap_or_default();
@@ -57,7 +57,7 @@ fn without_prefix(symbol: &str) -> &str {
     if is_other { symbol } else { &symbol[at + 1..] }
 }
 
-/// Returns whether this is a `HistData` file in `MetaTrader` format. Its times are in EST.
+/// Returns whether `path` is a `HistData` file in `MetaTrader` format. The times of such files are in EST.
 pub(super) fn is_hist_data(path: &str) -> bool {
     file_name(path).starts_with("DAT_MT_")
 }
@@ -76,13 +76,13 @@ fn new_parts(symbol: &str, interval: Option<Interval>) -> NameParts {
     NameParts { symbol: Symbol::new(symbol).ok(), interval }
 }
 
-/// Parses `BTCUSDT_1m`.
+/// Parses a file name such as `BTCUSDT_1m`.
 fn native(stem: &str) -> Option<NameParts> {
     let (symbol, interval) = stem.rsplit_once('_')?;
     Some(new_parts(without_prefix(symbol), Some(interval.parse().ok()?)))
 }
 
-/// Parses `DAT_ASCII_EURUSD_M1_2024`.
+/// Parses a file name such as `DAT_ASCII_EURUSD_M1_2024`.
 fn hist_data(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('_').collect();
     match parts[..] {
@@ -91,7 +91,7 @@ fn hist_data(stem: &str) -> Option<NameParts> {
     }
 }
 
-/// Parses `EURUSD_Candlestick_1_M_BID_01.01.2024-31.01.2024`.
+/// Parses a file name such as `EURUSD_Candlestick_1_M_BID_01.01.2024-31.01.2024`.
 fn dukascopy(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('_').collect();
     let [symbol, "Candlestick", count, unit, _, ..] = parts[..] else { return None };
@@ -105,7 +105,7 @@ fn dukascopy(stem: &str) -> Option<NameParts> {
     Some(new_parts(&symbol.to_ascii_uppercase(), format!("{count}{unit}").parse().ok()))
 }
 
-/// Parses `eurusd-m1-bid-2024-01-01-2024-01-31`, as written by download tools.
+/// Parses a file name of download tools, such as `eurusd-m1-bid-2024-01-01-2024-01-31`.
 fn dashed_dukascopy(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, period, side) = (parts.next()?, parts.next()?, parts.next()?);
@@ -113,7 +113,7 @@ fn dashed_dukascopy(stem: &str) -> Option<NameParts> {
     ["bid", "ask"].contains(&side).then(|| new_parts(&symbol.to_ascii_uppercase(), Some(interval)))
 }
 
-/// Parses `EURUSD_M1_202401020000_202401022359` with any suffix.
+/// Parses a file name such as `EURUSD_M1_202401020000_202401022359`, with any suffix.
 fn meta_trader_5(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('_');
     let (symbol, period) = (parts.next()?, parts.next()?);
@@ -130,7 +130,7 @@ fn parse_period(period: &str) -> Option<Interval> {
     interval.parse().ok()
 }
 
-/// Parses `ETH_BTC-5m`, or `ETH_USDT_USDT-1h-futures` with a settlement currency after the pair.
+/// Parses a file name such as `ETH_BTC-5m`, or `ETH_USDT_USDT-1h-futures` with a settlement currency.
 fn dashed_pair(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('-').collect();
     let (pair, interval) = match parts[..] {
@@ -151,7 +151,7 @@ fn dashed_pair(stem: &str) -> Option<NameParts> {
     }
 }
 
-/// Parses `BTCUSDT-1m-2024-01`. The date may include a day or be absent.
+/// Parses a file name such as `BTCUSDT-1m-2024-01`. The date may include a day or be absent.
 fn dashed(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, interval) = (parts.next()?, parts.next()?);
@@ -162,7 +162,7 @@ fn dashed(stem: &str) -> Option<NameParts> {
     if is_date && is_span && has_letter { Some(new_parts(symbol, interval.parse().ok())) } else { None }
 }
 
-/// Parses `BINANCE_BTCUSDT, 60` or `BINANCE_BTCUSDT, 1D`, optionally with the suffix of a copy.
+/// Parses a file name such as `BINANCE_BTCUSDT, 60` or `BINANCE_BTCUSDT, 1D_2`.
 fn trading_view(stem: &str) -> Option<NameParts> {
     let (named, rest) = stem.split_once(", ")?;
     let (_, symbol) = named.split_once('_')?;

@@ -1,4 +1,4 @@
-//! Unvalidated rows of a file, and import errors without the file name.
+//! Unvalidated rows of an imported file, and import errors that do not name the file.
 
 use super::labels::Labels;
 use crate::HistoryError;
@@ -15,7 +15,7 @@ pub(crate) struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     Utc,
-    /// Local time that requires a time zone.
+    /// Local times, which require a time zone.
     Wall,
     /// Calendar days, which are independent of time zones.
     Day,
@@ -65,7 +65,7 @@ pub(crate) enum DecimalCount {
     Differ,
 }
 
-/// Maximum number of significant decimals. Further digits are treated as padding.
+/// Maximum number of price decimals that can define a tick size. Longer decimals may be padded.
 const MOST_DECIMALS: usize = 5;
 
 impl DecimalCount {
@@ -90,12 +90,12 @@ impl DecimalCount {
     }
 }
 
-/// Plausible times, 1900 to 9999. Arithmetic on them cannot overflow.
+/// Plausible times, 1900 to 9999. Arithmetic on plausible times cannot overflow.
 const PLAUSIBLE_MS: std::ops::RangeInclusive<i64> = -2_208_988_800_000..=253_402_300_799_999;
 pub(super) const LATEST_SECONDS: i64 = 100_000_000_000;
-/// Maximum number of rows: 2.4 GB at 48 bytes each.
+/// Maximum number of rows, which need 2.4 GB at 48 bytes per row.
 const MAX_ROWS: usize = 50_000_000;
-/// Maximum number of unreadable rows. A file with more has another format.
+/// Maximum number of unreadable rows. A file with more unreadable rows has another format.
 const MAX_BROKEN: usize = 10_000;
 
 impl Decoded {
@@ -113,9 +113,9 @@ impl Decoded {
         }
     }
 
-    /// Reverses the rows if the newest is first, and returns whether it did.
+    /// Reverses rows that begin with the newest, and returns whether the rows were reversed.
     ///
-    /// Such rows may ascend only where clocks are set back: between two times that satisfy `is_repeated`.
+    /// Newest-first rows may ascend only where clocks are set back, between two `is_repeated` times.
     pub(super) fn reverse_if_newest_first(&mut self, is_repeated: impl Fn(Millis) -> bool) -> bool {
         let ends_earlier = self.rows.first().zip(self.rows.last()).is_some_and(|(a, b)| a.time > b.time);
         let ascents = || self.rows.windows(2).filter(|pair| pair[0].time < pair[1].time);
@@ -129,7 +129,7 @@ impl Decoded {
         is_backward
     }
 
-    /// Converts times to milliseconds if all of them must be seconds, and returns whether it did.
+    /// Converts times to milliseconds if all times must be seconds. Returns whether times were converted.
     pub(super) fn convert_seconds(&mut self) -> bool {
         let early = Millis::new(LATEST_SECONDS);
         let may_be = |row: &Row| (Millis::ZERO..early).contains(&row.time);
@@ -177,7 +177,7 @@ fn plausible(row: Option<Row>) -> Result<Option<Row>, String> {
     }
 }
 
-/// Line or row number of each row, stored as the starts of runs of consecutive numbers.
+/// Line or row numbers of all rows, compressed to the starts of runs of consecutive numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Places {
     starts: Vec<(usize, u64)>,

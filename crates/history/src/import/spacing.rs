@@ -1,4 +1,4 @@
-//! Checks of the distances between open times and of their alignment.
+//! Checks of the distances between open times and of the alignment of open times.
 
 use super::row::{Decoded, Problem, Row};
 use super::table::BarTime;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const MIN_DOUBLED: usize = 5;
 
-/// Counts the distances between adjacent times, for rows in any order.
+/// Counts the distances between adjacent times. The rows may be in any order.
 fn distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
     let mut found = BTreeMap::new();
     let mut note = |from: &Row, to: &Row| {
@@ -28,7 +28,7 @@ fn distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
     found
 }
 
-/// Derives the candle interval if the shortest distance is frequent and divides all others.
+/// Derives the candle interval if the shortest distance is frequent and divides all other distances.
 pub(super) fn derive_interval(rows: &[Row]) -> Result<Interval, Problem> {
     let found = distances(rows);
     let total: u64 = found.values().sum();
@@ -135,9 +135,9 @@ fn length(distance: Millis) -> String {
     whole.flatten().map_or_else(|| format!("{distance} ms"), |interval| interval.to_string())
 }
 
-/// Alignment of candles that come from another time zone and are misaligned in UTC.
+/// Alignment of candles from other time zones, whose offsets are multiples of 15 minutes.
 const FINEST_CLOCK: Millis = Millis::new(15 * Millis::MINUTE.get());
-/// Minimum length of candles to check. Shorter ones have the same alignment in all time zones.
+/// Minimum length of candles to check. Shorter candles have the same alignment in all time zones.
 const MIN_CHECKED_LENGTH: Millis = Millis::HOUR;
 
 pub(super) fn apply_stamps(

@@ -1,4 +1,4 @@
-//! Rows of a file with UTC times, symbol and interval, as input of imports and checks.
+//! Rows of a candle file with UTC times, symbol and interval. Imports and checks start with these rows.
 
 use super::format::ImportFormat;
 use super::labels::{LabelColumns, Labels, is_label};
@@ -66,7 +66,7 @@ pub(crate) struct CandleTable {
 const WITHOUT_FEATHER: &str = "this program was built without feather support: save the candles as Parquet or CSV, or build it \
                                with `--features feather`";
 
-/// Maximum size of columns, which are decompressed in memory.
+/// Maximum size of a column-based file, which is decompressed in memory.
 const MAX_COLUMNS_BYTES: u64 = 1 << 30;
 
 impl CandleTable {
@@ -258,7 +258,7 @@ fn decode_parquet(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem>
     Ok(decoded)
 }
 
-/// Returns the time zone of local times; `None` for UTC times and for days.
+/// Returns the time zone of local times, or `None` for UTC times and calendar days.
 fn detect_zone(
     name: &str,
     named: NameParts,
@@ -344,13 +344,13 @@ impl FromStr for BarTime {
     }
 }
 
-/// Import options. Omitted ones are detected; an ambiguity is an error.
+/// Import options. Omitted options are detected from the file, and an ambiguity is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportSettings {
     pub format: Option<ImportFormat>,
     pub symbol: Option<Symbol>,
     pub interval: Option<Interval>,
-    /// Labels of the rows to read, such as a symbol or an interval. Empty to read all rows.
+    /// Labels of the rows to read, such as a symbol or an interval. An empty list reads all rows.
     pub only: Vec<String>,
     pub zone: Option<Zone>,
     pub clock_change: ClockChange,
@@ -361,7 +361,7 @@ pub struct ImportSettings {
 }
 
 impl ImportSettings {
-    /// Default maximum uncompressed size: 4 GiB, about 60 million lines.
+    /// Default maximum of the uncompressed file size: 4 GiB, about 60 million lines.
     pub const MAX_BYTES: u64 = 4 << 30;
 }
 

@@ -1,4 +1,4 @@
-//! Line-based formats. The layout is detected by the first line.
+//! Line-based import formats, whose layout is detected by the first line.
 
 use super::ImportFormat;
 use super::labels::{LabelColumns, Labels};
@@ -113,7 +113,7 @@ struct Layout {
     time: TimeColumn,
     prices: [usize; 4],
     volume: Option<usize>,
-    /// Column of the candle's last millisecond or microsecond.
+    /// Column with the last millisecond or microsecond of the candle.
     until: Option<usize>,
     header: Header,
     clock: Clock,
@@ -131,7 +131,7 @@ enum Header {
 #[derive(Clone, Copy, Debug)]
 enum TimeColumn {
     Milliseconds(usize),
-    /// Unix time in milliseconds or microseconds, distinguished by size.
+    /// Unix time in milliseconds or microseconds. The size shows the unit.
     Epoch(usize),
     Written(usize, Pattern),
     /// A day, or midnight with the exchange's UTC offset: `2024-01-02 00:00:00-05:00`.
@@ -142,7 +142,7 @@ enum TimeColumn {
 
 const MAX_COLUMNS: usize = 16;
 
-/// Minimum time in microseconds. In milliseconds, it would be after the year 5138.
+/// Minimum Unix time in microseconds. As milliseconds, such a number is after the year 5138.
 const LEAST_MICROSECONDS: i64 = 100_000_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -265,7 +265,7 @@ fn parse_offset(text: &str) -> Option<Millis> {
     }
 }
 
-/// Returns the candle length: last moment minus open time, plus one unit of time.
+/// Returns the candle length, which is the last moment minus the open time plus one time unit.
 fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -> Result<Millis, String> {
     let TimeColumn::Epoch(start) = time else { return Err("it has no open time".to_owned()) };
     let start = parse_whole(cells[*start], "milliseconds")?;
@@ -278,7 +278,7 @@ fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -
     }
 }
 
-/// Date and time pattern. `Y`, `M`, `D`, `h`, `m`, `s` and `f` (milliseconds) each match one digit.
+/// Date and time pattern. Each `Y`, `M`, `D`, `h`, `m`, `s` and `f` (milliseconds) matches one digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pattern(&'static str);
 
@@ -321,7 +321,7 @@ impl Pattern {
 
 type LayoutOf = fn(&str) -> Option<Layout>;
 
-/// All layouts. No first line matches two of them.
+/// All layouts. No first line matches two layouts.
 const LAYOUTS: [(ImportFormat, LayoutOf); 7] = [
     (ImportFormat::Csv, native),
     (ImportFormat::MetaTrader5, meta_trader_5),
@@ -356,7 +356,7 @@ fn native(first: &str) -> Option<Layout> {
     (first == CSV_HEADER).then_some(Layout::plain(b',', TimeColumn::Epoch(0), Clock::Utc))
 }
 
-/// Detects Binance klines. Newer archives have a header; since 2025, times are in microseconds.
+/// Detects Binance klines. Newer archives have a header, and times since 2025 are in microseconds.
 fn binance(first: &str) -> Option<Layout> {
     const COLUMNS: usize = 12;
     let layout = Layout {
@@ -382,7 +382,7 @@ fn hist_data(first: &str) -> Option<Layout> {
     is_row.then_some(Layout { header: Header::Absent, interval: Some(Interval::MINUTE), ..layout })
 }
 
-/// Detects Dukascopy: GMT, local time with UTC offset, or Unix times written by download tools.
+/// Detects Dukascopy files with GMT, local times with a UTC offset, or Unix times of download tools.
 fn dukascopy(first: &str) -> Option<Layout> {
     let (time, numbers) = first.split_once(',')?;
     let time = time.trim().to_ascii_lowercase();
@@ -401,7 +401,7 @@ fn dukascopy(first: &str) -> Option<Layout> {
     }
 }
 
-/// Detects `MetaTrader` 4. Times are in the broker's server time, whose zone is not stated.
+/// Detects `MetaTrader` 4 files, whose times are broker server times in an unknown zone.
 fn meta_trader_4(first: &str) -> Option<Layout> {
     let (date, rest) = first.split_once(',')?;
     let (time, _) = rest.split_once(',')?;
@@ -415,7 +415,7 @@ fn meta_trader_4(first: &str) -> Option<Layout> {
     })
 }
 
-/// Detects `MetaTrader` 5 in server time. Daily and longer candles have no time column.
+/// Detects `MetaTrader` 5 files in server time. Daily and longer candles have no time column.
 fn meta_trader_5(first: &str) -> Option<Layout> {
     let names =
         ["<date>", "<time>", "<open>", "<high>", "<low>", "<close>", "<tickvol>", "<vol>", "<spread>"];
@@ -436,7 +436,7 @@ fn meta_trader_5(first: &str) -> Option<Layout> {
     })
 }
 
-/// Detects Yahoo-style tables. The adjusted close is ignored, because it is not a traded price.
+/// Detects Yahoo-style tables. The adjusted close is not a traded price and is ignored.
 fn yahoo(first: &str) -> Option<Layout> {
     let names: Vec<String> = first.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
     let place = |wanted: &str| names.iter().position(|name| name == wanted);

@@ -1,4 +1,4 @@
-//! Conversion of local times to UTC.
+//! Conversion of local times in imported files to UTC.
 
 use super::row::{Decoded, Places, Problem, Row};
 use crate::error::{ParseChoiceError, parse_choice};
@@ -16,16 +16,16 @@ pub enum Zone {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockChange {
-    /// A repeated hour must occur twice and in order; anything else is an error.
+    /// A repeated hour must occur twice and in order. Otherwise the import fails.
     #[default]
     Strict,
-    /// If a repeated hour occurs once, it is the one before clocks are set back.
+    /// A repeated hour that occurs once is the hour before clocks are set back.
     Earlier,
-    /// If a repeated hour occurs once, it is the one after clocks are set back.
+    /// A repeated hour that occurs once is the hour after clocks are set back.
     Later,
-    /// If two adjacent rows have the same time, the first is the one before clocks are set back.
+    /// The first of two adjacent rows with the same time is from before clocks are set back.
     Pairs,
-    /// Rows with an ambiguous or skipped time are omitted and counted.
+    /// Rows with an ambiguous or skipped local time are omitted and counted.
     Skip,
 }
 
@@ -149,7 +149,7 @@ fn find_overlap_end(decoded: &Decoded, start: usize, zone: Zone) -> usize {
         .map_or(decoded.rows.len(), |n| start + n)
 }
 
-/// Rejects rows at a fixed offset that repeat an hour with other values, which suggests clock changes.
+/// Rejects a fixed offset if rows repeat an hour with other values, which suggests clock changes.
 pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> Result<(), Problem> {
     let offset = match zone {
         Zone::Fixed(offset) => Millis::from_seconds(i64::from(offset.local_minus_utc())),
@@ -244,7 +244,7 @@ impl FromStr for Zone {
     }
 }
 
-/// Parses an offset such as `UTC-3` or `GMT+5:30`; positive if ahead of UTC.
+/// Parses an offset such as `UTC-3` or `GMT+5:30`. Offsets ahead of UTC are positive.
 fn from_utc(text: &str) -> Option<FixedOffset> {
     let distance = text.strip_prefix("UTC").or_else(|| text.strip_prefix("GMT"))?;
     let (sign, distance) = distance.split_at_checked(1).filter(|(sign, _)| ["+", "-"].contains(sign))?;

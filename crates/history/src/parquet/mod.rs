@@ -38,7 +38,7 @@ pub fn read_parquet_file(path: &Path, series: Series) -> Result<CandleSeries, Hi
     read_parquet(File::open(path).map_err(HistoryError::io(path, "open"))?, path, series)
 }
 
-/// Reads candles from Parquet content and ignores other columns. `path` is only used in errors.
+/// Reads candles from Parquet content, ignoring other columns. `path` is only used in error messages.
 pub fn read_parquet(
     content: impl ChunkReader + 'static,
     path: &Path,
@@ -171,7 +171,7 @@ fn read_group(
     Ok(times.len())
 }
 
-/// Checks column offsets, because the library asserts that they are valid.
+/// Checks the column offsets, because the library panics on invalid offsets.
 fn check_places(group: &dyn RowGroupReader) -> Result<(), String> {
     let is_sound = |column: &ColumnChunkMetaData| {
         let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());

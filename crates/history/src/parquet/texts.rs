@@ -1,4 +1,4 @@
-//! Columns with short texts, such as symbols, intervals and flags.
+//! Reading of Parquet columns with short texts, such as symbols, intervals and flags.
 
 use super::{catch_panics, check_places, open, unreadable};
 use crate::import::TextColumn;

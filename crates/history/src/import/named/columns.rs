@@ -1,4 +1,4 @@
-//! Column roles of a table, by column names or by options.
+//! Detection of the column roles of a table, by column names or by options.
 
 use super::settings::{ColumnRoles, Role};
 use super::{number, time};
@@ -212,7 +212,7 @@ impl Columns {
     }
 }
 
-/// Joins a date and a time. The time may lack a leading zero: `93000` is 09:30:00.
+/// Joins a date and a time of day, which may lack a leading zero: `93000` is 09:30:00.
 fn day_and_clock(date: &str, clock: &str, digits: usize) -> String {
     if digits > 4 && is_digits(clock) { format!("{date} {clock:0>6}") } else { format!("{date} {clock}") }
 }

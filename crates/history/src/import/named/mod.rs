@@ -1,7 +1,6 @@
 //! Import of tables with named columns from spreadsheets, scripts and charting sites.
 //!
-//! A first pass determines column roles, delimiter, number format and time format. A second pass reads the
-//! rows.
+//! The first pass determines column roles and the formats of numbers and times. The second pass reads the rows.
 
 use super::labels::Labels;
 use super::row::{Clock, DecimalCount, Decoded, Problem, Row, Unit};
@@ -107,7 +106,7 @@ pub(super) fn preamble_length(content: &[u8]) -> usize {
     content.split_inclusive(|byte| *byte == b'\n').take_while(is_remark).map(<[u8]>::len).sum()
 }
 
-/// Replaces the preamble with blank lines to preserve line numbers.
+/// Replaces the lines before the table with blank lines to preserve line numbers.
 fn without_preamble(content: &[u8]) -> Cow<'_, [u8]> {
     let length = preamble_length(content);
     if content[..length].trim_ascii().is_empty() {
@@ -193,7 +192,7 @@ impl<'a> Records<'a> {
         Self { content, records: builder.from_reader(content).into_records() }
     }
 
-    /// Returns the line number of a record. Its position is the start of any blank lines before it.
+    /// Returns the line number of a record, whose position may be at blank lines before the record.
     fn line_number(&self, position: Option<&csv::Position>) -> u64 {
         let Some(position) = position else { return 0 };
         let from = usize::try_from(position.byte()).unwrap_or(usize::MAX);

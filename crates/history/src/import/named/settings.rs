@@ -1,4 +1,4 @@
-//! Import options for tables.
+//! Import options for tables: column roles, delimiter, decimal mark and date order.
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,7 +38,7 @@ impl Role {
     }
 }
 
-/// Column roles from left to right. `date,clock` is a time in two columns; `-` ignores a column.
+/// Column roles from left to right. Two columns `date,clock` form a time, and `-` ignores a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnRoles(pub(super) Vec<Option<Role>>);
 
@@ -53,9 +53,9 @@ pub enum Delimiter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DecimalMark {
-    /// `1.25`, or `1,234.5` with thousands separators.
+    /// Decimal point: `1.25`, or `1,234.5` with thousands separators.
     Point,
-    /// `1,25`, or `1.234,5` with thousands separators.
+    /// Decimal comma: `1,25`, or `1.234,5` with thousands separators.
     Comma,
 }
 
@@ -77,7 +77,7 @@ fn refused(text: &str, problem: impl Into<String>) -> ParseTableOptionError {
 }
 
 impl Delimiter {
-    /// Delimiters to detect. A space is a delimiter only if the first line has none of these.
+    /// Delimiters to detect. Spaces separate columns only if the first line has no other delimiter.
     pub(super) const ALL: [Self; 4] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Bar];
 
     pub(super) const fn byte(self) -> u8 {
@@ -93,7 +93,7 @@ impl Delimiter {
     }
 }
 
-/// Byte, name and plural of each delimiter, indexed by discriminant.
+/// Byte, name and plural name of each delimiter, indexed by discriminant.
 const DELIMITERS: [(u8, &str, &str); 5] = [
     (b',', "comma", "commas"),
     (b';', "semicolon", "semicolons"),

@@ -1,4 +1,4 @@
-//! Time formats: Unix times, or dates with optional time of day and zone.
+//! Time formats: Unix times, or dates with an optional time of day and zone.
 
 use super::super::row::{Clock, Problem};
 use super::settings::DateOrder;
@@ -148,7 +148,7 @@ impl TimeStyle {
 }
 
 impl Unit {
-    /// Detects the unit by size. 100,000,000,000 is the year 5138 in seconds, but 1973 in milliseconds.
+    /// Detects the unit by size: 100,000,000,000 s is in the year 5138, but 100,000,000,000 ms in 1973.
     const fn detect(count: i64) -> Self {
         match count.unsigned_abs() {
             0..100_000_000_000 => Self::Seconds,
@@ -210,7 +210,7 @@ fn parse_time(text: &str) -> Option<ParsedTime> {
     })
 }
 
-/// Plausible times, 1990 to 2039. Excludes row numbers, spreadsheet days and dates such as 20240131.
+/// Plausible times, 1990 to 2039. Row numbers, spreadsheet days and dates such as 20240131 are excluded.
 const PLAUSIBLE: std::ops::Range<Millis> = Millis::new(631_152_000_000)..Millis::new(2_208_988_800_000);
 
 fn epoch(text: &str) -> Option<ParsedTime> {
@@ -265,7 +265,7 @@ impl Scanner<'_> {
         u32::try_from(month + 1).ok()
     }
 
-    /// Parses `2024-01-31`, `31/01/2024`, `31-Jan-2024`, `Jan 31, 2024` or `20240131`.
+    /// Parses a date such as `2024-01-31`, `31/01/2024`, `31-Jan-2024`, `Jan 31, 2024` or `20240131`.
     fn date(&mut self) -> Option<Date> {
         const MARKS: [char; 3] = ['-', '/', '.'];
         if let Some(month) = self.month() {
@@ -304,7 +304,7 @@ impl Scanner<'_> {
         (is_day(DateOrder::DayFirst) || is_day(DateOrder::MonthFirst)).then_some(either)
     }
 
-    /// Parses `17:00`, `17:00:00.250`, `170000` or `5:00 PM`.
+    /// Parses a time of day such as `17:00`, `17:00:00.250`, `170000` or `5:00 PM`.
     fn day_time(&mut self) -> Option<Millis> {
         self.skip(&['T', 't', ' ', ',']);
         let all = self.0.bytes().take_while(u8::is_ascii_digit).count();
@@ -346,7 +346,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// Parses an optional UTC offset at the end: `Z`, `UTC`, `GMT+0200`, `-05:00`.
+    /// Parses an optional UTC offset such as `Z`, `UTC`, `GMT+0200` or `-05:00`.
     #[expect(clippy::option_option, reason = "an absent zone differs from an unreadable one")]
     fn offset(&mut self) -> Option<Option<Millis>> {
         if self.0.is_empty() {
