@@ -67,7 +67,7 @@ pub fn read_csv(reader: impl BufRead, path: &Path, series: Series) -> Result<Can
         return Err(add_candles("the file is empty; it needs the header and at least one candle"));
     }
     CandleSeries::new(series, candles)
-        .map_err(|error| add_candles(&format!("{error} after the header; add at least one")))
+        .map_err(|error| add_candles(&format!("{error} after the header; add at least one candle")))
 }
 
 /// Splits text into non-blank lines without line terminators, each with its 1-based number.
@@ -110,7 +110,7 @@ impl<R: BufRead> Lines<R> {
 
 impl LineError {
     pub(crate) fn too_long() -> String {
-        format!("longer than {LONGEST_LINE_BYTES} bytes; is this a candle file?")
+        format!("the line is longer than {LONGEST_LINE_BYTES} bytes; is this a candle file?")
     }
 
     fn at(self, path: &Path) -> HistoryError {
@@ -210,7 +210,7 @@ fn alignment_advice(time: Millis, interval: Interval) -> String {
     let fitting = usual.iter().filter_map(|text| text.parse::<Interval>().ok());
     let fitting = fitting.filter(|shorter| *shorter < interval).find(|i| time.is_aligned_to(i.length()));
     match fitting {
-        Some(shorter) => format!("it is aligned to {shorter}; is that the file's interval?"),
+        Some(shorter) => format!("the time is aligned to {shorter}; is that the file's interval?"),
         None => format!("candles of {interval} open at multiples of {interval} since 1970, in UTC"),
     }
 }
@@ -310,12 +310,12 @@ mod tests {
             ("\r\n", ": the file is empty"),
             ("60000,1,1,1,1,0\n", ", line 1: the header is missing; write \"time,open,high,"),
             ("Date,Open\n60000,1,1,1,1,0\n", ", line 1: the header is \"Date,Open\", not \"time,"),
-            (&endless, ", line 1: longer than 4096 bytes"),
+            (&endless, ", line 1: the line is longer than 4096 bytes"),
         ] {
             check(content, "1m", expected);
         }
         for (time, interval, advice) in [
-            ("1515560100000", "1h", "it is aligned to 5m"),
+            ("1515560100000", "1h", "the time is aligned to 5m"),
             ("1640991660123", "1m", "candles of 1m open at multiples of 1m since 1970, in UTC"),
             ("1640991665", "1m", "times are milliseconds since 1970"),
         ] {

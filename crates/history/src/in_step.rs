@@ -257,14 +257,14 @@ impl fmt::Display for SeriesMismatch {
                 };
                 return write!(
                     f,
-                    "{symbol} {fine} runs {amount} {side} {coarse}: they fit when shifted by {amount}"
+                    "{symbol} {fine} runs {amount} {side} {coarse}: the series match if shifted by {amount}"
                 );
             }
             MismatchKind::OtherPrices(mean) => (format!("has other prices than {coarse}"), mean),
             MismatchKind::Unrelated(mean) => (format!("does not fit {coarse} at any lag"), mean),
         };
         let (percent, mean) = ((self.share * 100.0).round(), short(mean));
-        write!(f, "{symbol} {fine} {what}: {percent} % of their closes differ, by {mean} on average")
+        write!(f, "{symbol} {fine} {what}: {percent} % of the closes differ, by {mean} on average")
     }
 }
 

@@ -58,7 +58,7 @@ impl CandleFile {
         let SecondInterval { distance, count, start } = second;
         let seconds = distance.get() / 1_000;
         let seen = format!(
-            "the file holds two intervals: the candles are {interval} apart, but {count} times, from candle {} on, mostly {seconds} s",
+            "the file holds two intervals: the candles are {interval} apart, but mostly {seconds} s from candle {} on ({count} times)",
             start + 1
         );
         Err(HistoryError::AmbiguousFile {

@@ -40,10 +40,10 @@ impl SeriesFolder {
             serde_json::from_str(&text).map_err(|error| error.to_string());
         let problem = match manifest {
             Ok(manifest) if manifest.format != FORMAT => {
-                format!("its format is {}, but this program supports only format {FORMAT}", manifest.format)
+                format!("the format is {}, but this program supports only format {FORMAT}", manifest.format)
             }
             Ok(manifest) if manifest.series() != self.series => {
-                format!("it describes {}, but its folder belongs to {}", manifest.series(), self.series)
+                format!("the manifest describes {}, but the folder is for {}", manifest.series(), self.series)
             }
             Ok(manifest) => match manifest.check() {
                 Ok(()) => return Ok(Some(manifest)),
@@ -75,7 +75,7 @@ impl SeriesFolder {
     pub(super) fn segment(&self, segment: &Segment) -> Result<Vec<Candle>, HistoryError> {
         let candles = self.table(&segment.file, &[])?.candles;
         if block_hash(&candles).to_hex().as_str() != segment.hash {
-            let problem = "its candles do not match the manifest; restore the file, or delete the series' folder and \
+            let problem = "the candles do not match the manifest; restore the file, or delete the series' folder and \
                            fetch or import the series again";
             return Err(HistoryError::InvalidFile {
                 path: self.path.join(&segment.file),

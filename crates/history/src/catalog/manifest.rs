@@ -149,7 +149,7 @@ impl Manifest {
             }
         }
         if self.current().is_none() {
-            return Err(format!("there is no version {}", self.current));
+            return Err(format!("the current version {} does not exist", self.current));
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ pub(super) fn missing(
             total += expected;
             let closed = gap.missing - expected.min(gap.missing);
             let in_closed_hours =
-                if closed > 0 { format!(", {closed} more in closed hours") } else { String::new() };
+                if closed > 0 { format!(", plus {closed} in closed hours") } else { String::new() };
             let holiday = suggest_holiday(&stretch, session, holidays, series.interval());
             let holiday = holiday.map(|date| format!("; add --holiday {date} if the market was closed"));
             let detail = format!("{expected} missing{in_closed_hours}{}", holiday.unwrap_or_default());
@@ -121,7 +121,7 @@ pub(super) fn in_closed_hours(
     let mut run: Option<(Range<Millis>, u64)> = None;
     let mut add = |run: Option<(Range<Millis>, u64)>| {
         if let Some((stretch, count)) = run {
-            let detail = format!("{count} candles while the market is closed; check the time zone");
+            let detail = format!("{count} candles are in closed hours; check the time zone");
             note(Finding::over(FindingKind::Closed, stretch, count, detail));
         }
     };

@@ -156,7 +156,7 @@ impl Checked {
                 continue;
             }
             let slot = time..all[place].close_time(self.series.interval);
-            note(Finding::over(FindingKind::Revised, slot, 1, format!("a later value has {differences}")));
+            note(Finding::over(FindingKind::Revised, slot, 1, format!("a revision has {differences}")));
         }
     }
 }

@@ -110,7 +110,7 @@ pub(super) fn flat_stretches(series: &CandleSeries, fewest: u64, note: &mut dyn 
         let range = start..start + run.len();
         start = range.end;
         if run.len() as u64 >= fewest && is_flat(&run[0]) {
-            let detail = format!("{} candles at {} without any movement", run.len(), run[0].close());
+            let detail = format!("the price stays at {} for {} candles", run[0].close(), run.len());
             note(new_finding(series, FindingKind::Flat, range, detail));
         }
     }

@@ -96,7 +96,7 @@ fn describe_repeat(kept: &Candle, other: &Candle, kind: FindingKind) -> String {
     match kind {
         _ if differences.is_empty() => format!("time {time} occurs again with the same values"),
         FindingKind::Conflict => format!("time {time} occurs again with different values: {differences}"),
-        _ => format!("time {time} occurs twice, here incomplete: {differences}"),
+        _ => format!("time {time} occurs twice, and this row is incomplete: {differences}"),
     }
 }
 

@@ -129,5 +129,6 @@ fn rooms(candles: usize, count: u32, least: usize) -> Option<impl Iterator<Item 
 }
 
 fn too_few(setting: &'static str, count: u32) -> HistoryError {
-    HistoryError::InvalidSetting { setting, problem: format!("{count} do not fit; use fewer, or more days") }
+    let problem = format!("{count} do not fit; use a lower number, or more days");
+    HistoryError::InvalidSetting { setting, problem }
 }

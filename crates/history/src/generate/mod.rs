@@ -50,7 +50,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
     let series = Series { symbol: settings.symbol, interval: settings.interval };
     CandleSeries::new(series, candles).map_err(|_| HistoryError::InvalidSetting {
         setting: "days",
-        problem: format!("no candle of {series} is complete in that time; use more days"),
+        problem: format!("no candle of {series} is complete within the given days; use more days"),
     })
 }
 
@@ -165,8 +165,8 @@ mod tests {
         let good = settings("EURUSD", 1);
         let (later, fine) = (MONDAY + Millis::SECOND * 5, interval("5s"));
         for (bad, expected) in [
-            (GenerateSettings { days: 0, ..good }, "days: 0 is not within 1 to 36600"),
-            (GenerateSettings { last_days: Some(2), ..good }, "last-days: 2 is not within 1 to 1"),
+            (GenerateSettings { days: 0, ..good }, "days: 0 is not between 1 and 36600"),
+            (GenerateSettings { last_days: Some(2), ..good }, "last-days: 2 is not between 1 and 1"),
             (GenerateSettings { interval: interval("7s"), ..good }, "interval: 7s is not a multiple of 5s"),
             (
                 GenerateSettings { interval: interval("12h"), start: MONDAY + Millis::HOUR, ..good },
@@ -180,8 +180,8 @@ mod tests {
             (GenerateSettings { tick: 0.0, ..good }, "tick: 0 is not a decimal step from 0.00000001"),
             (GenerateSettings { tick: 1.0 / 3.0, ..good }, "tick: 0.3333333333333333 is not a decimal step"),
             (GenerateSettings { tick: f64::INFINITY, ..good }, "tick: inf is not a decimal step"),
-            (GenerateSettings { start_price: f64::NAN, ..good }, "price: NaN is not within 1000 to"),
-            (GenerateSettings { start_price: 0.001, ..good }, "price: 0.001 is not within 1000 to"),
+            (GenerateSettings { start_price: f64::NAN, ..good }, "price: NaN is not between 1000 and"),
+            (GenerateSettings { start_price: 0.001, ..good }, "price: 0.001 is not between 1000 and"),
             (GenerateSettings { volatility: 0.5, ..good }, "volatility: 0.5 is not above 0 and at most 0.05"),
             (GenerateSettings { days: 36_600, interval: fine, ..good }, "days: 632448000 candles of 5s"),
         ] {

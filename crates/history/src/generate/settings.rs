@@ -61,11 +61,11 @@ impl GenerateSettings {
         let fail = |setting, problem| Err(HistoryError::InvalidSetting { setting, problem });
         let Self { days, start, interval, volatility, start_price, .. } = *self;
         if !(1..=MAX_DAYS).contains(&days) {
-            return fail("days", format!("{days} is not within 1 to {MAX_DAYS}"));
+            return fail("days", format!("{days} is not between 1 and {MAX_DAYS}"));
         }
         let last_days = self.last_days.unwrap_or(days);
         if !(1..=days).contains(&last_days) {
-            return fail("last-days", format!("{last_days} is not within 1 to {days}"));
+            return fail("last-days", format!("{last_days} is not between 1 and {days}"));
         }
         let step = step_interval();
         if !interval.length().is_aligned_to(step.length()) {
@@ -89,7 +89,7 @@ impl GenerateSettings {
         let ticks = start_price / self.tick;
         if !PRICE_TICKS.contains(&ticks) {
             let (least, most, tick) = (PRICE_TICKS.start(), PRICE_TICKS.end(), self.tick);
-            return fail("price", format!("{start_price} is not within {least} to {most} ticks of {tick}"));
+            return fail("price", format!("{start_price} is not between {least} and {most} ticks of {tick}"));
         }
         if !(volatility > 0.0 && volatility <= MAX_VOLATILITY) {
             return fail("volatility", format!("{volatility} is not above 0 and at most {MAX_VOLATILITY}"));
@@ -148,7 +148,7 @@ impl Regime {
             Self::Trend { lean } => within("a lean of", lean),
             Self::MeanReversion { pull } => within("a pull of", pull),
             Self::Edge { chance, .. } if !(0.0..=1.0).contains(&chance) => {
-                Some(format!("a chance of {chance} is not within 0 to 1"))
+                Some(format!("a chance of {chance} is not between 0 and 1"))
             }
             Self::Edge { span, .. } => {
                 let divides = |length| {
@@ -233,7 +233,7 @@ mod tests {
         for (text, start, problem) in [
             ("trend:0", 0, Some("a lean of 0 is not above 0 and at most 1")),
             ("mean-reversion:NaN", 0, Some("a pull of NaN is not above 0 and at most 1")),
-            ("edge:1.1", 0, Some("a chance of 1.1 is not within 0 to 1")),
+            ("edge:1.1", 0, Some("a chance of 1.1 is not between 0 and 1")),
             ("edge:0.6:7m", 0, Some("a span of 7m is not a whole number of minutes that divides an hour")),
             ("edge:0.6:30s", 0, Some("a span of 30s is not a whole number of minutes that divides an hour")),
             ("edge:0.6:2h", 0, Some("a span of 2h is not a whole number of minutes that divides an hour")),

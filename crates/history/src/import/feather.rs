@@ -25,12 +25,12 @@ pub(super) fn decode(content: Vec<u8>, only: &[String]) -> Result<Decoded, Probl
     // The library panics on inconsistent files. The program must not crash.
     let read = std::panic::AssertUnwindSafe(|| read(content, only));
     let broken = |problem: &str| Problem::File(format!("this is not a valid feather file: {problem}"));
-    std::panic::catch_unwind(read).unwrap_or_else(|_| Err(broken("its parts are inconsistent")))
+    std::panic::catch_unwind(read).unwrap_or_else(|_| Err(broken("the parts of the file are inconsistent")))
 }
 
 fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
     let content = Buffer::from_vec(content);
-    let broken = || unsound("it is cut off");
+    let broken = || unsound("the file is cut off");
     let (start, trailer) = content.split_last_chunk::<10>().ok_or_else(broken)?;
     let footer_length = read_footer_length(*trailer).map_err(|error| unsound(&error.to_string()))?;
     let footer_start = start.len().checked_sub(footer_length).ok_or_else(broken)?;
@@ -45,7 +45,7 @@ fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
         for block in footer.dictionaries().into_iter().flatten() {
             let bytes = read_block(&content, block).ok_or_else(broken)?;
             if !is_plausible(&bytes, block) {
-                return Err(unsound("a dictionary is larger than it can be"));
+                return Err(unsound("a dictionary has an invalid size"));
             }
             decoder.read_dictionary(block, &bytes).map_err(|error| unreadable(&error))?;
         }
@@ -56,7 +56,7 @@ fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
     for block in footer.recordBatches().ok_or_else(broken)? {
         let bytes = read_block(&content, block).ok_or_else(broken)?;
         if !is_plausible(&bytes, block) {
-            return Err(unsound("a column is larger than it can be"));
+            return Err(unsound("a column has an invalid size"));
         }
         let Some(batch) = decoder.read_record_batch(block, &bytes).map_err(|error| unreadable(&error))?
         else {
@@ -124,7 +124,7 @@ impl Columns {
             let place = schema.fields().iter().position(|field| is_wanted(field.name()));
             place.ok_or_else(|| {
                 let there = names().join(", ");
-                Problem::File(format!("there is no column {}; the columns are {there}", wanted.join(" or ")))
+                Problem::File(format!("column {} is missing; the columns are {there}", wanted.join(" or ")))
             })
         };
         let time = find(&["date", "time"])?;

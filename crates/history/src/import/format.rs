@@ -105,7 +105,7 @@ fn has_seconds(format: ImportFormat, second: &str) -> bool {
 }
 
 const UNSUPPORTED: [(&[u8], &str); 4] = [
-    (b"FEA1", "this is a feather file of version 1; write it again with a current pandas or pyarrow"),
+    (b"FEA1", "this is a version 1 feather file; save it again with a current pandas or pyarrow"),
     (b"\xD0\xCF\x11\xE0", WORKBOOK),
     (b"BZh", "this is compressed with bzip2; decompress it, or use gzip or zip"),
     (b"\xFD7zXZ", "this is compressed with xz; decompress it, or use gzip or zip"),
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn error_of_unknown_format_shows_the_first_line() {
         for (start, expected) in [
-            (&b"FEA1...."[..], "f: this is a feather file of version 1"),
+            (&b"FEA1...."[..], "f: this is a version 1 feather file"),
             (b" \n\n", "f: the file is empty"),
             (b"a;b;c\n1;2;3\n", "f: the format is unknown; the first line is \"a;b;c\";"),
         ] {

@@ -110,7 +110,7 @@ impl<'de> Deserialize<'de> for Cell {
 
 fn build_row(count: usize, cells: [Option<f64>; COLUMNS]) -> Result<Row, String> {
     if count != COLUMNS && count != EXCHANGE_COLUMNS {
-        return Err(format!("{count} numbers instead of {COLUMNS}"));
+        return Err(format!("the row has {count} numbers instead of {COLUMNS}"));
     }
     let [Some(time), Some(open), Some(high), Some(low), Some(close), Some(volume)] = cells else {
         return Err("a number is null".to_owned());

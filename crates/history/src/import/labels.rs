@@ -190,7 +190,7 @@ impl Labels {
             return Ok(());
         }
         let shown = excerpt(named.as_bytes());
-        let seen = format!("its symbol column says {shown}, but {stated_by} says {symbol}");
+        let seen = format!("the symbol column says {shown}, but {stated_by} says {symbol}");
         let named = quoted(named);
         let option = format!("--symbol {named}, or --only {named} if {symbol} is another name for it");
         Err(Problem::Unclear { seen, option, examples: vec![format!("--symbol {named}")] })
@@ -210,7 +210,7 @@ impl Labels {
             return Ok(());
         }
         let shown = excerpt(named.text.as_bytes());
-        let seen = format!("its interval column says {shown}, but the file is read as {interval}");
+        let seen = format!("the interval column says {shown}, but the file is read as {interval}");
         Err(Problem::unclear(seen, "--interval with the value of the column, or remove the column"))
     }
 }

@@ -159,7 +159,7 @@ impl Decoded {
             Ok(None) => self.empty += 1,
             Err(problem) => {
                 if self.broken.len() == MAX_BROKEN {
-                    return Err(format!("more than {MAX_BROKEN} rows cannot be read; the last: {problem}"));
+                    return Err(format!("more than {MAX_BROKEN} rows are unreadable; the last: {problem}"));
                 }
                 self.broken.push(BrokenRow { place, content: content(), problem });
             }

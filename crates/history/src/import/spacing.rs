@@ -93,8 +93,7 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
     {
         let other = length(distance);
         let seen = format!(
-            "the file holds two intervals: the rows are {interval} apart, but {count} times, between {unit} {} and {unit} {}, mostly \
-             {other}",
+            "the file holds two intervals: the rows are {interval} apart, but mostly {other} between {unit} {} and {unit} {} ({count} times)",
             place(start),
             place(start + count)
         );
@@ -157,7 +156,7 @@ pub(super) fn apply_stamps(
         BarTime::Open if has_last_moments => {
             let row = decoded.rows.first().map_or(Millis::ZERO, |row| row.time);
             let (row, before) = (clock(row), until_close(row));
-            let seen = format!("the bars are stamped with their close time: {row} is {before} ms before it");
+            let seen = format!("bars are stamped with close times: {row} is {before} ms before the close");
             Err(Problem::asking(seen, "--stamped close"))
         }
         BarTime::Open => Ok(()),
@@ -221,7 +220,7 @@ fn refused(what: &str, instead: &str, times: impl Iterator<Item = Millis>) -> Pr
     });
     let (shorter, _) = shorter.get(fitting).unwrap_or(&("1m", Millis::MINUTE));
     Problem::File(format!(
-        "{what} cannot be stored, only {instead}. Import candles of {shorter} or less; longer ones are built from them"
+        "{what} cannot be stored, only {instead}. Import candles of {shorter} or less; longer candles are built from them"
     ))
 }
 

@@ -184,7 +184,7 @@ fn empty_problem(decoded: &Decoded, format: ImportFormat, settings: &ImportSetti
     let first = first.map(|broken| format!("; {unit} {}: {}", broken.place, broken.problem));
     let guessed = match settings.format {
         Some(_) => String::new(),
-        None => format!("; it was read as {format}, which --format changes"),
+        None => format!("; the file was read as {format} (use --format to change this)"),
     };
     Problem::Empty(format!("the file holds no candles{}{guessed}", first.unwrap_or_default()))
 }
@@ -268,8 +268,8 @@ fn detect_zone(
 ) -> Result<Option<Zone>, Problem> {
     let needless = |what: &str| Err(Problem::File(format!("{what}: omit --timezone")));
     match (clock, settings.zone) {
-        (Clock::Utc, Some(zone)) if !zone.is_utc() => needless("its times are in UTC"),
-        (Clock::Day, Some(_)) => needless("it holds days without times"),
+        (Clock::Utc, Some(zone)) if !zone.is_utc() => needless("the times are in UTC"),
+        (Clock::Day, Some(_)) => needless("the times are calendar days"),
         (Clock::Utc, _) | (Clock::Day, None) => Ok(None),
         (Clock::Wall, Some(zone)) => Ok(Some(zone)),
         (Clock::Wall, None) => {
@@ -320,7 +320,7 @@ fn detect_interval(
     match (decoded.interval, named.interval) {
         (Some(content), _) if is_month => Ok((content, DetectedFrom::Content)),
         (Some(content), Some(name)) if content != name => Err(Problem::asking(
-            format!("the file name says {name}, the content says {content}"),
+            format!("the file name says {name}, but the content says {content}"),
             format!("--interval {content}"),
         )),
         (Some(content), _) => Ok((content, DetectedFrom::Content)),

@@ -66,7 +66,7 @@ impl Length {
             return Ok(());
         }
         Err(format!(
-            "the candle lasts {length} ms, but the first one {first} ms; all candles of a file need one length"
+            "the candle lasts {length} ms, but the first candle {first} ms; all candles of a file need the same length"
         ))
     }
 }
@@ -171,7 +171,7 @@ impl Layout {
 
     fn read(&self, content: &[u8]) -> Result<Option<Line>, String> {
         let Ok(text) = std::str::from_utf8(content) else {
-            return Err("it is not UTF-8 text".to_owned());
+            return Err("the line is not UTF-8 text".to_owned());
         };
         let mut cells = [""; MAX_COLUMNS];
         let mut count = 0;
@@ -267,7 +267,7 @@ fn parse_offset(text: &str) -> Option<Millis> {
 
 /// Returns the candle length, which is the last moment minus the open time plus one time unit.
 fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -> Result<Millis, String> {
-    let TimeColumn::Epoch(start) = time else { return Err("it has no open time".to_owned()) };
+    let TimeColumn::Epoch(start) = time else { return Err("the row has no open time".to_owned()) };
     let start = parse_whole(cells[*start], "milliseconds")?;
     let end = parse_whole(cells[column], "milliseconds")?;
     let per_ms = if start >= LEAST_MICROSECONDS { 1_000 } else { 1 };

@@ -83,7 +83,7 @@ fn choose<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) -> Resul
     let names: Vec<&str> = all.iter().map(AsRef::as_ref).filter(|name| !name.ends_with('/')).collect();
     if let Some(wanted) = entry {
         return names.iter().find(|name| **name == wanted).map(|name| (*name).to_owned()).ok_or_else(|| {
-            Problem::unclear(format!("the archive holds {}, not \"{wanted}\"", listed(&names)), "another one")
+            Problem::unclear(format!("the archive has {}, not \"{wanted}\"", listed(&names)), "another name")
         });
     }
     for ending in ENDINGS {
@@ -142,10 +142,10 @@ impl Bound {
     fn problem(self) -> String {
         match self {
             Self::Size(bytes) => {
-                format!("it unpacks to more than {bytes} bytes; unpack it yourself and import the parts")
+                format!("the file unpacks to more than {bytes} bytes; unpack it and import the parts")
             }
             Self::Ratio(bytes) => format!(
-                "it unpacks to more than {bytes} bytes, {MAX_RATIO} times its size, which is implausible for candles; unpack it \
+                "the file unpacks to more than {bytes} bytes, {MAX_RATIO} times its size, which is implausible for candles; unpack it \
                  yourself and check it"
             ),
         }
@@ -259,7 +259,7 @@ mod tests {
         check(
             two(),
             Some("c.csv"),
-            Err("a.zip: the archive holds a.csv, b.csv, not \"c.csv\"; use another one"),
+            Err("a.zip: the archive has a.csv, b.csv, not \"c.csv\"; use another name"),
         );
         check(
             build_zip(&[("a.exe", b"1")]),
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn stops_decompression_bomb_at_the_limit() {
-        const STOPPED: &str = "it unpacks to more than 1000 bytes; unpack it yourself and import the parts";
+        const STOPPED: &str = "the file unpacks to more than 1000 bytes; unpack it and import the parts";
         let bomb = vec![b'0'; 1_000_000];
         check(compress_gzip(&bomb), None, Err(STOPPED));
         check(build_zip(&[("a.csv", &bomb)]), None, Err(STOPPED));

@@ -179,7 +179,7 @@ pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> 
     let wall = DateTime::from_timestamp_millis(time.get()).unwrap_or_default().format("%Y-%m-%d %H:%M");
     let unit = decoded.unit.as_str();
     let seen = format!(
-        "{unit} {}: the hour from {wall} on occurs twice with different values, as if clocks were put back, but {zone} has no daylight saving time",
+        "{unit} {}: the hour from {wall} on occurs twice with different values, as if clocks were set back, but {zone} has no daylight saving time",
         decoded.places.row_number(index)
     );
     Err(Problem::asking(seen, "--timezone Europe/Berlin"))

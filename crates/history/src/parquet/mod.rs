@@ -49,7 +49,7 @@ pub fn read_parquet(
     CandleSeries::new(series, table.candles).map_err(|error| match error {
         SeriesError::Empty => HistoryError::NoCandles {
             place: path.display().to_string(),
-            problem: "there are no candles; add at least one".to_owned(),
+            problem: "the file has no candles; add at least one".to_owned(),
         },
         SeriesError::Unsorted { .. } | SeriesError::Misaligned { .. } => {
             fix_file(format!("{error} (counted from 0); sort the rows by time and remove duplicates"))
@@ -138,7 +138,7 @@ fn find<R: ChunkReader + 'static>(file: &SerializedFileReader<R>, names: &[&str]
     let is_one = |name: &str| names.iter().any(|wanted| name.eq_ignore_ascii_case(wanted));
     columns.iter().position(|column| is_one(&column.path().string())).ok_or_else(|| {
         let there: Vec<String> = columns.iter().map(|column| column.path().string()).collect();
-        format!("there is no column {}; the columns are {}", names.join(" or "), there.join(", "))
+        format!("column {} is missing; the columns are {}", names.join(" or "), there.join(", "))
     })
 }
 
@@ -155,7 +155,7 @@ fn read_group(
     for (list, place) in numbers.iter_mut().zip(&places[1..]) {
         *list = floats(group, *place)?;
         if list.len() != times.len() {
-            return Err("its columns differ in length".to_owned());
+            return Err("the columns differ in length".to_owned());
         }
     }
     let [opens, highs, lows, closes, volumes] = &numbers;
@@ -228,7 +228,7 @@ where
     if column.max_rep_level() > 0 {
         return Err(format!("column {name} holds lists; it must hold one number per row"));
     }
-    let rows = usize::try_from(group.metadata().num_rows()).map_err(|_| "it has no rows".to_owned())?;
+    let rows = usize::try_from(group.metadata().num_rows()).map_err(|_| "invalid row count".to_owned())?;
     let (mut list, mut levels) = (Vec::new(), Vec::new());
     let _ = list.try_reserve_exact(rows);
     while list.len() < rows {
@@ -240,7 +240,7 @@ where
             return Err(format!("column {name} has rows without a value; fill or remove them"));
         }
         if read == 0 {
-            return Err(format!("column {name} is shorter than the file states"));
+            return Err(format!("column {name} has fewer rows than the file states"));
         }
     }
     Ok(list)
@@ -429,14 +429,14 @@ mod tests {
     fn rejects_missing_columns_wrong_types_and_other_files() {
         let times = || Column::Int64(&[60_000, 120_000]);
         let absent = file(&format!("required int64 time; {NUMBERS}"), &[times(), ONES, ONES, ONES, ONES]);
-        let message = "x.parquet: there is no column volume; the columns are time, open, high, low, close";
+        let message = "x.parquet: column volume is missing; the columns are time, open, high, low, close";
         assert_eq!(read(&absent), Err(message.to_owned()));
         let schema = format!("required int64 time; {NUMBERS} required int32 volume;");
         let whole = file(&schema, &[times(), ONES, ONES, ONES, ONES, Column::Int32(&[1, 2])]);
         let message = "x.parquet: column volume holds INT32; it must hold doubles";
         assert_eq!(read(&whole), Err(message.to_owned()));
         let none = read(&to_parquet(&[], &[])).unwrap_err();
-        assert_eq!(none, "x.parquet: there are no candles; add at least one");
+        assert_eq!(none, "x.parquet: the file has no candles; add at least one");
         for nonsense in ["", "PAR1", "time,open,high,low,close,volume\n60000,1,1,1,1,0\n"] {
             let message = read(nonsense.as_bytes()).unwrap_err();
             assert!(message.starts_with("x.parquet: this is not a valid Parquet file"), "{message}");

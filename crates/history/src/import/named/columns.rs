@@ -54,7 +54,7 @@ impl Columns {
         match said {
             Some(roles) => Self::from_roles(roles, &cells),
             None if cells.iter().any(|cell| is_value(cell)) => {
-                let seen = "its first line holds values instead of column names".to_owned();
+                let seen = "the first line holds values instead of column names".to_owned();
                 Err(unclear(seen, &suggestion_for_values(&cells)))
             }
             None => Self::from_names(&cells, sample),
@@ -192,7 +192,7 @@ impl Columns {
         let (last, previous) = (last_cell(record), previous.map(last_cell).unwrap_or_default());
         let is_truncated = last.is_empty() && !previous.is_empty()
             || last.ends_with(['.', ',']) && !previous.ends_with(['.', ',']);
-        is_truncated.then(|| format!("the last column is \"{last}\" and the line has no end; is it cut off?"))
+        is_truncated.then(|| format!("the last column is \"{last}\" without a line break; is data missing?"))
     }
 
     pub(super) fn check_column_count(&self, count: usize) -> Option<String> {

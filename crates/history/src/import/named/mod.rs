@@ -19,7 +19,7 @@ mod time;
 
 pub use settings::{ColumnRoles, DateOrder, DecimalMark, Delimiter, ParseTableOptionError, TableSettings};
 
-pub(super) const NO_UTF8: &str = "it is not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8)";
+pub(super) const NO_UTF8: &str = "the file is not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8)";
 
 pub(super) struct NamedTable {
     pub(super) decoded: Decoded,
@@ -58,7 +58,7 @@ pub(super) fn decode(
     let content = &*with_single_spaces(content, delimiter);
     let mut records = Records::new(content, delimiter);
     let Some(header) = records.next() else {
-        return Err(Problem::Empty("the file holds nothing but its first line".to_owned()));
+        return Err(Problem::Empty("the file has no row with values".to_owned()));
     };
     let (_, header) = header?;
     let sample = records.next().transpose()?.map(|(_, record)| record);
@@ -215,7 +215,7 @@ impl Iterator for Records<'_> {
                 }
                 Err(error) => {
                     let line = self.line_number(error.position());
-                    let problem = format!("it cannot be split into columns: {error}");
+                    let problem = format!("the line cannot be split into columns: {error}");
                     return Some(Err(Problem::Line { line, problem }));
                 }
             }
@@ -274,7 +274,7 @@ fn detect_delimiter(first: &str, settings: &TableSettings) -> Result<Delimiter, 
         ([], None) => Ok(most().unwrap_or(Delimiter::Comma)),
         ([], Some(roles)) => {
             let seen = format!(
-                "--columns names {} columns, but no delimiter splits the first line, \"{}\", into as many",
+                "--columns names {} columns, but no delimiter splits the first line, \"{}\", into as many columns",
                 roles.0.len(),
                 excerpt(first.as_bytes())
             );

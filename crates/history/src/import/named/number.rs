@@ -55,7 +55,7 @@ impl NumberStyle {
         let decimal = match (said, &seen.point, &seen.comma, &seen.either_comma) {
             (Some(decimal), ..) => decimal,
             (None, Some(point), Some(comma), _) => {
-                let seen = format!("{point} has a decimal point, {comma} a decimal comma");
+                let seen = format!("{point} has a decimal point, but {comma} has a decimal comma");
                 return Err(Problem::unclear(seen, option));
             }
             (None, None, Some(_), _) => DecimalMark::Comma,

@@ -87,7 +87,7 @@ impl TimeStyle {
         let order = match (said, &seen.day_first, &seen.month_first, &seen.either) {
             (Some(order), ..) => order,
             (None, Some(day), Some(month), _) => {
-                return unclear(format!("{day} begins with the day, {month} with the month"));
+                return unclear(format!("{day} begins with the day, but {month} begins with the month"));
             }
             (None, None, Some(_), _) => DateOrder::MonthFirst,
             (None, None, None, Some(date)) => {
