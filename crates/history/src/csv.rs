@@ -19,10 +19,10 @@ pub fn no_progress(_: Progress) {}
 
 const COLUMNS: usize = 6;
 /// Minimum growth of the candle buffer, which grows by an eighth to waste less memory than doubling.
-const FEWEST_MORE: usize = 4096;
+const MIN_EXTRA_CAPACITY: usize = 4096;
 const BUFFER_BYTES: usize = 256 * 1024;
 /// Maximum line length, enough for a time and five numbers of up to 330 digits.
-const LONGEST_LINE_BYTES: u64 = 4096;
+const MAX_LINE_BYTES: u64 = 4096;
 /// Plausible times in milliseconds, from March 1973 to the year 5138.
 const PLAUSIBLE_MS: std::ops::Range<i64> = 100_000_000_000..100_000_000_000_000;
 
@@ -34,7 +34,7 @@ pub fn read_csv_file(
     let failed = HistoryError::io(path, "open");
     let file = File::open(path).map_err(&failed)?;
     let total_bytes = file.metadata().map_err(&failed)?.len();
-    let watched = ProgressReader { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
+    let watched = ProgressReader { inner: file, state: Progress { read_bytes: 0, total_bytes }, progress };
     read_csv(BufReader::with_capacity(BUFFER_BYTES, watched), path, series)
 }
 
@@ -43,7 +43,7 @@ pub fn read_csv(reader: impl BufRead, path: &Path, series: Series) -> Result<Can
     let mut candles: Vec<Candle> = Vec::new();
     let mut lines = Lines::new(reader);
     let mut header_seen = false;
-    while let Some((number, content)) = lines.next().map_err(|error| error.at(path))? {
+    while let Some((number, content)) = lines.next().map_err(|error| error.in_file(path))? {
         let fix_line = |problem| HistoryError::InvalidLine { path: path.to_owned(), line: number, problem };
         if !header_seen {
             check_header(content).map_err(fix_line)?;
@@ -55,7 +55,7 @@ pub fn read_csv(reader: impl BufRead, path: &Path, series: Series) -> Result<Can
             check_order(previous.time(), candle.time()).map_err(fix_line)?;
         }
         if candles.len() == candles.capacity() {
-            candles.reserve_exact((candles.len() / 8).max(FEWEST_MORE));
+            candles.reserve_exact((candles.len() / 8).max(MIN_EXTRA_CAPACITY));
         }
         candles.push(candle);
     }
@@ -92,12 +92,12 @@ impl<R: BufRead> Lines<R> {
         loop {
             self.number += 1;
             self.buffer.clear();
-            let bounded = &mut self.reader.by_ref().take(LONGEST_LINE_BYTES);
+            let bounded = &mut self.reader.by_ref().take(MAX_LINE_BYTES);
             let length = bounded.read_until(b'\n', &mut self.buffer).map_err(LineError::Io)?;
             if length == 0 {
                 return Ok(None);
             }
-            if length as u64 == LONGEST_LINE_BYTES && !self.buffer.ends_with(b"\n") {
+            if length as u64 == MAX_LINE_BYTES && !self.buffer.ends_with(b"\n") {
                 return Err(LineError::TooLong { line: self.number });
             }
             if !trim_line_end(&self.buffer, self.number).is_empty() {
@@ -110,10 +110,10 @@ impl<R: BufRead> Lines<R> {
 
 impl LineError {
     pub(crate) fn too_long() -> String {
-        format!("the line is longer than {LONGEST_LINE_BYTES} bytes; is this a candle file?")
+        format!("the line is longer than {MAX_LINE_BYTES} bytes; is this a candle file?")
     }
 
-    fn at(self, path: &Path) -> HistoryError {
+    fn in_file(self, path: &Path) -> HistoryError {
         match self {
             Self::Io(error) => HistoryError::io(path, "read")(error),
             Self::TooLong { line } => {
@@ -159,12 +159,12 @@ fn parse_candle(content: &[u8], interval: Interval) -> Result<Candle, String> {
     let mut columns = text.split(',');
     let mut cells = [""; COLUMNS];
     for (index, cell) in cells.iter_mut().enumerate() {
-        let Some(column) = columns.next() else { return Err(wrong_columns(index)) };
+        let Some(column) = columns.next() else { return Err(column_count_problem(index)) };
         *cell = column;
     }
     let surplus = columns.count();
     if surplus > 0 {
-        return Err(wrong_columns(COLUMNS + surplus));
+        return Err(column_count_problem(COLUMNS + surplus));
     }
     let [time, open, high, low, close, volume] = cells;
     let time = Millis::new(parse_whole(time, "milliseconds")?);
@@ -184,7 +184,7 @@ fn parse_candle(content: &[u8], interval: Interval) -> Result<Candle, String> {
     })
 }
 
-fn wrong_columns(found: usize) -> String {
+fn column_count_problem(found: usize) -> String {
     format!("{found} columns instead of {COLUMNS} ({CSV_HEADER}); is the line cut off?")
 }
 
@@ -226,15 +226,15 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
 /// A reader that reports its progress.
 pub(crate) struct ProgressReader<'a, R> {
     pub(crate) inner: R,
-    pub(crate) at: Progress,
+    pub(crate) state: Progress,
     pub(crate) progress: &'a mut dyn FnMut(Progress),
 }
 
 impl<R: Read> Read for ProgressReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.inner.read(buffer)?;
-        self.at.read_bytes += length as u64;
-        (self.progress)(self.at);
+        self.state.read_bytes += length as u64;
+        (self.progress)(self.state);
         Ok(length)
     }
 }

@@ -84,7 +84,7 @@ pub(crate) fn replace_by(
     path: &Path,
     write: &mut dyn FnMut(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let partial = Partial::new(path);
+    let partial = PartialFile::new(path);
     let written = (|| {
         let mut file = disk.create(&partial.path)?;
         write(&mut file)?;
@@ -117,11 +117,11 @@ fn partial_files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     PARTIAL_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Partial {
+struct PartialFile {
     path: PathBuf,
 }
 
-impl Partial {
+impl PartialFile {
     fn new(path: &Path) -> Self {
         let path = partial_name(path);
         partial_files().insert(path.clone());
@@ -129,18 +129,18 @@ impl Partial {
     }
 }
 
-impl Drop for Partial {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         partial_files().remove(&self.path);
     }
 }
 
-pub(crate) fn make_folder(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
+pub(crate) fn create_folder(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
     let parent = parent_folder(folder);
-    make_folder(disk, parent)?;
+    create_folder(disk, parent)?;
     match fs::create_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         // Another process may have just created the folder.

@@ -54,7 +54,7 @@ pub struct ParseChoiceError {
 
 /// Returns the first column of a table, which lists all values of a type.
 #[cfg(feature = "import")]
-pub(crate) const fn choices<T: Copy, U, const N: usize>(rows: &[(T, U); N]) -> [T; N] {
+pub(crate) const fn choice_values<T: Copy, U, const N: usize>(rows: &[(T, U); N]) -> [T; N] {
     let mut all = [rows[0].0; N];
     let mut index = 0;
     while index < N {

@@ -106,7 +106,7 @@ fn encode_candle(candle: &Candle) -> [u8; CANDLE_BYTES] {
     record
 }
 
-const YEARS: Range<i32> = -9_999..10_000;
+const SUPPORTED_YEARS: Range<i32> = -9_999..10_000;
 
 /// Calendar block: a UTC day for candles below one minute, a month below one hour, else a year.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,11 +121,11 @@ impl Block {
     fn containing(interval: Interval, time: Millis) -> Self {
         let date = DateTime::from_timestamp_millis(time.get()).map(|time| time.date_naive());
         let of_date = date.and_then(|date| Self::from_date(interval, date));
-        of_date.unwrap_or_else(|| Self::outside_the_calendar(time))
+        of_date.unwrap_or_else(|| Self::outside_calendar(time))
     }
 
     fn from_date(interval: Interval, date: NaiveDate) -> Option<Self> {
-        if !YEARS.contains(&date.year()) {
+        if !SUPPORTED_YEARS.contains(&date.year()) {
             return None;
         }
         let (start, next, name) = if interval < Interval::MINUTE {
@@ -140,12 +140,12 @@ impl Block {
     }
 
     /// Returns the block for all times before or after the supported years.
-    fn outside_the_calendar(time: Millis) -> Self {
+    fn outside_calendar(time: Millis) -> Self {
         let edge = |year| new_year(year).map_or(Millis::ZERO, midnight);
         if time < Millis::ZERO {
-            Self { range: Millis::new(i64::MIN)..edge(YEARS.start), name: "before".to_owned() }
+            Self { range: Millis::new(i64::MIN)..edge(SUPPORTED_YEARS.start), name: "before".to_owned() }
         } else {
-            Self { range: edge(YEARS.end)..Millis::MAX, name: "after".to_owned() }
+            Self { range: edge(SUPPORTED_YEARS.end)..Millis::MAX, name: "after".to_owned() }
         }
     }
 }

@@ -20,7 +20,7 @@ impl CandleFile {
         let text = || path.display().to_string();
         let error = |problem: String| HistoryError::InvalidSeriesName { text: text(), problem };
         if CandleFormat::from_path(path).is_none() {
-            let meant = path.to_str().and_then(meant_series);
+            let meant = path.to_str().and_then(suggest_series);
             let meant = meant.map(|series| format!("; did you mean the catalog series {series}?"));
             let meant = meant.unwrap_or_default();
             return Err(error(format!("the file name does not end in .csv or .parquet{meant}")));
@@ -70,7 +70,7 @@ impl CandleFile {
 }
 
 /// Splits `SYMBOL@INTERVAL=PATH` at the first `=` after a valid interval.
-fn split_named(text: &str) -> Option<(&str, Interval, &str)> {
+fn split_series_path(text: &str) -> Option<(&str, Interval, &str)> {
     text.match_indices('=').find_map(|(at, _)| {
         let (symbol, interval) = text[..at].rsplit_once('@')?;
         Some((symbol, interval.parse().ok()?, &text[at + 1..]))
@@ -81,7 +81,7 @@ impl FromStr for CandleFile {
     type Err = HistoryError;
 
     fn from_str(text: &str) -> Result<Self, HistoryError> {
-        let Some((symbol, interval, path)) = split_named(text) else {
+        let Some((symbol, interval, path)) = split_series_path(text) else {
             return Self::from_path(Path::new(text));
         };
         let error = |problem| HistoryError::InvalidSeriesName { text: text.to_owned(), problem };
@@ -99,7 +99,7 @@ impl fmt::Display for CandleFile {
     }
 }
 
-fn meant_series(text: &str) -> Option<String> {
+fn suggest_series(text: &str) -> Option<String> {
     // `data/GBPUSD_1m` is a path without its extension, but `GBP/USD` is a symbol.
     let folder = Path::new(text).parent().filter(|folder| !folder.as_os_str().is_empty());
     if folder.is_some_and(|folder| folder.is_absolute() || folder.starts_with(".") || folder.is_dir()) {

@@ -27,21 +27,21 @@ pub(crate) enum CacheKey {
     File([u8; 32]),
 }
 
-pub(crate) fn open(path: &Path, series: Series, of: CacheKey) -> Option<HashedSeries> {
+pub(crate) fn open(path: &Path, series: Series, key: CacheKey) -> Option<HashedSeries> {
     let (header, candles) = MappedCandles::open(path)?;
-    let is_asked_for = match of {
+    let is_match = match key {
         CacheKey::Hash(hash) => header.hash() == hash,
         CacheKey::File(stamp) => header.stamp == stamp,
     };
-    if !is_asked_for || !header.belongs_to(series) {
+    if !is_match || !header.belongs_to(series) {
         return None;
     }
     let candles = CandleSeries::from_checked(series, candles).ok()?;
     Some(HashedSeries::with_hash(candles, header.hash()))
 }
 
-pub(crate) fn write(disk: &dyn Disk, path: &Path, series: &HashedSeries, of: CacheKey) -> io::Result<()> {
-    let stamp = match of {
+pub(crate) fn write(disk: &dyn Disk, path: &Path, series: &HashedSeries, key: CacheKey) -> io::Result<()> {
+    let stamp = match key {
         CacheKey::Hash(_) => [0; 32],
         CacheKey::File(stamp) => stamp,
     };
@@ -89,13 +89,13 @@ impl Header {
             byte_order: BYTE_ORDER,
             candles: candles as u64,
             interval_ms: series.interval.length().get(),
-            symbol: padded(series),
+            symbol: padded_symbol(series),
             hash: *hash.as_bytes(),
             stamp,
             reserved: [0; 24],
             seal: [0; 32],
         };
-        header.seal = header.computed_seal();
+        header.seal = header.compute_seal();
         header
     }
 
@@ -107,7 +107,7 @@ impl Header {
             && header.candle_bytes as usize == size_of::<Candle>();
         let length = header.candles.checked_mul(size_of::<Candle>() as u64)?;
         let is_whole = (content.len() - HEADER_BYTES) as u64 == length;
-        (is_ours && is_whole && header.seal == header.computed_seal()).then_some(header)
+        (is_ours && is_whole && header.seal == header.compute_seal()).then_some(header)
     }
 
     fn as_bytes(&self) -> &[u8] {
@@ -115,20 +115,20 @@ impl Header {
     }
 
     fn belongs_to(&self, series: Series) -> bool {
-        self.symbol == padded(series) && self.interval_ms == series.interval.length().get()
+        self.symbol == padded_symbol(series) && self.interval_ms == series.interval.length().get()
     }
 
     fn hash(&self) -> Hash {
         Hash::from_bytes(self.hash)
     }
 
-    fn computed_seal(&self) -> [u8; 32] {
+    fn compute_seal(&self) -> [u8; 32] {
         *blake3::hash(&self.as_bytes()[..SEALED_BYTES]).as_bytes()
     }
 }
 
 /// Returns the symbol, padded with zeros. A symbol has at most 31 bytes and no zero byte.
-fn padded(series: Series) -> [u8; 32] {
+fn padded_symbol(series: Series) -> [u8; 32] {
     let mut bytes = [0; 32];
     let symbol = series.symbol.as_str().as_bytes();
     bytes[..symbol.len()].copy_from_slice(symbol);

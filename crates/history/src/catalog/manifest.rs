@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 
 pub(super) const FORMAT: u32 = 1;
-const MAX_FILES: usize = 100;
+const MAX_FILES_PER_ORIGIN: usize = 100;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -154,7 +154,7 @@ impl Manifest {
         Ok(())
     }
 
-    pub(super) fn put(&mut self, version: Version) {
+    pub(super) fn set_current(&mut self, version: Version) {
         self.current = version.number;
         match self.versions.iter_mut().find(|known| known.number == version.number) {
             Some(known) => *known = version,
@@ -162,9 +162,9 @@ impl Manifest {
         }
     }
 
-    pub(super) fn note(&mut self, origin: &Origin, new: u64, revised: u64) {
-        let of_source = |known: &Provenance| known.source == origin.source && known.licence == origin.licence;
-        let place = self.origins.iter().position(of_source).unwrap_or(self.origins.len());
+    pub(super) fn record_origin(&mut self, origin: &Origin, new: u64, revised: u64) {
+        let is_origin = |known: &Provenance| known.source == origin.source && known.licence == origin.licence;
+        let place = self.origins.iter().position(is_origin).unwrap_or(self.origins.len());
         if place == self.origins.len() {
             self.origins.push(Provenance {
                 source: origin.source.clone(),
@@ -186,7 +186,7 @@ impl Manifest {
                 known.files.push(file.clone());
             }
         }
-        let surplus = known.files.len().saturating_sub(MAX_FILES);
+        let surplus = known.files.len().saturating_sub(MAX_FILES_PER_ORIGIN);
         known.files.drain(..surplus);
     }
 }

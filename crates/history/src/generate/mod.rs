@@ -34,7 +34,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
     let mut minute = settings.start;
     while minute < end {
         if is_open(settings.asset_type, minute) {
-            for (index, numbers) in walk.minute(minute).into_iter().enumerate() {
+            for (index, numbers) in walk.next_minute(minute).into_iter().enumerate() {
                 let time = minute + step.length() * index as i64;
                 let fine = Candle::new(time, step, numbers).expect("generated candles are valid");
                 candles.extend(resampler.end_before(time));
@@ -59,11 +59,11 @@ const WEEKEND_MINUTES: std::ops::Range<i64> = (4 * 24 + 22) * 60..(6 * 24 + 22) 
 const WEEK: Millis = Millis::new(7 * Millis::DAY.get());
 const EPOCH_AFTER_MONDAY: Millis = Millis::new(3 * Millis::DAY.get());
 
-const FOREX_HOURS: [f64; 24] = [
+const FOREX_ACTIVITY: [f64; 24] = [
     0.70, 0.70, 0.65, 0.60, 0.60, 0.70, 0.95, 1.30, 1.35, 1.20, 1.05, 1.00, 1.20, 1.50, 1.55, 1.35, 1.10,
     0.95, 0.85, 0.75, 0.70, 0.60, 0.60, 0.65,
 ];
-const ROUND_THE_CLOCK_HOURS: [f64; 24] = [
+const ALL_WEEK_ACTIVITY: [f64; 24] = [
     1.05, 1.00, 0.95, 0.90, 0.85, 0.85, 0.85, 0.90, 0.95, 0.95, 0.95, 1.00, 1.05, 1.20, 1.30, 1.25, 1.15,
     1.10, 1.05, 1.00, 1.00, 0.95, 0.95, 1.00,
 ];
@@ -84,8 +84,8 @@ fn activity(asset_type: AssetType, minute: Millis) -> f64 {
     let into_day = minute - minute.floor_to(Millis::DAY);
     let hour = (into_day.get() / Millis::HOUR.get()) as usize;
     match asset_type {
-        AssetType::Forex => FOREX_HOURS[hour],
-        AssetType::Crypto | AssetType::Otc => ROUND_THE_CLOCK_HOURS[hour],
+        AssetType::Forex => FOREX_ACTIVITY[hour],
+        AssetType::Crypto | AssetType::Otc => ALL_WEEK_ACTIVITY[hour],
     }
 }
 
@@ -103,7 +103,7 @@ impl Dice {
     }
 
     /// Returns a uniform number in `[0, 1)`.
-    fn share(&mut self) -> f64 {
+    fn uniform(&mut self) -> f64 {
         const STEPS: f64 = (1_u64 << 53) as f64;
         (self.0.next_u64() >> 11) as f64 / STEPS
     }

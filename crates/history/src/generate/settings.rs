@@ -38,7 +38,7 @@ const MAX_DAYS: u32 = 36_600;
 const MAX_CANDLES: i64 = 50_000_000;
 const MAX_VOLATILITY: f64 = 0.05;
 /// Valid start prices in ticks. Lower prices could hardly move, and higher prices would be inexact.
-const PRICE_TICKS: std::ops::RangeInclusive<f64> = 1e3..=1e11;
+const START_PRICE_TICKS: std::ops::RangeInclusive<f64> = 1e3..=1e11;
 
 impl GenerateSettings {
     pub fn for_market(symbol: Symbol, market: KnownMarket, start: Millis, days: u32) -> Self {
@@ -87,8 +87,8 @@ impl GenerateSettings {
             return fail("tick", format!("{} is not {range}", self.tick));
         };
         let ticks = start_price / self.tick;
-        if !PRICE_TICKS.contains(&ticks) {
-            let (least, most, tick) = (PRICE_TICKS.start(), PRICE_TICKS.end(), self.tick);
+        if !START_PRICE_TICKS.contains(&ticks) {
+            let (least, most, tick) = (START_PRICE_TICKS.start(), START_PRICE_TICKS.end(), self.tick);
             return fail("price", format!("{start_price} is not between {least} and {most} ticks of {tick}"));
         }
         if !(volatility > 0.0 && volatility <= MAX_VOLATILITY) {
@@ -133,9 +133,9 @@ pub struct ParseRegimeError {
     text: String,
 }
 
-const USUAL_LEAN: f64 = 0.1;
-const USUAL_PULL: f64 = 0.05;
-const USUAL_SPAN: Millis = Millis::new(5 * Millis::MINUTE.get());
+const DEFAULT_LEAN: f64 = 0.1;
+const DEFAULT_PULL: f64 = 0.05;
+const DEFAULT_SPAN: Millis = Millis::new(5 * Millis::MINUTE.get());
 
 impl Regime {
     fn problem(self, start: Millis) -> Option<String> {
@@ -187,12 +187,12 @@ impl FromStr for Regime {
         let found = match parts[..] {
             ["mixed"] => Some(Self::Mixed),
             ["random-walk"] => Some(Self::RandomWalk),
-            ["trend"] => Some(Self::Trend { lean: USUAL_LEAN }),
+            ["trend"] => Some(Self::Trend { lean: DEFAULT_LEAN }),
             ["trend", lean] => number(lean).map(|lean| Self::Trend { lean }),
-            ["mean-reversion"] => Some(Self::MeanReversion { pull: USUAL_PULL }),
+            ["mean-reversion"] => Some(Self::MeanReversion { pull: DEFAULT_PULL }),
             ["mean-reversion", pull] => number(pull).map(|pull| Self::MeanReversion { pull }),
             ["edge", chance] => {
-                let span = Interval::from_seconds(USUAL_SPAN.get() / 1_000).ok();
+                let span = Interval::from_seconds(DEFAULT_SPAN.get() / 1_000).ok();
                 number(chance).zip(span).map(|(chance, span)| Self::Edge { chance, span })
             }
             ["edge", chance, span] => {

@@ -3,7 +3,7 @@
 use super::row::{LATEST_SECONDS, Problem};
 use super::{named, text};
 use crate::csv::excerpt;
-use crate::error::{ParseChoiceError, choices, parse_choice};
+use crate::error::{ParseChoiceError, choice_values, parse_choice};
 use std::fmt;
 use std::str::FromStr;
 
@@ -24,7 +24,7 @@ pub enum ImportFormat {
 }
 
 impl ImportFormat {
-    pub const ALL: [Self; NAMES.len()] = choices(&NAMES);
+    pub const ALL: [Self; NAMES.len()] = choice_values(&NAMES);
 
     pub const fn as_str(self) -> &'static str {
         NAMES[self as usize].1

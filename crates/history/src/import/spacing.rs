@@ -174,7 +174,7 @@ pub(super) fn apply_stamps(
     }
 }
 
-pub(super) fn check_grid(decoded: &Decoded, interval: Interval) -> Result<(), Problem> {
+pub(super) fn check_alignment(decoded: &Decoded, interval: Interval) -> Result<(), Problem> {
     let length = interval.length();
     let rows = &decoded.rows;
     let off_grid = || rows.iter().map(|row| row.time).filter(|time| !time.is_aligned_to(length));

@@ -155,7 +155,7 @@ impl CandleTable {
         if let Some(zone) = zone {
             check_fixed(&decoded, zone, interval)?;
         }
-        spacing::check_grid(&decoded, interval)?;
+        spacing::check_alignment(&decoded, interval)?;
         spacing::check_one_interval(&decoded, interval)?;
         let series = Series { symbol, interval };
         let path = entry.map_or_else(|| path.to_owned(), |entry| path.join(entry));

@@ -50,7 +50,7 @@ pub(super) fn unpack_from<T>(
     if is_zip {
         return open_archive(packed, entry, most_bytes, progress, use_it);
     }
-    let watched = ProgressReader { inner: packed, at: Progress { read_bytes: 0, total_bytes }, progress };
+    let watched = ProgressReader { inner: packed, state: Progress { read_bytes: 0, total_bytes }, progress };
     if is_gzip {
         let unpacked = MultiGzDecoder::new(BufReader::with_capacity(BUFFER_BYTES, watched));
         return use_it(None, &mut bounded(unpacked, Bound::new(total_bytes, most_bytes)));
@@ -70,7 +70,7 @@ fn open_archive<T>(
     let file = archive.by_name(&name).map_err(|error| broken(&error))?;
     let (total_bytes, bound) = (file.size(), Bound::new(file.compressed_size(), most_bytes));
     let watched: ProgressReader<'_, ZipFile<'_, _>> =
-        ProgressReader { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
+        ProgressReader { inner: file, state: Progress { read_bytes: 0, total_bytes }, progress };
     use_it(Some(&name), &mut bounded(watched, bound))
 }
 
