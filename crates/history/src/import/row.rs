@@ -47,7 +47,7 @@ impl Unit {
 #[derive(Clone, Debug)]
 pub(crate) struct Decoded {
     pub(crate) rows: Vec<Row>,
-    pub(crate) places: Places,
+    pub(crate) places: RowNumbers,
     pub(crate) broken: Vec<BrokenRow>,
     pub(crate) empty: u64,
     pub(crate) clock: Clock,
@@ -66,7 +66,7 @@ pub(crate) enum DecimalCount {
 }
 
 /// Maximum number of price decimals that can define a tick size. Longer decimals may be padded.
-const MOST_DECIMALS: usize = 5;
+const MAX_TICK_DECIMALS: usize = 5;
 
 impl DecimalCount {
     pub(super) fn from_prices(prices: [&str; 4], mark: char) -> Self {
@@ -82,9 +82,9 @@ impl DecimalCount {
         }
     }
 
-    pub(super) fn step_decimals(self) -> Option<usize> {
+    pub(super) fn tick_decimals(self) -> Option<usize> {
         match self {
-            Self::Same(decimals) => Some(decimals).filter(|decimals| *decimals <= MOST_DECIMALS),
+            Self::Same(decimals) => Some(decimals).filter(|decimals| *decimals <= MAX_TICK_DECIMALS),
             Self::Unseen | Self::Differ => None,
         }
     }
@@ -92,7 +92,7 @@ impl DecimalCount {
 
 /// Plausible times, 1900 to 9999. Arithmetic on plausible times cannot overflow.
 const PLAUSIBLE_MS: std::ops::RangeInclusive<i64> = -2_208_988_800_000..=253_402_300_799_999;
-pub(super) const LATEST_SECONDS: i64 = 100_000_000_000;
+pub(super) const MAX_SECONDS: i64 = 100_000_000_000;
 /// Maximum number of rows, which need 2.4 GB at 48 bytes per row.
 const MAX_ROWS: usize = 50_000_000;
 /// Maximum number of unreadable rows. A file with more unreadable rows has another format.
@@ -102,7 +102,7 @@ impl Decoded {
     pub(crate) fn new(clock: Clock, unit: Unit) -> Self {
         Self {
             rows: Vec::new(),
-            places: Places::default(),
+            places: RowNumbers::default(),
             broken: Vec::new(),
             empty: 0,
             clock,
@@ -131,7 +131,7 @@ impl Decoded {
 
     /// Converts times to milliseconds if all times must be seconds. Returns whether times were converted.
     pub(super) fn convert_seconds(&mut self) -> bool {
-        let early = Millis::new(LATEST_SECONDS);
+        let early = Millis::new(MAX_SECONDS);
         let may_be = |row: &Row| (Millis::ZERO..early).contains(&row.time);
         let is_one = |row: &Row| !row.time.is_aligned_to(Millis::SECOND);
         let are_seconds =
@@ -142,13 +142,13 @@ impl Decoded {
         are_seconds
     }
 
-    pub(crate) fn keep(
+    pub(crate) fn push(
         &mut self,
         place: u64,
         read: Result<Option<Row>, String>,
         content: impl FnOnce() -> String,
     ) -> Result<(), String> {
-        match read.and_then(plausible) {
+        match read.and_then(check_plausible) {
             Ok(Some(row)) => {
                 if self.rows.len() == MAX_ROWS {
                     return Err(format!("the file has more than {MAX_ROWS} rows; split it"));
@@ -168,7 +168,7 @@ impl Decoded {
     }
 }
 
-fn plausible(row: Option<Row>) -> Result<Option<Row>, String> {
+fn check_plausible(row: Option<Row>) -> Result<Option<Row>, String> {
     match row {
         Some(Row { time, .. }) if !PLAUSIBLE_MS.contains(&time.get()) => {
             Err(format!("time {time} ms is not within the years 1900 to 9999"))
@@ -179,12 +179,12 @@ fn plausible(row: Option<Row>) -> Result<Option<Row>, String> {
 
 /// Line or row numbers of all rows, compressed to the starts of runs of consecutive numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Places {
+pub(crate) struct RowNumbers {
     starts: Vec<(usize, u64)>,
     reversed: Option<usize>,
 }
 
-impl Places {
+impl RowNumbers {
     pub(super) fn note(&mut self, index: usize, place: u64) {
         let expected = self.starts.last().map(|(first, start)| start + (index - first) as u64);
         if expected != Some(place) {
@@ -237,7 +237,7 @@ impl Problem {
         }
     }
 
-    pub(super) fn at(self, path: &Path) -> HistoryError {
+    pub(super) fn in_file(self, path: &Path) -> HistoryError {
         let path = path.to_owned();
         match self {
             Self::Io(source) => HistoryError::Io { path, action: "read", source },
@@ -254,11 +254,11 @@ impl Problem {
 }
 
 /// Returns whether decimal commas seem to have split the four prices into extra columns.
-pub(super) const fn splits_decimals(count: usize, columns: usize) -> bool {
+pub(super) const fn has_split_decimals(count: usize, columns: usize) -> bool {
     count >= columns + 4
 }
 
-pub(super) fn decimals_between_commas(count: usize, columns: usize) -> String {
+pub(super) fn split_decimals_problem(count: usize, columns: usize) -> String {
     format!(
         "{count} columns instead of {columns}: commas seem to be decimal marks as well as separators; write the file with another \
          separator, such as a semicolon, or with decimal points"
@@ -302,7 +302,7 @@ mod tests {
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let mut decoded = Decoded::new(Clock::Utc, Unit::Line);
         for time in [i64::MAX, i64::MIN, 0] {
-            decoded.keep(1, Ok(Some(Row { time: Millis::new(time), numbers })), String::new).unwrap();
+            decoded.push(1, Ok(Some(Row { time: Millis::new(time), numbers })), String::new).unwrap();
         }
         assert_eq!((decoded.rows.len(), decoded.broken.len()), (1, 2));
     }

@@ -7,10 +7,10 @@ use candlewick_sdk::{Interval, Millis};
 use chrono::DateTime;
 use std::collections::BTreeMap;
 
-const MIN_DOUBLED: usize = 5;
+const MIN_REPEATED_TIMES: usize = 5;
 
 /// Counts the distances between adjacent times. The rows may be in any order.
-fn distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
+fn count_distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
     let mut found = BTreeMap::new();
     let mut note = |from: &Row, to: &Row| {
         let distance = to.time - from.time;
@@ -30,17 +30,17 @@ fn distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
 
 /// Derives the candle interval if the shortest distance is frequent and divides all other distances.
 pub(super) fn derive_interval(rows: &[Row]) -> Result<Interval, Problem> {
-    let found = distances(rows);
+    let found = count_distances(rows);
     let total: u64 = found.values().sum();
     let unclear = || {
-        let apart = |(distance, count): (&Millis, &u64)| format!("{} ({count} times)", length(*distance));
+        let apart = |(distance, count): (&Millis, &u64)| format!("{} ({count} times)", describe(*distance));
         let shown: Vec<String> = found.iter().take(3).map(apart).collect();
         let seen = if shown.is_empty() {
             "one row does not show the candle interval".to_owned()
         } else {
             format!("the candle interval is not clear: the distances of the rows are {}", shown.join(", "))
         };
-        Problem::asking(seen, option(&found))
+        Problem::asking(seen, suggest_interval(&found))
     };
     let (shortest, count) = found.first_key_value().ok_or_else(unclear)?;
     let months = Millis::DAY * 28..=Millis::DAY * 31;
@@ -62,17 +62,17 @@ pub(super) fn check_stated_interval(
     interval: Interval,
     stated_by: &str,
 ) -> Result<(), Problem> {
-    let found = distances(rows);
+    let found = count_distances(rows);
     let total: u64 = found.values().sum();
     let Some((shortest, _)) = found.first_key_value() else { return Ok(()) };
     let contradicts = |what: String| {
-        Err(Problem::asking(format!("{stated_by} says {interval}, but {what}"), option(&found)))
+        Err(Problem::asking(format!("{stated_by} says {interval}, but {what}"), suggest_interval(&found)))
     };
     if *shortest < interval.length() {
-        return contradicts(format!("rows are {} apart", length(*shortest)));
+        return contradicts(format!("rows are {} apart", describe(*shortest)));
     }
     if total >= 3 && !found.contains_key(&interval.length()) {
-        return contradicts(format!("no two rows are closer than {}", length(*shortest)));
+        return contradicts(format!("no two rows are closer than {}", describe(*shortest)));
     }
     Ok(())
 }
@@ -91,7 +91,7 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
     let unit = decoded.unit.as_str();
     if let Some(SecondInterval { distance, count, start }) = find_second_interval(rows.len(), time, interval)
     {
-        let other = length(distance);
+        let other = describe(distance);
         let seen = format!(
             "the file holds two intervals: the rows are {interval} apart, but mostly {other} between {unit} {} and {unit} {} ({count} times)",
             place(start),
@@ -105,12 +105,12 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
     let Some(other) = doubled.windows(2).map(|pair| pair[1] - pair[0]).min() else { return Ok(()) };
     let is_regular =
         doubled.windows(2).filter(|pair| pair[1] - pair[0] == other).count() * 10 > doubled.len() * 8;
-    if doubled.len() >= MIN_DOUBLED
+    if doubled.len() >= MIN_REPEATED_TIMES
         && is_regular
         && other > interval.length()
         && other.is_aligned_to(interval.length())
     {
-        let (count, other) = (doubled.len(), length(other));
+        let (count, other) = (doubled.len(), describe(other));
         let seen = format!(
             "{count} times occur twice, {other} apart: the file seems to hold candles of {interval} and of {other}"
         );
@@ -119,7 +119,7 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
     Ok(())
 }
 
-fn option(found: &BTreeMap<Millis, u64>) -> String {
+fn suggest_interval(found: &BTreeMap<Millis, u64>) -> String {
     let usual = found.iter().rev().max_by_key(|(_, count)| **count).map(|(distance, _)| *distance);
     let interval = usual.and_then(|distance| {
         let interval = Interval::from_seconds(distance.get() / 1_000).ok()?;
@@ -128,18 +128,18 @@ fn option(found: &BTreeMap<Millis, u64>) -> String {
     format!("--interval {}", interval.unwrap_or(Interval::MINUTE))
 }
 
-fn length(distance: Millis) -> String {
+fn describe(distance: Millis) -> String {
     let whole =
         distance.is_aligned_to(Millis::SECOND).then(|| Interval::from_seconds(distance.get() / 1_000).ok());
     whole.flatten().map_or_else(|| format!("{distance} ms"), |interval| interval.to_string())
 }
 
 /// Alignment of candles from other time zones, whose offsets are multiples of 15 minutes.
-const FINEST_CLOCK: Millis = Millis::new(15 * Millis::MINUTE.get());
+const ZONE_ALIGNMENT: Millis = Millis::new(15 * Millis::MINUTE.get());
 /// Minimum length of candles to check. Shorter candles have the same alignment in all time zones.
 const MIN_CHECKED_LENGTH: Millis = Millis::HOUR;
 
-pub(super) fn apply_stamps(
+pub(super) fn apply_bar_time(
     decoded: &mut Decoded,
     interval: Interval,
     stamped: BarTime,
@@ -182,14 +182,14 @@ pub(super) fn check_alignment(decoded: &Decoded, interval: Interval) -> Result<(
         return Ok(());
     }
     if is_month(interval) {
-        return Err(refused("calendar months", "candles of one length", off_grid()));
+        return Err(unsupported_grid("calendar months", "candles of one length", off_grid()));
     }
     let follow_each_other = rows.windows(2).any(|pair| {
         pair[1].time - pair[0].time == length && pair.iter().all(|row| !row.time.is_aligned_to(length))
     });
     if length < MIN_CHECKED_LENGTH
         || !follow_each_other
-        || !off_grid().all(|time| time.is_aligned_to(FINEST_CLOCK))
+        || !off_grid().all(|time| time.is_aligned_to(ZONE_ALIGNMENT))
     {
         return Ok(());
     }
@@ -201,7 +201,7 @@ pub(super) fn check_alignment(decoded: &Decoded, interval: Interval) -> Result<(
         length if length < Millis::DAY => format!("at 00:00 UTC and every {interval} after it"),
         _ => format!("every {interval} from 1970-01-01 on"),
     };
-    Err(refused(
+    Err(unsupported_grid(
         &format!("candles of {interval} that begin {begin}"),
         &format!("candles that begin {grid}"),
         off_grid(),
@@ -212,9 +212,9 @@ pub(super) fn is_month(interval: Interval) -> bool {
     interval.length() >= Millis::DAY * 28
 }
 
-fn refused(what: &str, instead: &str, times: impl Iterator<Item = Millis>) -> Problem {
+fn unsupported_grid(what: &str, instead: &str, times: impl Iterator<Item = Millis>) -> Problem {
     let shorter =
-        [("1d", Millis::DAY), ("1h", Millis::HOUR), ("30m", Millis::MINUTE * 30), ("15m", FINEST_CLOCK)];
+        [("1d", Millis::DAY), ("1h", Millis::HOUR), ("30m", Millis::MINUTE * 30), ("15m", ZONE_ALIGNMENT)];
     let fitting = times.fold(0, |fitting, time| {
         fitting + shorter[fitting..].iter().take_while(|(_, length)| !time.is_aligned_to(*length)).count()
     });

@@ -3,7 +3,7 @@
 use super::ImportFormat;
 use super::labels::{LabelColumns, Labels};
 use super::row::{
-    Clock, DecimalCount, Decoded, Problem, Row, Unit, decimals_between_commas, splits_decimals,
+    Clock, DecimalCount, Decoded, Problem, Row, Unit, has_split_decimals, split_decimals_problem,
 };
 use super::unpack::next_line;
 use crate::CSV_HEADER;
@@ -16,7 +16,7 @@ pub(super) fn detect_line_format(first: &str) -> Option<ImportFormat> {
     LAYOUTS.iter().find(|(_, detect_layout)| detect_layout(first).is_some()).map(|(format, _)| *format)
 }
 
-pub(super) fn reads(format: ImportFormat, first: &str, second: &str) -> bool {
+pub(super) fn can_read(format: ImportFormat, first: &str, second: &str) -> bool {
     match detect_layout(format, first.as_bytes()) {
         Ok(layout) if layout.header == Header::Present => layout.read(second.as_bytes()).is_ok(),
         Ok(_) => true,
@@ -39,10 +39,10 @@ pub(super) fn decode(
     decoded.labels = Labels::new(layout.labels, only);
     let mut length = Length::default();
     if layout.header == Header::Absent {
-        keep(&mut decoded, number, first, layout, &mut length)?;
+        add_line(&mut decoded, number, first, layout, &mut length)?;
     }
     while let Some((number, line)) = next_line(&mut lines)? {
-        keep(&mut decoded, number, line, layout, &mut length)?;
+        add_line(&mut decoded, number, line, layout, &mut length)?;
     }
     if let Some(stated) = length.0 {
         decoded.interval = Interval::from_seconds(stated.get() / 1_000).ok();
@@ -71,7 +71,7 @@ impl Length {
     }
 }
 
-fn keep(
+fn add_line(
     decoded: &mut Decoded,
     number: u64,
     line: &[u8],
@@ -93,7 +93,7 @@ fn keep(
         None => Ok(None),
     });
     let content = || String::from_utf8_lossy(line).into_owned();
-    decoded.keep(number, read, content).map_err(Problem::File)
+    decoded.push(number, read, content).map_err(Problem::File)
 }
 
 fn detect_layout(format: ImportFormat, first: &[u8]) -> Result<Layout, String> {
@@ -143,7 +143,7 @@ enum TimeColumn {
 const MAX_COLUMNS: usize = 16;
 
 /// Minimum Unix time in microseconds. As milliseconds, such a number is after the year 5138.
-const LEAST_MICROSECONDS: i64 = 100_000_000_000_000;
+const MIN_MICROSECONDS: i64 = 100_000_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Line {
@@ -181,8 +181,8 @@ impl Layout {
             }
             count += 1;
         }
-        if self.separator == b',' && splits_decimals(count, self.columns) {
-            return Err(decimals_between_commas(count, self.columns));
+        if self.separator == b',' && has_split_decimals(count, self.columns) {
+            return Err(split_decimals_problem(count, self.columns));
         }
         if count != self.columns {
             return Err(format!("{count} columns instead of {}; is the line cut off?", self.columns));
@@ -216,28 +216,28 @@ impl TimeColumn {
             Self::Epoch(column) => {
                 let count = parse_whole(cells[column], "milliseconds or microseconds")?;
                 match count {
-                    LEAST_MICROSECONDS.. if count % 1_000 == 0 => Ok(Millis::new(count / 1_000)),
-                    LEAST_MICROSECONDS.. => {
+                    MIN_MICROSECONDS.. if count % 1_000 == 0 => Ok(Millis::new(count / 1_000)),
+                    MIN_MICROSECONDS.. => {
                         Err(format!("time {count} is not a whole number of milliseconds"))
                     }
                     _ => Ok(Millis::new(count)),
                 }
             }
-            Self::Written(column, pattern) => pattern.read(cells[column]),
+            Self::Written(column, pattern) => pattern.parse(cells[column]),
             Self::Day(column, pattern) => {
                 let cell = cells[column];
-                match cell.split_once(' ').filter(|(day, _)| pattern.fits(day)) {
-                    Some((day, clock)) if clock.starts_with("00:00:00") => pattern.read(day),
+                match cell.split_once(' ').filter(|(day, _)| pattern.matches(day)) {
+                    Some((day, clock)) if clock.starts_with("00:00:00") => pattern.parse(day),
                     Some(_) => {
                         let text = excerpt(cell.as_bytes());
                         Err(format!("time \"{text}\" is not a day; this format holds daily candles"))
                     }
-                    None => pattern.read(cell),
+                    None => pattern.parse(cell),
                 }
             }
             Self::Split(column, pattern) => {
                 let (date, time) = (cells[column], cells[column + 1]);
-                pattern.read(&format!("{date} {time}"))
+                pattern.parse(&format!("{date} {time}"))
             }
             Self::WithOffset(column, pattern) => {
                 let text = cells[column];
@@ -247,7 +247,7 @@ impl TimeColumn {
                     let text = excerpt(text.as_bytes());
                     format!("time \"{text}\" does not end in a UTC offset such as GMT+0200")
                 })?;
-                Ok(pattern.read(wall)? - offset)
+                Ok(pattern.parse(wall)? - offset)
             }
         }
     }
@@ -270,7 +270,7 @@ fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -
     let TimeColumn::Epoch(start) = time else { return Err("the row has no open time".to_owned()) };
     let start = parse_whole(cells[*start], "milliseconds")?;
     let end = parse_whole(cells[column], "milliseconds")?;
-    let per_ms = if start >= LEAST_MICROSECONDS { 1_000 } else { 1 };
+    let per_ms = if start >= MIN_MICROSECONDS { 1_000 } else { 1 };
     let length = end.checked_sub(start).and_then(|length| length.checked_add(1));
     match length {
         Some(length) if length > 0 && length % per_ms == 0 => Ok(Millis::new(length / per_ms)),
@@ -284,17 +284,17 @@ struct Pattern(&'static str);
 
 impl Pattern {
     /// Parses `text` to milliseconds since 1970-01-01 in local time.
-    fn read(self, text: &str) -> Result<Millis, String> {
-        self.try_read(text).ok_or_else(|| {
+    fn parse(self, text: &str) -> Result<Millis, String> {
+        self.try_parse(text).ok_or_else(|| {
             format!("time \"{}\" is not a date written as {}", excerpt(text.as_bytes()), self.0)
         })
     }
 
-    fn fits(self, text: &str) -> bool {
-        self.try_read(text).is_some()
+    fn matches(self, text: &str) -> bool {
+        self.try_parse(text).is_some()
     }
 
-    fn try_read(self, text: &str) -> Option<Millis> {
+    fn try_parse(self, text: &str) -> Option<Millis> {
         if text.len() != self.0.len() {
             return None;
         }
@@ -319,10 +319,10 @@ impl Pattern {
     }
 }
 
-type LayoutOf = fn(&str) -> Option<Layout>;
+type DetectLayout = fn(&str) -> Option<Layout>;
 
 /// All layouts. No first line matches two layouts.
-const LAYOUTS: [(ImportFormat, LayoutOf); 7] = [
+const LAYOUTS: [(ImportFormat, DetectLayout); 7] = [
     (ImportFormat::Csv, native),
     (ImportFormat::MetaTrader5, meta_trader_5),
     (ImportFormat::Dukascopy, dukascopy),
@@ -378,7 +378,7 @@ fn binance(first: &str) -> Option<Layout> {
 
 fn hist_data(first: &str) -> Option<Layout> {
     let layout = Layout::plain(b';', TimeColumn::Written(0, COMPACT), Clock::Wall);
-    let is_row = first.split_once(';').is_some_and(|(time, _)| COMPACT.fits(time));
+    let is_row = first.split_once(';').is_some_and(|(time, _)| COMPACT.matches(time));
     is_row.then_some(Layout { header: Header::Absent, interval: Some(Interval::MINUTE), ..layout })
 }
 
@@ -386,11 +386,11 @@ fn hist_data(first: &str) -> Option<Layout> {
 fn dukascopy(first: &str) -> Option<Layout> {
     let (time, numbers) = first.split_once(',')?;
     let time = time.trim().to_ascii_lowercase();
-    if time == "timestamp" && same_names(numbers, &["open", "high", "low", "close"]) {
+    if time == "timestamp" && has_names(numbers, &["open", "high", "low", "close"]) {
         let layout = Layout::plain(b',', TimeColumn::Milliseconds(0), Clock::Utc);
         return Some(Layout { columns: 5, volume: None, ..layout });
     }
-    if !same_names(numbers, &["open", "high", "low", "close", "volume"]) {
+    if !has_names(numbers, &["open", "high", "low", "close", "volume"]) {
         return None;
     }
     match time.as_str() {
@@ -405,7 +405,7 @@ fn dukascopy(first: &str) -> Option<Layout> {
 fn meta_trader_4(first: &str) -> Option<Layout> {
     let (date, rest) = first.split_once(',')?;
     let (time, _) = rest.split_once(',')?;
-    let is_row = DOTTED.fits(&format!("{date} {time}"));
+    let is_row = DOTTED.matches(&format!("{date} {time}"));
     is_row.then_some(Layout {
         columns: 7,
         prices: [2, 3, 4, 5],
@@ -454,7 +454,7 @@ fn yahoo(first: &str) -> Option<Layout> {
     })
 }
 
-fn same_names(names: &str, expected: &[&str]) -> bool {
+fn has_names(names: &str, expected: &[&str]) -> bool {
     names.split(',').map(|name| name.trim().to_ascii_lowercase()).eq(expected.iter().copied())
 }
 
@@ -476,7 +476,7 @@ mod tests {
             ("YYYYMMDD hhmmss", "20240102 240000", None),
             ("YYYY-MM-DD", "２024-01", None),
         ] {
-            assert_eq!(Pattern(pattern).read(text).ok(), expected.map(Millis::new), "{text}");
+            assert_eq!(Pattern(pattern).parse(text).ok(), expected.map(Millis::new), "{text}");
         }
     }
 }

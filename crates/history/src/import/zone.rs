@@ -1,6 +1,6 @@
 //! Conversion of local times in imported files to UTC.
 
-use super::row::{Decoded, Places, Problem, Row};
+use super::row::{Decoded, Problem, Row, RowNumbers};
 use crate::error::{ParseChoiceError, parse_choice};
 use candlewick_sdk::{Interval, Millis};
 use chrono::{DateTime, Datelike, FixedOffset, MappedLocalTime, NaiveDateTime, TimeZone, Timelike, Weekday};
@@ -50,8 +50,8 @@ impl Zone {
         }
     }
 
-    pub(super) fn repeats(self, wall: Millis) -> bool {
-        matches!(moments_at(self, wall), MappedLocalTime::Ambiguous(..))
+    pub(super) fn is_repeated(self, wall: Millis) -> bool {
+        matches!(utc_times(self, wall), MappedLocalTime::Ambiguous(..))
     }
 
     pub(crate) fn local_to_utc(self, wall: NaiveDateTime) -> MappedLocalTime<Millis> {
@@ -63,9 +63,9 @@ impl Zone {
 }
 
 /// Converts all rows to UTC and returns the number of omitted rows. Rows must be oldest first.
-pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -> Result<u64, Problem> {
+pub(super) fn convert_to_utc(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -> Result<u64, Problem> {
     let mut kept = 0;
-    let mut places = Places::default();
+    let mut places = RowNumbers::default();
     let mut index = 0;
     while index < decoded.rows.len() {
         let end = find_overlap_end(decoded, index, zone);
@@ -77,7 +77,7 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
                 (index..last).map(|at| (decoded.rows[at], decoded.places.row_number(at))).collect();
             let in_order = stretch.iter().step_by(2).chain(stretch.iter().skip(1).step_by(2));
             for (number, (row, place)) in in_order.enumerate() {
-                let MappedLocalTime::Ambiguous(first, second) = moments_at(zone, row.time) else { continue };
+                let MappedLocalTime::Ambiguous(first, second) = utc_times(zone, row.time) else { continue };
                 let time = if number < stretch.len() / 2 { first } else { second };
                 places.note(kept, *place);
                 decoded.rows[kept] = Row { time, ..*row };
@@ -88,7 +88,7 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
         }
         for at in index..last {
             let time = decoded.rows[at].time;
-            let moment = match moments_at(zone, time) {
+            let moment = match utc_times(zone, time) {
                 MappedLocalTime::Single(moment) => Some(moment),
                 MappedLocalTime::Ambiguous(first, second) => match (hour, rule) {
                     (RepeatedHour::InOrder { second: start }, _) => {
@@ -142,7 +142,7 @@ impl RepeatedHour {
 
 fn find_overlap_end(decoded: &Decoded, start: usize, zone: Zone) -> usize {
     let first = decoded.rows[start].time;
-    let lies_inside = |time: Millis| time.abs_diff(first) < Millis::DAY && zone.repeats(time);
+    let lies_inside = |time: Millis| time.abs_diff(first) < Millis::DAY && zone.is_repeated(time);
     decoded.rows[start..]
         .iter()
         .position(|row| !lies_inside(row.time))
@@ -150,7 +150,7 @@ fn find_overlap_end(decoded: &Decoded, start: usize, zone: Zone) -> usize {
 }
 
 /// Rejects a fixed offset if rows repeat an hour with other values, which suggests clock changes.
-pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> Result<(), Problem> {
+pub(super) fn check_fixed_offset(decoded: &Decoded, zone: Zone, interval: Interval) -> Result<(), Problem> {
     let offset = match zone {
         Zone::Fixed(offset) => Millis::from_seconds(i64::from(offset.local_minus_utc())),
         Zone::Place(_) if zone.is_utc() => Millis::ZERO,
@@ -185,7 +185,7 @@ pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> 
     Err(Problem::asking(seen, "--timezone Europe/Berlin"))
 }
 
-fn moments_at(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {
+fn utc_times(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {
     match DateTime::from_timestamp_millis(wall.get()) {
         Some(time) => zone.local_to_utc(time.naive_utc()),
         None => MappedLocalTime::None,
@@ -239,13 +239,13 @@ impl FromStr for Zone {
         if let Ok(place) = text.parse() {
             return Ok(Self::Place(place));
         }
-        let offset = text.parse().ok().or_else(|| from_utc(text));
+        let offset = text.parse().ok().or_else(|| parse_utc_offset(text));
         offset.map(Self::Fixed).ok_or_else(|| ParseZoneError { text: text.chars().take(64).collect() })
     }
 }
 
 /// Parses an offset such as `UTC-3` or `GMT+5:30`. Offsets ahead of UTC are positive.
-fn from_utc(text: &str) -> Option<FixedOffset> {
+fn parse_utc_offset(text: &str) -> Option<FixedOffset> {
     let distance = text.strip_prefix("UTC").or_else(|| text.strip_prefix("GMT"))?;
     let (sign, distance) = distance.split_at_checked(1).filter(|(sign, _)| ["+", "-"].contains(sign))?;
     let (hours, minutes) = distance.split_once(':').unwrap_or((distance, "00"));
@@ -291,11 +291,11 @@ mod tests {
         let mut decoded = Decoded::new(Clock::Wall, Unit::Line);
         for (index, wall) in walls.iter().enumerate() {
             let row = Row { time: Millis::new(millis(day, wall)), numbers: NUMBERS };
-            decoded.keep(index as u64 + 2, Ok(Some(row)), String::new).unwrap();
+            decoded.push(index as u64 + 2, Ok(Some(row)), String::new).unwrap();
         }
-        let found = to_moments(&mut decoded, zone.parse().unwrap(), rule)
+        let found = convert_to_utc(&mut decoded, zone.parse().unwrap(), rule)
             .map(|_| decoded.rows.iter().map(|row| row.time.get()).collect::<Vec<_>>())
-            .map_err(|problem| problem.at(Path::new("x.csv")).to_string());
+            .map_err(|problem| problem.in_file(Path::new("x.csv")).to_string());
         let expected = expected.map(|times| times.iter().map(|time| millis(day, time)).collect::<Vec<_>>());
         assert_eq!(found, expected.map_err(str::to_owned));
     }

@@ -32,7 +32,7 @@ pub(crate) struct Table {
     pub(crate) extra: Vec<Vec<i64>>,
 }
 
-type Keep<'a> = &'a mut dyn FnMut(Millis, Ohlcv) -> Result<(), String>;
+type AddRow<'a> = &'a mut dyn FnMut(Millis, Ohlcv) -> Result<(), String>;
 
 pub fn read_parquet_file(path: &Path, series: Series) -> Result<CandleSeries, HistoryError> {
     read_parquet(File::open(path).map_err(HistoryError::io(path, "open"))?, path, series)
@@ -64,7 +64,7 @@ pub(crate) fn read_table(
 ) -> Result<Table, String> {
     catch_panics(|| {
         let file = open(content)?;
-        let extra_places = extra.iter().map(|name| find(&file, &[name])).collect::<Result<Vec<_>, _>>()?;
+        let extra_places = extra.iter().map(|name| locate(&file, &[name])).collect::<Result<Vec<_>, _>>()?;
         let mut table = Table { candles: Vec::new(), extra: vec![Vec::new(); extra.len()] };
         let (candles, lists) = (&mut table.candles, &mut table.extra);
         // A broken file may contain a huge row count, so a failed reservation is ignored.
@@ -78,7 +78,7 @@ pub(crate) fn read_table(
         };
         read_groups(&file, &COLUMNS[..1], &mut keep, |group| {
             for (list, place) in lists.iter_mut().zip(&extra_places) {
-                list.extend(integers(group, *place)?);
+                list.extend(read_integers(group, *place)?);
             }
             Ok(())
         })?;
@@ -100,7 +100,7 @@ fn catch_panics<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String
 pub(crate) fn read_rows(
     content: impl ChunkReader + 'static,
     times: &[&str],
-    keep: Keep<'_>,
+    keep: AddRow<'_>,
 ) -> Result<(), String> {
     catch_panics(|| read_groups(&open(content)?, times, keep, |_| Ok(())))
 }
@@ -108,7 +108,7 @@ pub(crate) fn read_rows(
 fn read_groups<R: ChunkReader + 'static>(
     file: &SerializedFileReader<R>,
     times: &[&str],
-    keep: Keep<'_>,
+    keep: AddRow<'_>,
     mut read_extra: impl FnMut(&dyn RowGroupReader) -> Result<(), String>,
 ) -> Result<(), String> {
     let (places, per_ms) = candle_columns(file, times)?;
@@ -125,15 +125,15 @@ fn candle_columns<R: ChunkReader + 'static>(
     file: &SerializedFileReader<R>,
     times: &[&str],
 ) -> Result<([usize; COLUMNS.len()], i64), String> {
-    let mut places = [find(file, times)?; COLUMNS.len()];
+    let mut places = [locate(file, times)?; COLUMNS.len()];
     for (place, name) in places.iter_mut().zip(COLUMNS).skip(1) {
-        *place = find(file, &[name])?;
+        *place = locate(file, &[name])?;
     }
     let schema = file.metadata().file_metadata().schema_descr();
-    Ok((places, time_unit(&schema.column(places[0]))?))
+    Ok((places, units_per_ms(&schema.column(places[0]))?))
 }
 
-fn find<R: ChunkReader + 'static>(file: &SerializedFileReader<R>, names: &[&str]) -> Result<usize, String> {
+fn locate<R: ChunkReader + 'static>(file: &SerializedFileReader<R>, names: &[&str]) -> Result<usize, String> {
     let columns = file.metadata().file_metadata().schema_descr().columns();
     let is_one = |name: &str| names.iter().any(|wanted| name.eq_ignore_ascii_case(wanted));
     columns.iter().position(|column| is_one(&column.path().string())).ok_or_else(|| {
@@ -147,13 +147,13 @@ fn read_group(
     places: [usize; COLUMNS.len()],
     per_ms: i64,
     earlier: usize,
-    keep: Keep<'_>,
+    keep: AddRow<'_>,
 ) -> Result<usize, String> {
-    check_places(group)?;
-    let times = integers(group, places[0])?;
+    check_offsets(group)?;
+    let times = read_integers(group, places[0])?;
     let mut numbers: [Vec<f64>; 5] = Default::default();
     for (list, place) in numbers.iter_mut().zip(&places[1..]) {
-        *list = floats(group, *place)?;
+        *list = read_floats(group, *place)?;
         if list.len() != times.len() {
             return Err("the columns differ in length".to_owned());
         }
@@ -172,7 +172,7 @@ fn read_group(
 }
 
 /// Checks the column offsets, because the library panics on invalid offsets.
-fn check_places(group: &dyn RowGroupReader) -> Result<(), String> {
+fn check_offsets(group: &dyn RowGroupReader) -> Result<(), String> {
     let is_sound = |column: &ColumnChunkMetaData| {
         let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
         start >= 0 && column.compressed_size() >= 0
@@ -184,7 +184,7 @@ fn check_places(group: &dyn RowGroupReader) -> Result<(), String> {
     }
 }
 
-fn time_unit(column: &ColumnDescriptor) -> Result<i64, String> {
+fn units_per_ms(column: &ColumnDescriptor) -> Result<i64, String> {
     match column.logical_type_ref() {
         None | Some(LogicalType::Integer(_)) => Ok(1),
         Some(LogicalType::Timestamp(timestamp)) => match timestamp.unit {
@@ -198,24 +198,24 @@ fn time_unit(column: &ColumnDescriptor) -> Result<i64, String> {
     }
 }
 
-fn integers(group: &dyn RowGroupReader, place: usize) -> Result<Vec<i64>, String> {
+fn read_integers(group: &dyn RowGroupReader, place: usize) -> Result<Vec<i64>, String> {
     match group.get_column_reader(place).map_err(|error| unreadable(&error))? {
-        ColumnReader::Int64ColumnReader(reader) => values(reader, group, place),
-        _ => Err(wrong_kind(group, place, "64-bit whole numbers")),
+        ColumnReader::Int64ColumnReader(reader) => read_values(reader, group, place),
+        _ => Err(wrong_type(group, place, "64-bit whole numbers")),
     }
 }
 
-fn floats(group: &dyn RowGroupReader, place: usize) -> Result<Vec<f64>, String> {
+fn read_floats(group: &dyn RowGroupReader, place: usize) -> Result<Vec<f64>, String> {
     match group.get_column_reader(place).map_err(|error| unreadable(&error))? {
-        ColumnReader::DoubleColumnReader(reader) => values(reader, group, place),
+        ColumnReader::DoubleColumnReader(reader) => read_values(reader, group, place),
         ColumnReader::FloatColumnReader(reader) => {
-            Ok(values(reader, group, place)?.into_iter().map(f64::from).collect())
+            Ok(read_values(reader, group, place)?.into_iter().map(f64::from).collect())
         }
-        _ => Err(wrong_kind(group, place, "doubles")),
+        _ => Err(wrong_type(group, place, "doubles")),
     }
 }
 
-fn values<T: DataType>(
+fn read_values<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     group: &dyn RowGroupReader,
     place: usize,
@@ -246,7 +246,7 @@ where
     Ok(list)
 }
 
-fn wrong_kind(group: &dyn RowGroupReader, place: usize, wanted: &str) -> String {
+fn wrong_type(group: &dyn RowGroupReader, place: usize, wanted: &str) -> String {
     let column = group.metadata().schema_descr().column(place);
     format!("column {} holds {}; it must hold {wanted}", column.path().string(), column.physical_type())
 }
@@ -290,13 +290,13 @@ fn put(candles: &[Candle], extra: &[(&str, &[i64])], writer: impl Write + Send) 
     for (number, chunk) in candles.chunks(GROUP_CANDLES).enumerate() {
         let mut group = file.next_row_group()?;
         let times: Vec<i64> = chunk.iter().map(|candle| candle.time().get()).collect();
-        put_column::<Int64Type, _>(&mut group, &times)?;
+        write_column::<Int64Type, _>(&mut group, &times)?;
         for number in numbers {
-            put_column::<DoubleType, _>(&mut group, &chunk.iter().map(number).collect::<Vec<f64>>())?;
+            write_column::<DoubleType, _>(&mut group, &chunk.iter().map(number).collect::<Vec<f64>>())?;
         }
         for (_, column) in extra {
             let start = number * GROUP_CANDLES;
-            put_column::<Int64Type, _>(&mut group, &column[start..start + chunk.len()])?;
+            write_column::<Int64Type, _>(&mut group, &column[start..start + chunk.len()])?;
         }
         group.close()?;
     }
@@ -304,7 +304,7 @@ fn put(candles: &[Candle], extra: &[(&str, &[i64])], writer: impl Write + Send) 
     Ok(())
 }
 
-fn put_column<T: DataType, W: Write + Send>(
+fn write_column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &[T::T],
 ) -> Result<(), ParquetError> {

@@ -19,18 +19,18 @@ mod time;
 
 pub use settings::{ColumnRoles, DateOrder, DecimalMark, Delimiter, ParseTableOptionError, TableSettings};
 
-pub(super) const NO_UTF8: &str = "the file is not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8)";
+pub(super) const NOT_UTF8: &str = "the file is not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8)";
 
 pub(super) struct NamedTable {
     pub(super) decoded: Decoded,
     pub(super) reading: String,
 }
 
-pub(super) fn may_be(first: &str) -> bool {
-    Delimiter::ALL.iter().any(|delimiter| cells(first, *delimiter).len() >= 5) || is_spaced(first)
+pub(super) fn may_be_table(first: &str) -> bool {
+    Delimiter::ALL.iter().any(|delimiter| cells(first, *delimiter).len() >= 5) || is_space_separated(first)
 }
 
-pub(super) fn reads(first: &str, second: &str) -> bool {
+pub(super) fn can_read(first: &str, second: &str) -> bool {
     let is_whole = |delimiter: &Delimiter| {
         let names = cells(first, *delimiter).len();
         names >= 5 && names == cells(second, *delimiter).len()
@@ -53,7 +53,7 @@ pub(super) fn decode(
     let first = content.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let first =
         first.ok_or_else(|| Problem::Empty("the file is empty; it needs at least one candle".to_owned()))?;
-    let first = std::str::from_utf8(first.trim_ascii_end()).map_err(|_| Problem::File(NO_UTF8.to_owned()))?;
+    let first = std::str::from_utf8(first.trim_ascii_end()).map_err(|_| Problem::File(NOT_UTF8.to_owned()))?;
     let delimiter = detect_delimiter(first, settings)?;
     let content = &*with_single_spaces(content, delimiter);
     let mut records = Records::new(content, delimiter);
@@ -65,10 +65,10 @@ pub(super) fn decode(
     let mut columns = Columns::detect(&header, sample.as_ref(), settings.columns.as_ref())?;
     if columns.has_clock() {
         for record in rows(content, delimiter, &columns) {
-            columns.note_clock(&record?.1);
+            columns.record_clock_digits(&record?.1);
         }
     }
-    let seen = survey(content, delimiter, &columns)?;
+    let seen = survey_table(content, delimiter, &columns)?;
     let numbers = NumberStyle::detect(&seen.numbers, settings.decimal, delimiter)?;
     let times = TimeStyle::detect(&seen.times, settings.date_order)?;
     let clock = if columns.is_utc && times.clock() == Clock::Wall { Clock::Utc } else { times.clock() };
@@ -90,7 +90,7 @@ pub(super) fn decode(
             let prices = columns.prices.map(|column| cell(&record, column));
             decoded.decimals = decoded.decimals.and(DecimalCount::from_prices(prices, numbers.mark()));
         }
-        decoded.keep(line, read, || record.iter().collect::<Vec<_>>().join(",")).map_err(Problem::File)?;
+        decoded.push(line, read, || record.iter().collect::<Vec<_>>().join(",")).map_err(Problem::File)?;
         previous = Some(record);
     }
     let (between, marks) = (delimiter.describe(), numbers.describe());
@@ -117,13 +117,13 @@ fn without_preamble(content: &[u8]) -> Cow<'_, [u8]> {
 }
 
 #[derive(Default)]
-struct Survey {
+struct TableSurvey {
     numbers: number::NumberSurvey,
     times: time::TimeSurvey,
 }
 
-fn survey(content: &[u8], delimiter: Delimiter, columns: &Columns) -> Result<Survey, Problem> {
-    let mut seen = Survey::default();
+fn survey_table(content: &[u8], delimiter: Delimiter, columns: &Columns) -> Result<TableSurvey, Problem> {
+    let mut seen = TableSurvey::default();
     for record in rows(content, delimiter, columns) {
         let (_, record) = record?;
         for column in columns.prices.iter().chain(&columns.volume) {
@@ -144,17 +144,17 @@ fn parse_row(
         return Err(problem);
     }
     let prices = columns.prices.map(|column| cell(record, column));
-    if prices.iter().all(|price| number::is_nothing(price)) {
+    if prices.iter().all(|price| number::is_missing(price)) {
         return Ok(None);
     }
-    let time = times.read(&columns.join_time(record))?;
+    let time = times.parse(&columns.join_time(record))?;
     let price = |name: &str, text: &str| {
-        numbers.read(text).ok_or_else(|| format!("{name} \"{}\" is not a number", excerpt(text.as_bytes())))
+        numbers.parse(text).ok_or_else(|| format!("{name} \"{}\" is not a number", excerpt(text.as_bytes())))
     };
     let [open, high, low, close] = prices;
     let volume = match columns.volume.map(|column| cell(record, column)) {
-        Some(text) if !number::is_nothing(text) => numbers
-            .read_count(text)
+        Some(text) if !number::is_missing(text) => numbers
+            .to_volume(text)
             .ok_or_else(|| format!("volume \"{}\" is not a number", excerpt(text.as_bytes())))?,
         _ => 0.0,
     };
@@ -249,10 +249,10 @@ fn with_single_spaces(content: &[u8], delimiter: Delimiter) -> Cow<'_, [u8]> {
     Cow::Owned(single)
 }
 
-fn is_spaced(first: &str) -> bool {
+fn is_space_separated(first: &str) -> bool {
     let cells = cells(first, Delimiter::Space);
     let numbers = cells.iter().filter(|cell| number::is_number(cell)).count();
-    !first.contains([',', ';', '\t', '|']) && (columns::name_prices(&cells) || numbers >= 4)
+    !first.contains([',', ';', '\t', '|']) && (columns::has_price_names(&cells) || numbers >= 4)
 }
 
 fn detect_delimiter(first: &str, settings: &TableSettings) -> Result<Delimiter, Problem> {
@@ -263,14 +263,14 @@ fn detect_delimiter(first: &str, settings: &TableSettings) -> Result<Delimiter, 
         let cells = cells(first, *delimiter);
         match &settings.columns {
             Some(roles) => cells.len() == roles.0.len(),
-            None => columns::name_prices(&cells),
+            None => columns::has_price_names(&cells),
         }
     };
     let found: Vec<Delimiter> = Delimiter::ALL.into_iter().filter(fits).collect();
     let most = || Delimiter::ALL.into_iter().rev().max_by_key(|delimiter| cells(first, *delimiter).len());
     match (found.as_slice(), &settings.columns) {
         ([only], _) => Ok(*only),
-        ([], _) if is_spaced(first) => Ok(Delimiter::Space),
+        ([], _) if is_space_separated(first) => Ok(Delimiter::Space),
         ([], None) => Ok(most().unwrap_or(Delimiter::Comma)),
         ([], Some(roles)) => {
             let seen = format!(
