@@ -223,7 +223,6 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
     if text.chars().nth(MAX_EXCERPT_BYTES).is_some() { shown + "..." } else { shown }
 }
 
-/// A reader that reports its progress.
 pub(crate) struct ProgressReader<'a, R> {
     pub(crate) inner: R,
     pub(crate) state: Progress,

@@ -52,7 +52,6 @@ pub struct ParseChoiceError {
     names: String,
 }
 
-/// Returns the first column of a table, which lists all values of a type.
 #[cfg(feature = "import")]
 pub(crate) const fn choice_values<T: Copy, U, const N: usize>(rows: &[(T, U); N]) -> [T; N] {
     let mut all = [rows[0].0; N];

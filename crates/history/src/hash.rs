@@ -43,7 +43,7 @@ impl HashedSeries {
 /// each calendar block in order. The input of a block's hash is the open time and the numbers of each candle,
 /// all as 64-bit little-endian.
 pub fn series_hash(candles: &CandleSeries) -> Hash {
-    let blocks = blocks(candles.interval(), candles.candles());
+    let blocks = to_blocks(candles.interval(), candles.candles());
     let parts = blocks.map(|(_, inside)| (inside.len() as u64, block_hash(inside)));
     hash_blocks(candles.series(), &parts.collect::<Vec<_>>())
 }
@@ -111,7 +111,6 @@ const SUPPORTED_YEARS: Range<i32> = -9_999..10_000;
 /// Calendar block: a UTC day for candles below one minute, a month below one hour, else a year.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// Range of the open times of all candles in the block.
     pub(crate) range: Range<Millis>,
     /// Name such as `2026-01-05`, `2026-01` or `2026`.
     pub(crate) name: String,
@@ -158,7 +157,7 @@ fn midnight(date: NaiveDate) -> Millis {
     Millis::new(date.and_time(NaiveTime::MIN).and_utc().timestamp_millis())
 }
 
-pub(crate) fn blocks(interval: Interval, candles: &[Candle]) -> impl Iterator<Item = (Block, &[Candle])> {
+pub(crate) fn to_blocks(interval: Interval, candles: &[Candle]) -> impl Iterator<Item = (Block, &[Candle])> {
     let mut rest = candles;
     std::iter::from_fn(move || {
         let block = Block::containing(interval, rest.first()?.time());

@@ -1,6 +1,6 @@
 //! Comparison of two series of a symbol. The finer candles must add up to the coarser candles.
 //!
-//! If closes differ, a sample of the finer series is shifted by all [`candidate_lags`], and the best fit is tested.
+//! If closes differ, a sample of the finer series is shifted by all [`candidate_lags`] to test the best fit.
 
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Symbol};
 use std::fmt;

@@ -1,8 +1,8 @@
 //! Cache files, which store candles in their in-memory layout and are opened without parsing.
 //!
 //! A cache file is a header followed by the candles, 48 bytes each, in native byte order. Each file is written
-//! under a temporary name and then renamed, so only the header is checked on opening. A cache is rejected if the
-//! source changed less than two seconds before the cache was written, because file system clocks are coarse.
+//! under a temporary name and then renamed, so only the header is checked on opening. A cache is rejected if
+//! the source changed less than two seconds before the cache was written, because file system clocks are coarse.
 //! Cache files can be deleted at any time.
 
 use crate::HashedSeries;

@@ -5,7 +5,7 @@ use super::folder::{SeriesFolder, WriteLock};
 use super::manifest::{EmptyHours, Manifest, Origin, Revision, Version};
 use crate::HistoryError;
 use crate::disk::create_folder;
-use crate::hash::blocks;
+use crate::hash::to_blocks;
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -57,7 +57,7 @@ impl Catalog {
         let version = version.unwrap_or_else(|| Version::new(series, 1, "as it came", Vec::new()));
         let mut appended = AppendCounts::default();
         let mut segments = version.segments;
-        for (block, incoming) in blocks(series.interval, closed) {
+        for (block, incoming) in to_blocks(series.interval, closed) {
             let place = segments.iter().position(|segment| block.range.contains(&segment.start));
             let stored =
                 place.map(|place| folder.read_segment(&segments[place])).transpose()?.unwrap_or_default();
@@ -150,7 +150,7 @@ impl Catalog {
         let series = candles.series();
         let number = manifest.versions.iter().map(|version| version.number).max().unwrap_or(0) + 1;
         let mut segments = Vec::new();
-        for (block, inside) in blocks(series.interval, candles.candles()) {
+        for (block, inside) in to_blocks(series.interval, candles.candles()) {
             segments.push(folder.write_segment(&*self.disk, &block.name, inside)?);
         }
         manifest.set_current(Version::new(series, number, note, segments));

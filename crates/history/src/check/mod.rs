@@ -28,7 +28,7 @@ pub struct CheckSettings {
     pub session: Option<MarketHours>,
     /// Dates on which no trading session begins, in the time zone of the session.
     pub holidays: Vec<NaiveDate>,
-    /// Minimum size of a spike or jump, in multiples of the usual candle range.
+    /// Minimum size of a spike or jump, as a multiple of the usual candle range.
     pub spike_ranges: f64,
     pub flat_candles: u64,
 }

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 
 const MIN_REPEATED_TIMES: usize = 5;
 
-/// Counts the distances between adjacent times. The rows may be in any order.
 fn count_distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
     let mut found = BTreeMap::new();
     let mut note = |from: &Row, to: &Row| {
@@ -40,7 +39,7 @@ pub(super) fn derive_interval(rows: &[Row]) -> Result<Interval, Problem> {
         } else {
             format!("the candle interval is not clear: the distances of the rows are {}", shown.join(", "))
         };
-        Problem::asking(seen, suggest_interval(&found))
+        Problem::with_example(seen, interval_hint(&found))
     };
     let (shortest, count) = found.first_key_value().ok_or_else(unclear)?;
     let months = Millis::DAY * 28..=Millis::DAY * 31;
@@ -66,7 +65,7 @@ pub(super) fn check_stated_interval(
     let total: u64 = found.values().sum();
     let Some((shortest, _)) = found.first_key_value() else { return Ok(()) };
     let contradicts = |what: String| {
-        Err(Problem::asking(format!("{stated_by} says {interval}, but {what}"), suggest_interval(&found)))
+        Err(Problem::with_example(format!("{stated_by} says {interval}, but {what}"), interval_hint(&found)))
     };
     if *shortest < interval.length() {
         return contradicts(format!("rows are {} apart", describe(*shortest)));
@@ -93,7 +92,8 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
     {
         let other = describe(distance);
         let seen = format!(
-            "the file holds two intervals: the rows are {interval} apart, but mostly {other} between {unit} {} and {unit} {} ({count} times)",
+            "the file holds two intervals: the rows are {interval} apart, but mostly {other} between {unit} {} and \
+             {unit} {} ({count} times)",
             place(start),
             place(start + count)
         );
@@ -119,7 +119,7 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
     Ok(())
 }
 
-fn suggest_interval(found: &BTreeMap<Millis, u64>) -> String {
+fn interval_hint(found: &BTreeMap<Millis, u64>) -> String {
     let usual = found.iter().rev().max_by_key(|(_, count)| **count).map(|(distance, _)| *distance);
     let interval = usual.and_then(|distance| {
         let interval = Interval::from_seconds(distance.get() / 1_000).ok()?;
@@ -157,7 +157,7 @@ pub(super) fn apply_bar_time(
             let row = decoded.rows.first().map_or(Millis::ZERO, |row| row.time);
             let (row, before) = (clock(row), until_close(row));
             let seen = format!("bars are stamped with close times: {row} is {before} ms before the close");
-            Err(Problem::asking(seen, "--stamped close"))
+            Err(Problem::with_example(seen, "--stamped close"))
         }
         BarTime::Open => Ok(()),
         BarTime::Close => {
@@ -220,7 +220,7 @@ fn unsupported_grid(what: &str, instead: &str, times: impl Iterator<Item = Milli
     });
     let (shorter, _) = shorter.get(fitting).unwrap_or(&("1m", Millis::MINUTE));
     Problem::File(format!(
-        "{what} cannot be stored, only {instead}. Import candles of {shorter} or less; longer candles are built from them"
+        "{what} cannot be stored, only {instead}. Import candles of {shorter} or less to build longer candles"
     ))
 }
 

@@ -323,13 +323,13 @@ type DetectLayout = fn(&str) -> Option<Layout>;
 
 /// All layouts. No first line matches two layouts.
 const LAYOUTS: [(ImportFormat, DetectLayout); 7] = [
-    (ImportFormat::Csv, native),
-    (ImportFormat::MetaTrader5, meta_trader_5),
-    (ImportFormat::Dukascopy, dukascopy),
-    (ImportFormat::Yahoo, yahoo),
-    (ImportFormat::HistData, hist_data),
-    (ImportFormat::MetaTrader4, meta_trader_4),
-    (ImportFormat::Binance, binance),
+    (ImportFormat::Csv, detect_native),
+    (ImportFormat::MetaTrader5, detect_meta_trader_5),
+    (ImportFormat::Dukascopy, detect_dukascopy),
+    (ImportFormat::Yahoo, detect_yahoo),
+    (ImportFormat::HistData, detect_hist_data),
+    (ImportFormat::MetaTrader4, detect_meta_trader_4),
+    (ImportFormat::Binance, detect_binance),
 ];
 
 const COMPACT: Pattern = Pattern("YYYYMMDD hhmmss");
@@ -352,12 +352,12 @@ const fn expected_first_line(format: ImportFormat) -> &'static str {
     }
 }
 
-fn native(first: &str) -> Option<Layout> {
+fn detect_native(first: &str) -> Option<Layout> {
     (first == CSV_HEADER).then_some(Layout::plain(b',', TimeColumn::Epoch(0), Clock::Utc))
 }
 
 /// Detects Binance klines. Newer archives have a header, and times since 2025 are in microseconds.
-fn binance(first: &str) -> Option<Layout> {
+fn detect_binance(first: &str) -> Option<Layout> {
     const COLUMNS: usize = 12;
     let layout = Layout {
         columns: COLUMNS,
@@ -376,14 +376,14 @@ fn binance(first: &str) -> Option<Layout> {
     }
 }
 
-fn hist_data(first: &str) -> Option<Layout> {
+fn detect_hist_data(first: &str) -> Option<Layout> {
     let layout = Layout::plain(b';', TimeColumn::Written(0, COMPACT), Clock::Wall);
     let is_row = first.split_once(';').is_some_and(|(time, _)| COMPACT.matches(time));
     is_row.then_some(Layout { header: Header::Absent, interval: Some(Interval::MINUTE), ..layout })
 }
 
 /// Detects Dukascopy files with GMT, local times with a UTC offset, or Unix times of download tools.
-fn dukascopy(first: &str) -> Option<Layout> {
+fn detect_dukascopy(first: &str) -> Option<Layout> {
     let (time, numbers) = first.split_once(',')?;
     let time = time.trim().to_ascii_lowercase();
     if time == "timestamp" && has_names(numbers, &["open", "high", "low", "close"]) {
@@ -402,7 +402,7 @@ fn dukascopy(first: &str) -> Option<Layout> {
 }
 
 /// Detects `MetaTrader` 4 files, whose times are broker server times in an unknown zone.
-fn meta_trader_4(first: &str) -> Option<Layout> {
+fn detect_meta_trader_4(first: &str) -> Option<Layout> {
     let (date, rest) = first.split_once(',')?;
     let (time, _) = rest.split_once(',')?;
     let is_row = DOTTED.matches(&format!("{date} {time}"));
@@ -416,7 +416,7 @@ fn meta_trader_4(first: &str) -> Option<Layout> {
 }
 
 /// Detects `MetaTrader` 5 files in server time. Daily and longer candles have no time column.
-fn meta_trader_5(first: &str) -> Option<Layout> {
+fn detect_meta_trader_5(first: &str) -> Option<Layout> {
     let names =
         ["<date>", "<time>", "<open>", "<high>", "<low>", "<close>", "<tickvol>", "<vol>", "<spread>"];
     let lower = first.to_ascii_lowercase();
@@ -437,7 +437,7 @@ fn meta_trader_5(first: &str) -> Option<Layout> {
 }
 
 /// Detects Yahoo-style tables. The adjusted close is not a traded price and is ignored.
-fn yahoo(first: &str) -> Option<Layout> {
+fn detect_yahoo(first: &str) -> Option<Layout> {
     let names: Vec<String> = first.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
     let place = |wanted: &str| names.iter().position(|name| name == wanted);
     if names.len() > MAX_COLUMNS {

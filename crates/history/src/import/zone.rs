@@ -182,7 +182,7 @@ pub(super) fn check_fixed_offset(decoded: &Decoded, zone: Zone, interval: Interv
         "{unit} {}: the hour from {wall} on occurs twice with different values, as if clocks were set back, but {zone} has no daylight saving time",
         decoded.places.row_number(index)
     );
-    Err(Problem::asking(seen, "--timezone Europe/Berlin"))
+    Err(Problem::with_example(seen, "--timezone Europe/Berlin"))
 }
 
 fn utc_times(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {

@@ -250,7 +250,7 @@ impl Scanner<'_> {
         has_skipped
     }
 
-    fn mark(&mut self, characters: &[char]) -> Option<char> {
+    fn take_char(&mut self, characters: &[char]) -> Option<char> {
         let mark = self.0.chars().next().filter(|first| characters.contains(first))?;
         self.0 = &self.0[mark.len_utf8()..];
         Some(mark)
@@ -281,10 +281,10 @@ impl Scanner<'_> {
             return new_date(year, month, day);
         }
         let (first, length) = self.digits(4)?;
-        let mark = self.mark(&MARKS).or_else(|| self.mark(&[' ']))?;
+        let mark = self.take_char(&MARKS).or_else(|| self.take_char(&[' ']))?;
         if length == 4 {
             let (month, _) = self.digits(2)?;
-            self.mark(&[mark])?;
+            self.take_char(&[mark])?;
             let (day, _) = self.digits(2)?;
             return new_date(first, month, day);
         }
@@ -292,12 +292,12 @@ impl Scanner<'_> {
             return None;
         }
         if let Some(month) = self.month() {
-            self.mark(&[mark])?;
+            self.take_char(&[mark])?;
             let year = self.exact_digits(4)?;
             return new_date(year, month, first);
         }
         let (second, _) = self.digits(2)?;
-        self.mark(&[mark])?;
+        self.take_char(&[mark])?;
         let year = i32::try_from(self.exact_digits(4)?).ok()?;
         let either = Date::Either(first, second, year);
         let is_day = |order| either.with_order(order).is_some();
@@ -313,13 +313,13 @@ impl Scanner<'_> {
             (hour, minute, if all == 6 { self.exact_digits(2)? } else { 0 })
         } else {
             let (hour, _) = self.digits(2)?;
-            self.mark(&[':'])?;
+            self.take_char(&[':'])?;
             let minute = self.exact_digits(2)?;
-            let second = if self.mark(&[':']).is_some() { self.exact_digits(2)? } else { 0 };
+            let second = if self.take_char(&[':']).is_some() { self.exact_digits(2)? } else { 0 };
             (hour, minute, second)
         };
         let mut thousandths = 0;
-        if self.mark(&['.', ',']).is_some() {
+        if self.take_char(&['.', ',']).is_some() {
             let (number, count) = self.digits(9)?;
             let nanoseconds = u64::from(number) * 10_u64.pow(u32::try_from(9 - count).ok()?);
             if nanoseconds % 1_000_000 != 0 {
@@ -362,9 +362,9 @@ impl Scanner<'_> {
                 return Some(Some(Millis::ZERO));
             }
         }
-        let sign = if self.mark(&['+', '-'])? == '+' { 1 } else { -1 };
+        let sign = if self.take_char(&['+', '-'])? == '+' { 1 } else { -1 };
         let hours = self.exact_digits(2)?;
-        let colon = self.mark(&[':']).is_some();
+        let colon = self.take_char(&[':']).is_some();
         let minutes = if self.0.is_empty() && !colon { 0 } else { self.exact_digits(2)? };
         let is_offset = self.0.is_empty() && hours <= 14 && minutes < 60;
         let distance = Millis::HOUR * i64::from(hours) + Millis::MINUTE * i64::from(minutes);
