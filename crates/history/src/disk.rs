@@ -26,7 +26,7 @@ pub(crate) trait Disk: Send + Sync {
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        // Other systems cannot open a folder, so it is not synced.
+        // Other systems cannot open folders, so folders are not synced.
         if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     }
 

@@ -112,7 +112,7 @@ const SUPPORTED_YEARS: Range<i32> = -9_999..10_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) range: Range<Millis>,
-    /// Name such as `2026-01-05`, `2026-01` or `2026`.
+    /// Block name such as `2026-01-05`, `2026-01` or `2026`.
     pub(crate) name: String,
 }
 
@@ -138,7 +138,6 @@ impl Block {
         Some(Self { range: midnight(start)..midnight(next), name: name.to_string() })
     }
 
-    /// Returns the block for all times before or after the supported years.
     fn outside_calendar(time: Millis) -> Self {
         let edge = |year| new_year(year).map_or(Millis::ZERO, midnight);
         if time < Millis::ZERO {

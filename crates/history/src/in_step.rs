@@ -39,7 +39,7 @@ pub struct SeriesMismatch {
 pub enum MismatchKind {
     /// The finer series matches after a shift by this lag. A late series has a positive lag.
     Shifted(Millis),
-    /// The series are in step, but the prices (such as bid and mid) differ by this average.
+    /// The series are in step, but the prices differ by this amount on average, such as bid and mid.
     OtherPrices(f64),
     Unrelated(f64),
 }

@@ -50,7 +50,7 @@ pub(crate) fn write(disk: &dyn Disk, path: &Path, series: &HashedSeries, key: Ca
     replace(disk, path, &[header.as_bytes(), bytemuck::cast_slice(candles.candles())])
 }
 
-/// Format version of cache files. Increment it with every change of the format.
+/// Format version of cache files, to be incremented with every change of the format.
 const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"cwcandle";
 /// Byte order marker. Machines with another byte order read another value.

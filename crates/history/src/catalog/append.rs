@@ -159,7 +159,7 @@ impl Catalog {
         Ok(number)
     }
 
-    /// Returns the candles that arrived for times with another stored candle, sorted by time.
+    /// Returns the candles that differ from an earlier candle of the same time, sorted by time.
     pub fn revisions(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
         self.read_consistently(series, SeriesFolder::revisions).map(Option::unwrap_or_default)
     }

@@ -7,7 +7,7 @@ use candlewick_sdk::{CandleSeries, Interval, Millis};
 use chrono::{DateTime, NaiveDate};
 use std::ops::Range;
 
-/// Divisor for the open share of an expected candle: at least 1/4, such as 6.5 h of a daily candle.
+/// A candle is expected if the market is open for at least 1/4 of the interval, such as 6.5 h of a day.
 const MIN_OPEN_DIVISOR: i64 = 4;
 /// Minimum length of a gap that can be a holiday.
 const MIN_HOLIDAY_GAP: Millis = Millis::new(3 * Millis::HOUR.get());

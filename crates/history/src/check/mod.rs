@@ -24,7 +24,7 @@ pub use session::{MarketHours, ParseMarketHoursError, WeeklyHours};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckSettings {
-    /// Market hours; `None` to derive them from the symbol.
+    /// Market hours, or `None` to derive the hours from the symbol.
     pub session: Option<MarketHours>,
     /// Dates on which no trading session begins, in the time zone of the session.
     pub holidays: Vec<NaiveDate>,
@@ -411,7 +411,7 @@ impl Checked {
     pub fn check_again(&self, fixed: &Fixed, also: &[FindingKind]) -> Option<Checked> {
         let revisions = if also.contains(&FindingKind::Revised) { &[] } else { self.revisions.as_slice() };
         let mut again = check_series(fixed.candles.as_ref()?, revisions, &self.settings);
-        // A repair of one series cannot align it with another.
+        // A repair of one series cannot align two series.
         let out_of_step =
             self.findings.list().iter().filter(|finding| finding.kind == FindingKind::OutOfStep);
         out_of_step.for_each(|finding| again.findings.add(finding.clone()));

@@ -91,7 +91,7 @@ fn activity(asset_type: AssetType, minute: Millis) -> f64 {
 
 struct Dice(ChaCha8Rng);
 
-/// Key derivation context. Changing it changes every published hash of generated candles.
+/// Key derivation context. Any change alters all published hashes of generated candles.
 const CONTEXT: &str = "candlewick 2026-01 synthetic candles";
 
 impl Dice {

@@ -16,7 +16,7 @@ pub struct GenerateSettings {
     /// Open time of the first candle, aligned to whole minutes and to the interval.
     pub start: Millis,
     pub days: u32,
-    /// Number of final days to return; `None` for all days.
+    /// Number of final days to return, or `None` for all days.
     pub last_days: Option<u32>,
     pub seed: u64,
     /// Tick size, such as 0.01, with at most eight decimals.

@@ -64,7 +64,7 @@ impl ImportFormat {
         let known = std::str::from_utf8(first).ok().and_then(|first| match text::detect_line_format(first) {
             // No other format has a preamble.
             Some(_) if preamble > 0 => Some(Self::Table),
-            // The column names match a known format, but it cannot parse the times.
+            // The column names match a known format, but the times do not.
             Some(format) if second.is_some_and(|second| is_generic_table(format, first, second)) => {
                 Some(Self::Table)
             }

@@ -99,7 +99,7 @@ impl CandleTable {
             inner.extend(entry);
             Self::from_content(path, entry, reader, settings)
         };
-        let read = open(settings.entry.as_deref(), settings.most_bytes, &mut read_content);
+        let read = open(settings.entry.as_deref(), settings.max_bytes, &mut read_content);
         read.map_err(|problem| problem.in_file(&inner))
     }
 
@@ -357,7 +357,7 @@ pub struct ImportSettings {
     pub stamped: BarTime,
     pub table: TableSettings,
     pub entry: Option<String>,
-    pub most_bytes: u64,
+    pub max_bytes: u64,
 }
 
 impl ImportSettings {
@@ -377,7 +377,7 @@ impl Default for ImportSettings {
             stamped: BarTime::Open,
             table: TableSettings::default(),
             entry: None,
-            most_bytes: Self::MAX_BYTES,
+            max_bytes: Self::MAX_BYTES,
         }
     }
 }

@@ -24,21 +24,21 @@ pub(super) type ReadContent<'a, T> = &'a mut dyn FnMut(Option<&str>, &mut dyn Bu
 pub(super) fn unpack<T>(
     path: &Path,
     entry: Option<&str>,
-    most_bytes: u64,
+    max_bytes: u64,
     progress: &mut dyn FnMut(Progress),
     read_content: ReadContent<'_, T>,
 ) -> Result<T, Problem> {
     let file = File::open(path)?;
     let total_bytes = file.metadata()?.len();
     let packed = BufReader::with_capacity(BUFFER_BYTES, file);
-    unpack_from(packed, total_bytes, entry, most_bytes, progress, read_content)
+    unpack_from(packed, total_bytes, entry, max_bytes, progress, read_content)
 }
 
 pub(super) fn unpack_from<T>(
     mut packed: impl BufRead + Seek,
     total_bytes: u64,
     entry: Option<&str>,
-    most_bytes: u64,
+    max_bytes: u64,
     progress: &mut dyn FnMut(Progress),
     read_content: ReadContent<'_, T>,
 ) -> Result<T, Problem> {
@@ -48,12 +48,12 @@ pub(super) fn unpack_from<T>(
         return Err(Problem::File("this is not a zip archive: omit --entry".to_owned()));
     }
     if is_zip {
-        return open_archive(packed, entry, most_bytes, progress, read_content);
+        return open_archive(packed, entry, max_bytes, progress, read_content);
     }
     let watched = ProgressReader { inner: packed, state: Progress { read_bytes: 0, total_bytes }, progress };
     if is_gzip {
         let unpacked = MultiGzDecoder::new(BufReader::with_capacity(BUFFER_BYTES, watched));
-        return read_content(None, &mut limit_size(unpacked, SizeLimit::new(total_bytes, most_bytes)));
+        return read_content(None, &mut limit_size(unpacked, SizeLimit::new(total_bytes, max_bytes)));
     }
     read_content(None, &mut BufReader::with_capacity(BUFFER_BYTES, watched))
 }
@@ -61,14 +61,14 @@ pub(super) fn unpack_from<T>(
 fn open_archive<T>(
     packed: impl Read + Seek,
     entry: Option<&str>,
-    most_bytes: u64,
+    max_bytes: u64,
     progress: &mut dyn FnMut(Progress),
     read_content: ReadContent<'_, T>,
 ) -> Result<T, Problem> {
     let mut archive = ZipArchive::new(packed).map_err(|error| zip_problem(&error))?;
     let name = choose_entry(&archive, entry)?;
     let file = archive.by_name(&name).map_err(|error| zip_problem(&error))?;
-    let (total_bytes, bound) = (file.size(), SizeLimit::new(file.compressed_size(), most_bytes));
+    let (total_bytes, bound) = (file.size(), SizeLimit::new(file.compressed_size(), max_bytes));
     let watched: ProgressReader<'_, ZipFile<'_, _>> =
         ProgressReader { inner: file, state: Progress { read_bytes: 0, total_bytes }, progress };
     read_content(Some(&name), &mut limit_size(watched, bound))
@@ -128,9 +128,9 @@ enum SizeLimit {
 }
 
 impl SizeLimit {
-    fn new(packed_bytes: u64, most_bytes: u64) -> Self {
+    fn new(packed_bytes: u64, max_bytes: u64) -> Self {
         let by_ratio = packed_bytes.saturating_mul(MAX_RATIO).max(MAX_UNCHECKED_BYTES);
-        if by_ratio < most_bytes { Self::Ratio(by_ratio) } else { Self::Size(most_bytes) }
+        if by_ratio < max_bytes { Self::Ratio(by_ratio) } else { Self::Size(max_bytes) }
     }
 
     const fn bytes(self) -> u64 {
