@@ -9,7 +9,6 @@ use std::ops::Range;
 
 /// A candle is expected if the market is open for at least 1/4 of the interval, such as 6.5 h of a day.
 const MIN_OPEN_DIVISOR: i64 = 4;
-/// Minimum length of a gap that can be a holiday.
 const MIN_HOLIDAY_GAP: Millis = Millis::new(3 * Millis::HOUR.get());
 /// Maximum length of a holiday gap in days, including adjacent weekends.
 const MAX_HOLIDAY_DAYS: i64 = 5;

@@ -11,7 +11,6 @@ const TIE_SHARE: f64 = 0.045;
 const WEEKEND_GAP_DEVIATION: f64 = 20.0;
 /// Standard deviation of wick lengths, in standard deviations of a price step.
 const WICK_DEVIATION: f64 = 0.4;
-/// Maximum ratio of any price to the first price.
 const MAX_PRICE_RATIO: i64 = 8;
 
 pub(super) struct Walk {
