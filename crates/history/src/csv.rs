@@ -18,12 +18,12 @@ pub struct Progress {
 pub fn no_progress(_: Progress) {}
 
 const COLUMNS: usize = 6;
-/// Minimum growth of capacity. It grows by an eighth, because doubling would waste up to half of it.
-const FEWEST_MORE: usize = 4096;
+/// Minimum growth of the candle buffer, which grows by an eighth to waste less memory than doubling.
+const MIN_EXTRA_CAPACITY: usize = 4096;
 const BUFFER_BYTES: usize = 256 * 1024;
-/// Maximum length of a line. Five numbers of up to 330 digits and a time fit.
-const LONGEST_LINE_BYTES: u64 = 4096;
-/// Plausible times, from March 1973 to the year 5138. Other numbers are not milliseconds.
+/// Maximum line length, enough for a time and five numbers of up to 330 digits.
+const MAX_LINE_BYTES: u64 = 4096;
+/// Plausible times in milliseconds, from March 1973 to the year 5138.
 const PLAUSIBLE_MS: std::ops::Range<i64> = 100_000_000_000..100_000_000_000_000;
 
 pub fn read_csv_file(
@@ -34,16 +34,16 @@ pub fn read_csv_file(
     let failed = HistoryError::io(path, "open");
     let file = File::open(path).map_err(&failed)?;
     let total_bytes = file.metadata().map_err(&failed)?.len();
-    let watched = ProgressReader { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
+    let watched = ProgressReader { inner: file, state: Progress { read_bytes: 0, total_bytes }, progress };
     read_csv(BufReader::with_capacity(BUFFER_BYTES, watched), path, series)
 }
 
-/// Reads a [`CSV_HEADER`] and candles in ascending time order. `path` is only used in errors.
+/// Reads [`CSV_HEADER`] and candles in ascending time order. `path` is only used in error messages.
 pub fn read_csv(reader: impl BufRead, path: &Path, series: Series) -> Result<CandleSeries, HistoryError> {
     let mut candles: Vec<Candle> = Vec::new();
     let mut lines = Lines::new(reader);
     let mut header_seen = false;
-    while let Some((number, content)) = lines.next().map_err(|error| error.at(path))? {
+    while let Some((number, content)) = lines.next().map_err(|error| error.in_file(path))? {
         let fix_line = |problem| HistoryError::InvalidLine { path: path.to_owned(), line: number, problem };
         if !header_seen {
             check_header(content).map_err(fix_line)?;
@@ -55,7 +55,7 @@ pub fn read_csv(reader: impl BufRead, path: &Path, series: Series) -> Result<Can
             check_order(previous.time(), candle.time()).map_err(fix_line)?;
         }
         if candles.len() == candles.capacity() {
-            candles.reserve_exact((candles.len() / 8).max(FEWEST_MORE));
+            candles.reserve_exact((candles.len() / 8).max(MIN_EXTRA_CAPACITY));
         }
         candles.push(candle);
     }
@@ -67,7 +67,7 @@ pub fn read_csv(reader: impl BufRead, path: &Path, series: Series) -> Result<Can
         return Err(add_candles("the file is empty; it needs the header and at least one candle"));
     }
     CandleSeries::new(series, candles)
-        .map_err(|error| add_candles(&format!("{error} after the header; add at least one")))
+        .map_err(|error| add_candles(&format!("{error} after the header; add at least one candle")))
 }
 
 /// Splits text into non-blank lines without line terminators, each with its 1-based number.
@@ -92,12 +92,12 @@ impl<R: BufRead> Lines<R> {
         loop {
             self.number += 1;
             self.buffer.clear();
-            let bounded = &mut self.reader.by_ref().take(LONGEST_LINE_BYTES);
+            let bounded = &mut self.reader.by_ref().take(MAX_LINE_BYTES);
             let length = bounded.read_until(b'\n', &mut self.buffer).map_err(LineError::Io)?;
             if length == 0 {
                 return Ok(None);
             }
-            if length as u64 == LONGEST_LINE_BYTES && !self.buffer.ends_with(b"\n") {
+            if length as u64 == MAX_LINE_BYTES && !self.buffer.ends_with(b"\n") {
                 return Err(LineError::TooLong { line: self.number });
             }
             if !trim_line_end(&self.buffer, self.number).is_empty() {
@@ -110,10 +110,10 @@ impl<R: BufRead> Lines<R> {
 
 impl LineError {
     pub(crate) fn too_long() -> String {
-        format!("longer than {LONGEST_LINE_BYTES} bytes; is this a candle file?")
+        format!("the line is longer than {MAX_LINE_BYTES} bytes; is this a candle file?")
     }
 
-    fn at(self, path: &Path) -> HistoryError {
+    fn in_file(self, path: &Path) -> HistoryError {
         match self {
             Self::Io(error) => HistoryError::io(path, "read")(error),
             Self::TooLong { line } => {
@@ -159,12 +159,12 @@ fn parse_candle(content: &[u8], interval: Interval) -> Result<Candle, String> {
     let mut columns = text.split(',');
     let mut cells = [""; COLUMNS];
     for (index, cell) in cells.iter_mut().enumerate() {
-        let Some(column) = columns.next() else { return Err(wrong_columns(index)) };
+        let Some(column) = columns.next() else { return Err(column_count_problem(index)) };
         *cell = column;
     }
     let surplus = columns.count();
     if surplus > 0 {
-        return Err(wrong_columns(COLUMNS + surplus));
+        return Err(column_count_problem(COLUMNS + surplus));
     }
     let [time, open, high, low, close, volume] = cells;
     let time = Millis::new(parse_whole(time, "milliseconds")?);
@@ -184,7 +184,7 @@ fn parse_candle(content: &[u8], interval: Interval) -> Result<Candle, String> {
     })
 }
 
-fn wrong_columns(found: usize) -> String {
+fn column_count_problem(found: usize) -> String {
     format!("{found} columns instead of {COLUMNS} ({CSV_HEADER}); is the line cut off?")
 }
 
@@ -210,12 +210,12 @@ fn alignment_advice(time: Millis, interval: Interval) -> String {
     let fitting = usual.iter().filter_map(|text| text.parse::<Interval>().ok());
     let fitting = fitting.filter(|shorter| *shorter < interval).find(|i| time.is_aligned_to(i.length()));
     match fitting {
-        Some(shorter) => format!("it is aligned to {shorter}; is that the file's interval?"),
+        Some(shorter) => format!("the time is aligned to {shorter}; is that the file's interval?"),
         None => format!("candles of {interval} open at multiples of {interval} since 1970, in UTC"),
     }
 }
 
-/// Returns the start of untrusted input, escaped for messages.
+/// Returns the first characters of untrusted input, escaped for use in messages.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
     const MAX_EXCERPT_BYTES: usize = 60;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * MAX_EXCERPT_BYTES)]);
@@ -223,23 +223,22 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
     if text.chars().nth(MAX_EXCERPT_BYTES).is_some() { shown + "..." } else { shown }
 }
 
-/// A reader that reports its progress.
 pub(crate) struct ProgressReader<'a, R> {
     pub(crate) inner: R,
-    pub(crate) at: Progress,
+    pub(crate) state: Progress,
     pub(crate) progress: &'a mut dyn FnMut(Progress),
 }
 
 impl<R: Read> Read for ProgressReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.inner.read(buffer)?;
-        self.at.read_bytes += length as u64;
-        (self.progress)(self.at);
+        self.state.read_bytes += length as u64;
+        (self.progress)(self.state);
         Ok(length)
     }
 }
 
-/// Writes the header and one line per candle. Numbers have the shortest form that round-trips.
+/// Writes the header and one line per candle. Numbers are written in the shortest exact form.
 pub fn write_csv(series: &CandleSeries, mut writer: impl Write) -> io::Result<()> {
     writeln!(writer, "{CSV_HEADER}")?;
     for candle in series.candles() {
@@ -310,12 +309,12 @@ mod tests {
             ("\r\n", ": the file is empty"),
             ("60000,1,1,1,1,0\n", ", line 1: the header is missing; write \"time,open,high,"),
             ("Date,Open\n60000,1,1,1,1,0\n", ", line 1: the header is \"Date,Open\", not \"time,"),
-            (&endless, ", line 1: longer than 4096 bytes"),
+            (&endless, ", line 1: the line is longer than 4096 bytes"),
         ] {
             check(content, "1m", expected);
         }
         for (time, interval, advice) in [
-            ("1515560100000", "1h", "it is aligned to 5m"),
+            ("1515560100000", "1h", "the time is aligned to 5m"),
             ("1640991660123", "1m", "candles of 1m open at multiples of 1m since 1970, in UTC"),
             ("1640991665", "1m", "times are milliseconds since 1970"),
         ] {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// File operations, replaced in tests.
+/// File operations that tests can replace.
 pub(crate) trait Disk: Send + Sync {
     fn create(&self, path: &Path) -> io::Result<File> {
         File::create(path)
@@ -26,7 +26,7 @@ pub(crate) trait Disk: Send + Sync {
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        // Other systems cannot open a folder, so it is not synced.
+        // Other systems cannot open folders, so folders are not synced.
         if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     }
 
@@ -46,7 +46,7 @@ pub(crate) fn replace(disk: &dyn Disk, path: &Path, parts: &[&[u8]]) -> io::Resu
     replace_by(disk, path, &mut |file| parts.iter().try_for_each(|part| disk.write(file, part)))
 }
 
-/// Writes a file atomically and follows links. Special files such as pipes are written directly.
+/// Writes a file atomically and follows symbolic links. Special files, such as pipes, are written directly.
 pub fn write_whole_file<T>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<&mut File>) -> io::Result<T>,
@@ -84,7 +84,7 @@ pub(crate) fn replace_by(
     path: &Path,
     write: &mut dyn FnMut(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let partial = Partial::new(path);
+    let partial = PartialFile::new(path);
     let written = (|| {
         let mut file = disk.create(&partial.path)?;
         write(&mut file)?;
@@ -98,7 +98,7 @@ pub(crate) fn replace_by(
     disk.sync_folder(parent_folder(path))
 }
 
-/// Partial files of all threads. An interrupted program removes them.
+/// Partial files of all threads, to be removed when the program is interrupted.
 static PARTIAL_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Removes all partial files. Call this only before exiting, because writes in progress fail.
@@ -117,11 +117,11 @@ fn partial_files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     PARTIAL_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Partial {
+struct PartialFile {
     path: PathBuf,
 }
 
-impl Partial {
+impl PartialFile {
     fn new(path: &Path) -> Self {
         let path = partial_name(path);
         partial_files().insert(path.clone());
@@ -129,18 +129,18 @@ impl Partial {
     }
 }
 
-impl Drop for Partial {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         partial_files().remove(&self.path);
     }
 }
 
-pub(crate) fn make_folder(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
+pub(crate) fn create_folder(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
     let parent = parent_folder(folder);
-    make_folder(disk, parent)?;
+    create_folder(disk, parent)?;
     match fs::create_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         // Another process may have just created the folder.
@@ -152,7 +152,7 @@ pub(crate) fn parent_folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns a unique path in the same folder, because concurrent writes must not share a file.
+/// Returns a unique path in the folder of `path`, because concurrent writes must not share a file.
 fn partial_name(path: &Path) -> PathBuf {
     static WRITES: AtomicU64 = AtomicU64::new(0);
     let write = WRITES.fetch_add(1, Ordering::Relaxed);

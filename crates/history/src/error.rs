@@ -52,9 +52,8 @@ pub struct ParseChoiceError {
     names: String,
 }
 
-/// Returns the values of a table of named choices.
 #[cfg(feature = "import")]
-pub(crate) const fn choices<T: Copy, U, const N: usize>(rows: &[(T, U); N]) -> [T; N] {
+pub(crate) const fn choice_values<T: Copy, U, const N: usize>(rows: &[(T, U); N]) -> [T; N] {
     let mut all = [rows[0].0; N];
     let mut index = 0;
     while index < N {

@@ -25,8 +25,8 @@ pub fn gaps(series: &CandleSeries) -> Vec<Gap> {
         .collect()
 }
 
-const MIN_RUN: usize = 8;
-const MAX_EXPECTED: f64 = 1e-6;
+const MIN_RUN_LENGTH: usize = 8;
+const MAX_CHANCE_RUNS: f64 = 1e-6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SecondInterval {
@@ -35,10 +35,10 @@ pub(crate) struct SecondInterval {
     pub(crate) start: usize,
 }
 
-/// Finds the first run of longer distances between times that missing candles cannot explain.
+/// Finds the first run of longer distances that missing candles cannot explain.
 ///
-/// A run of `n` multiples of `d` counts as chance if `N * q^n > 1e-6`. `N` is the number of distances,
-/// `q = (k + 1) / (m + 1)`: of the `m` distances within `5 n` before and after the run, `k` are multiples.
+/// A run of `n` multiples of `d` counts as chance if `N * q^n > 1e-6` with `q = (k + 1) / (m + 1)`. There are
+/// `N` distances in total and `m` within `5 n` before and after the run. `k` of the `m` are multiples of `d`.
 pub(crate) fn find_second_interval(
     len: usize,
     time: impl Fn(usize) -> Millis,
@@ -60,7 +60,7 @@ pub(crate) fn find_second_interval(
             start + 1
         };
         let count = end - start;
-        if count >= MIN_RUN && !is_chance(start..end, total, is_multiple) {
+        if count >= MIN_RUN_LENGTH && !is_explained_by_chance(start..end, total, is_multiple) {
             let mut distances: Vec<Millis> = (start..end).map(distance).collect();
             distances.sort_unstable();
             return Some(SecondInterval { distance: distances[count / 2], count, start });
@@ -70,7 +70,7 @@ pub(crate) fn find_second_interval(
     None
 }
 
-fn is_chance(run: Range<usize>, total: usize, is_multiple: impl Fn(usize) -> bool) -> bool {
+fn is_explained_by_chance(run: Range<usize>, total: usize, is_multiple: impl Fn(usize) -> bool) -> bool {
     let (before, after) = (run.start.saturating_sub(5 * run.len()), total.min(run.end + 5 * run.len()));
     let around = (before..run.start).chain(run.end..after);
     let (multiples, all) = around
@@ -78,7 +78,7 @@ fn is_chance(run: Range<usize>, total: usize, is_multiple: impl Fn(usize) -> boo
     // If there are no surrounding distances, the run is the whole file.
     let share = if all == 0 { 1.0 } else { f64::from(multiples + 1) / f64::from(all + 1) };
     let exponent = i32::try_from(run.len()).unwrap_or(i32::MAX);
-    total as f64 * share.powi(exponent) > MAX_EXPECTED
+    total as f64 * share.powi(exponent) > MAX_CHANCE_RUNS
 }
 
 #[cfg(test)]

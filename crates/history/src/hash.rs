@@ -5,7 +5,7 @@ use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Series};
 use chrono::{DateTime, Datelike, Months, NaiveDate, NaiveTime};
 use std::ops::Range;
 
-/// Candles per hash update. blake3 is faster on large inputs (`performance: bytes`).
+/// Number of candles per hash update. blake3 is faster on large inputs (`performance: bytes`).
 const CHUNK_CANDLES: usize = 4096;
 const CANDLE_BYTES: usize = 48;
 
@@ -43,7 +43,7 @@ impl HashedSeries {
 /// each calendar block in order. The input of a block's hash is the open time and the numbers of each candle,
 /// all as 64-bit little-endian.
 pub fn series_hash(candles: &CandleSeries) -> Hash {
-    let blocks = blocks(candles.interval(), candles.candles());
+    let blocks = to_blocks(candles.interval(), candles.candles());
     let parts = blocks.map(|(_, inside)| (inside.len() as u64, block_hash(inside)));
     hash_blocks(candles.series(), &parts.collect::<Vec<_>>())
 }
@@ -106,14 +106,13 @@ fn encode_candle(candle: &Candle) -> [u8; CANDLE_BYTES] {
     record
 }
 
-const YEARS: Range<i32> = -9_999..10_000;
+const SUPPORTED_YEARS: Range<i32> = -9_999..10_000;
 
-/// A UTC day for candles below one minute, a month below one hour, else a year.
+/// Calendar block: a UTC day for candles below one minute, a month below one hour, else a year.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// Range of open times.
     pub(crate) range: Range<Millis>,
-    /// Name such as `2026-01-05`, `2026-01` or `2026`.
+    /// Block name such as `2026-01-05`, `2026-01` or `2026`.
     pub(crate) name: String,
 }
 
@@ -121,11 +120,11 @@ impl Block {
     fn containing(interval: Interval, time: Millis) -> Self {
         let date = DateTime::from_timestamp_millis(time.get()).map(|time| time.date_naive());
         let of_date = date.and_then(|date| Self::from_date(interval, date));
-        of_date.unwrap_or_else(|| Self::outside_the_calendar(time))
+        of_date.unwrap_or_else(|| Self::outside_calendar(time))
     }
 
     fn from_date(interval: Interval, date: NaiveDate) -> Option<Self> {
-        if !YEARS.contains(&date.year()) {
+        if !SUPPORTED_YEARS.contains(&date.year()) {
             return None;
         }
         let (start, next, name) = if interval < Interval::MINUTE {
@@ -139,13 +138,12 @@ impl Block {
         Some(Self { range: midnight(start)..midnight(next), name: name.to_string() })
     }
 
-    /// Returns the block of all times before or after the supported years.
-    fn outside_the_calendar(time: Millis) -> Self {
+    fn outside_calendar(time: Millis) -> Self {
         let edge = |year| new_year(year).map_or(Millis::ZERO, midnight);
         if time < Millis::ZERO {
-            Self { range: Millis::new(i64::MIN)..edge(YEARS.start), name: "before".to_owned() }
+            Self { range: Millis::new(i64::MIN)..edge(SUPPORTED_YEARS.start), name: "before".to_owned() }
         } else {
-            Self { range: edge(YEARS.end)..Millis::MAX, name: "after".to_owned() }
+            Self { range: edge(SUPPORTED_YEARS.end)..Millis::MAX, name: "after".to_owned() }
         }
     }
 }
@@ -158,7 +156,7 @@ fn midnight(date: NaiveDate) -> Millis {
     Millis::new(date.and_time(NaiveTime::MIN).and_utc().timestamp_millis())
 }
 
-pub(crate) fn blocks(interval: Interval, candles: &[Candle]) -> impl Iterator<Item = (Block, &[Candle])> {
+pub(crate) fn to_blocks(interval: Interval, candles: &[Candle]) -> impl Iterator<Item = (Block, &[Candle])> {
     let mut rest = candles;
     std::iter::from_fn(move || {
         let block = Block::containing(interval, rest.first()?.time());

@@ -1,29 +1,28 @@
-//! Comparison of two series of a symbol. The finer candles must add up to the coarser ones.
+//! Comparison of two series of a symbol. The finer candles must add up to the coarser candles.
 //!
-//! If closes differ, a sample of the finer series is shifted by every possible [`lag`](lags), and the best fit
-//! is tested.
+//! If closes differ, a sample of the finer series is shifted by all [`candidate_lags`] to test the best fit.
 
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Symbol};
 use std::fmt;
 use std::ops::Range;
 
 const MAX_STRETCHES: usize = 128;
-const STRETCH: usize = 64;
+const STRETCH_CANDLES: usize = 64;
 const MIN_CLOSES: usize = 30;
 const TOLERATED_SHARE: f64 = 0.02;
-const STRETCH_SHARE: f64 = 0.25;
-const SAME_PRICE: f64 = 1e-9;
-const MAX_SEARCHED: usize = 512;
-/// Maximum lag, in finer candles, up to which every lag is tried.
+const BROKEN_STRETCH_SHARE: f64 = 0.25;
+const PRICE_TOLERANCE: f64 = 1e-9;
+const MAX_SEARCHED_CLOSES: usize = 512;
+/// Maximum number of short lags to try, in steps of one finer candle.
 const MAX_NEAR_LAGS: i64 = 1_200;
-/// Step of longer lags up to [`MAX_CLOCK_LAG`], which come from time zones.
+/// Step between longer lags up to [`MAX_CLOCK_LAG`]. Longer lags come from time zones.
 const CLOCK_LAG_STEP: Millis = Millis::new(15 * Millis::MINUTE.get());
 const MAX_CLOCK_LAG: Millis = Millis::new(26 * Millis::HOUR.get());
-/// A lag fits if the deviation is below this share of the unshifted one, with statistical significance.
-const LAG_FITS: f64 = 0.9;
-const LAG_STANDARD_ERRORS: f64 = 5.0;
-/// Differences up to this share of a usual move of the coarser candles are negligible.
-const NEGLIGIBLE: f64 = 0.02;
+/// Maximum deviation at a fitting lag, as a share of the deviation without a lag.
+const MAX_LAG_DEVIATION: f64 = 0.9;
+const MIN_LAG_STANDARD_ERRORS: f64 = 5.0;
+/// Maximum negligible difference, as a share of a usual move of the coarser candles.
+const NEGLIGIBLE_MOVE_SHARE: f64 = 0.02;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesMismatch {
@@ -38,9 +37,9 @@ pub struct SeriesMismatch {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MismatchKind {
-    /// The finer series matches if shifted by this lag, which is positive if the series is late.
+    /// The finer series matches after a shift by this lag. A late series has a positive lag.
     Shifted(Millis),
-    /// Both series are in step, but their prices differ by this on average, such as bid and mid.
+    /// The series are in step, but the prices differ by this amount on average, such as bid and mid.
     OtherPrices(f64),
     Unrelated(f64),
 }
@@ -53,7 +52,7 @@ struct CommonClose {
     usual_move: Option<f64>,
 }
 
-struct Closes<'a> {
+struct CloseLookup<'a> {
     candles: &'a [Candle],
     interval: Millis,
     last: usize,
@@ -65,7 +64,7 @@ impl SeriesMismatch {
     }
 }
 
-/// Compares all pairs of series of a symbol. Pairs with fewer than 30 common closes count as in step.
+/// Compares all pairs of series of the same symbol. Pairs with fewer than 30 common closes are skipped.
 pub fn series_mismatches(all: &[&CandleSeries]) -> Vec<SeriesMismatch> {
     let finer_than = |coarse: &CandleSeries, fine: &CandleSeries| {
         fine.symbol() == coarse.symbol() && fine.interval() < coarse.interval()
@@ -83,7 +82,7 @@ fn find_mismatch(fine: &CandleSeries, coarse: &CandleSeries) -> Option<SeriesMis
     if all.len() < MIN_CLOSES {
         return None;
     }
-    let broken = stretches.into_iter().filter(|stretch| differing_share(stretch) > STRETCH_SHARE);
+    let broken = stretches.into_iter().filter(|stretch| differing_share(stretch) > BROKEN_STRETCH_SHARE);
     let broken: Vec<CommonClose> = broken.flatten().collect();
     let is_rare = differing_share(&all) <= TOLERATED_SHARE;
     let suspects = match broken.len() {
@@ -120,7 +119,7 @@ fn classify_mismatch(
     let size = mean(differences());
     let usual_move = mean(suspects.iter().filter_map(|close| close.usual_move));
     if within_tick as f64 >= suspects.len() as f64 * (1.0 - TOLERATED_SHARE)
-        || size <= usual_move * NEGLIGIBLE
+        || size <= usual_move * NEGLIGIBLE_MOVE_SHARE
     {
         return None;
     }
@@ -133,11 +132,11 @@ fn common_closes(fine: &CandleSeries, coarse: &CandleSeries) -> Vec<Vec<CommonCl
     let from = candles.partition_point(|candle| candle.time() + length <= fine.start());
     let until = candles.partition_point(|candle| candle.time() + length <= fine.end());
     let count = until.saturating_sub(from);
-    let stretches = count.div_ceil(STRETCH).min(MAX_STRETCHES);
-    let mut closes = Closes::new(fine);
+    let stretches = count.div_ceil(STRETCH_CANDLES).min(MAX_STRETCHES);
+    let mut closes = CloseLookup::new(fine);
     let mut stretch_from = |index: usize| -> Vec<CommonClose> {
         let begin = from + index * count / stretches;
-        let end = (begin + STRETCH).min(from + (index + 1) * count / stretches);
+        let end = (begin + STRETCH_CANDLES).min(from + (index + 1) * count / stretches);
         let common = (begin..end).filter_map(|place| {
             let (moment, coarse) = (candles[place].time() + length, candles[place].close());
             let before = place.checked_sub(1).map(|before| candles[before].close());
@@ -150,11 +149,11 @@ fn common_closes(fine: &CandleSeries, coarse: &CandleSeries) -> Vec<Vec<CommonCl
 }
 
 fn best_lag(suspects: &[CommonClose], fine: &CandleSeries, coarse: Interval) -> Option<Millis> {
-    let step = suspects.len().div_ceil(MAX_SEARCHED);
+    let step = suspects.len().div_ceil(MAX_SEARCHED_CLOSES);
     let searched: Vec<CommonClose> = suspects.iter().copied().step_by(step).collect();
-    let mut closes = Closes::new(fine);
+    let mut closes = CloseLookup::new(fine);
     let mut best: Option<(f64, Millis)> = None;
-    for lag in lags(fine.interval().length(), coarse.length()) {
+    for lag in candidate_lags(fine.interval().length(), coarse.length()) {
         let difference = |close: &CommonClose| Some(closes.at(close.moment + lag)? - close.coarse);
         let differences: Vec<f64> = searched.iter().filter_map(difference).collect();
         if differences.len() * 2 < searched.len() {
@@ -165,10 +164,10 @@ fn best_lag(suspects: &[CommonClose], fine: &CandleSeries, coarse: Interval) -> 
             best = Some((shifted, lag));
         }
     }
-    best.map(|(_, lag)| lag).filter(|lag| fits_better(suspects, &mut closes, *lag))
+    best.map(|(_, lag)| lag).filter(|lag| is_better_fit(suspects, &mut closes, *lag))
 }
 
-fn fits_better(suspects: &[CommonClose], closes: &mut Closes<'_>, lag: Millis) -> bool {
+fn is_better_fit(suspects: &[CommonClose], closes: &mut CloseLookup<'_>, lag: Millis) -> bool {
     let both = suspects
         .iter()
         .filter_map(|close| Some((close.fine - close.coarse, closes.at(close.moment + lag)? - close.coarse)));
@@ -181,18 +180,18 @@ fn fits_better(suspects: &[CommonClose], closes: &mut Closes<'_>, lag: Millis) -
     let gain = mean(gains.iter().copied());
     let variance = mean(gains.iter().map(|one| (one - gain).powi(2)));
     let standard_error = (variance / gains.len() as f64).sqrt();
-    let is_clear = gain > standard_error * LAG_STANDARD_ERRORS;
-    is_clear && mean(shifted.into_iter()) < mean(unshifted.into_iter()) * LAG_FITS
+    let is_clear = gain > standard_error * MIN_LAG_STANDARD_ERRORS;
+    is_clear && mean(shifted.into_iter()) < mean(unshifted.into_iter()) * MAX_LAG_DEVIATION
 }
 
-fn lags(fine: Millis, coarse: Millis) -> impl Iterator<Item = Millis> {
+fn candidate_lags(fine: Millis, coarse: Millis) -> impl Iterator<Item = Millis> {
     let near = (coarse.get() * 2 / fine.get()).min(MAX_NEAR_LAGS);
     let clock = (1..=MAX_CLOCK_LAG.get() / CLOCK_LAG_STEP.get()).map(|steps| CLOCK_LAG_STEP * steps);
     let far = clock.filter(move |lag| *lag > fine * near && lag.is_aligned_to(fine));
     (1..=near).map(move |steps| fine * steps).chain(far).flat_map(|lag| [lag, Millis::ZERO - lag])
 }
 
-/// Returns absolute deviations from the median, which ignores a constant offset.
+/// Returns absolute deviations from the median, so a constant offset has no effect.
 fn deviations(differences: &[f64]) -> Vec<f64> {
     let mut sorted = differences.to_vec();
     let middle = sorted.len() / 2;
@@ -206,7 +205,7 @@ fn mean(numbers: impl Iterator<Item = f64>) -> f64 {
 }
 
 fn differing_share(closes: &[CommonClose]) -> f64 {
-    let differs = |close: &&CommonClose| (close.fine - close.coarse).abs() > close.coarse * SAME_PRICE;
+    let differs = |close: &&CommonClose| (close.fine - close.coarse).abs() > close.coarse * PRICE_TOLERANCE;
     closes.iter().filter(differs).count() as f64 / closes.len().max(1) as f64
 }
 
@@ -215,7 +214,7 @@ fn coarser_tick(closes: &[CommonClose]) -> f64 {
         let scale = 10_f64.powi(decimals);
         let is_on_step = |close: &CommonClose| {
             let scaled = prices(close) * scale;
-            (scaled - scaled.round()).abs() <= scaled * SAME_PRICE
+            (scaled - scaled.round()).abs() <= scaled * PRICE_TOLERANCE
         };
         closes.iter().all(is_on_step)
     };
@@ -225,7 +224,7 @@ fn coarser_tick(closes: &[CommonClose]) -> f64 {
     (0..=8).find(is_step).map_or(0.0, |decimals| 10_f64.powi(-decimals))
 }
 
-impl<'a> Closes<'a> {
+impl<'a> CloseLookup<'a> {
     fn new(series: &'a CandleSeries) -> Self {
         Self { candles: series.candles(), interval: series.interval().length(), last: 0 }
     }
@@ -251,31 +250,31 @@ impl fmt::Display for SeriesMismatch {
         let (what, mean) = match self.kind {
             MismatchKind::Shifted(lag) => {
                 let (side, amount) = if lag < Millis::ZERO {
-                    ("ahead of", lag_text(Millis::ZERO - lag))
+                    ("ahead of", describe_lag(Millis::ZERO - lag))
                 } else {
-                    ("behind", lag_text(lag))
+                    ("behind", describe_lag(lag))
                 };
                 return write!(
                     f,
-                    "{symbol} {fine} runs {amount} {side} {coarse}: they fit when shifted by {amount}"
+                    "{symbol} {fine} runs {amount} {side} {coarse}: the series match if shifted by {amount}"
                 );
             }
             MismatchKind::OtherPrices(mean) => (format!("has other prices than {coarse}"), mean),
             MismatchKind::Unrelated(mean) => (format!("does not fit {coarse} at any lag"), mean),
         };
-        let (percent, mean) = ((self.share * 100.0).round(), short(mean));
-        write!(f, "{symbol} {fine} {what}: {percent} % of their closes differ, by {mean} on average")
+        let (percent, mean) = ((self.share * 100.0).round(), round_to_two_digits(mean));
+        write!(f, "{symbol} {fine} {what}: {percent} % of the closes differ, by {mean} on average")
     }
 }
 
-fn lag_text(lag: Millis) -> String {
+fn describe_lag(lag: Millis) -> String {
     let units = [(Millis::DAY, "d"), (Millis::HOUR, "h"), (Millis::MINUTE, "min")];
     let unit = units.into_iter().find(|(unit, _)| lag.is_aligned_to(*unit));
     let (unit, name) = unit.unwrap_or((Millis::from_seconds(1), "s"));
     format!("{} {name}", lag.get() / unit.get())
 }
 
-fn short(number: f64) -> String {
+fn round_to_two_digits(number: f64) -> String {
     format!("{number:.1e}").parse::<f64>().unwrap_or(number).to_string()
 }
 

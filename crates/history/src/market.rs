@@ -11,9 +11,9 @@ use std::str::FromStr;
 #[serde(rename_all = "lowercase")]
 pub enum AssetType {
     Crypto,
-    /// Currencies, closed from Friday 22:00 to Sunday 22:00 UTC.
+    /// Currency pairs. The market is closed from Friday 22:00 to Sunday 22:00 UTC.
     Forex,
-    /// Prices made by the venue itself, open all week.
+    /// Over-the-counter prices of the venue itself. The market is open all week.
     Otc,
 }
 
@@ -31,7 +31,7 @@ const CRYPTO: KnownMarket =
 const FOREX: KnownMarket =
     KnownMarket { asset_type: AssetType::Forex, tick: 0.000_01, usual_price: 1.0, volatility: 0.000_1 };
 
-/// Approximate figures of public markets, which need not be current.
+/// Approximate properties of public markets. Prices may be outdated.
 const MARKETS: [(&str, KnownMarket); 8] = [
     ("BTCUSDT", KnownMarket { usual_price: 95_000.0, volatility: 0.000_5, ..CRYPTO }),
     ("ETHUSDT", KnownMarket { usual_price: 3_300.0, ..CRYPTO }),
@@ -47,7 +47,7 @@ const MORE_CURRENCIES: [&str; 20] = [
     "BRL", "CLP", "CNH", "CNY", "COP", "CZK", "DKK", "HKD", "HUF", "IDR", "ILS", "INR", "KRW", "MXN", "PLN",
     "RUB", "SGD", "THB", "TRY", "ZAR",
 ];
-/// Coins and metals. Longer codes come first, because the quote of `BTCUSDT` is not `USD`.
+/// Codes of coins and metals. Longer codes come first, because `FDUSD` ends in `USD`.
 const OTHER_CODES: [&str; 14] =
     ["USDT", "USDC", "FDUSD", "BUSD", "TUSD", "BTC", "ETH", "BNB", "SOL", "XRP", "XAU", "XAG", "XPT", "XPD"];
 
@@ -59,7 +59,7 @@ pub fn known_market(symbol: Symbol) -> Option<KnownMarket> {
     Some(KnownMarket { asset_type: expected_asset_type(symbol), ..*market })
 }
 
-/// Derives the asset type: OTC by a suffix such as `.OTC`, forex for a currency pair, else crypto.
+/// Derives the asset type from a symbol: OTC for a suffix such as `.OTC`, forex for currencies, else crypto.
 pub fn expected_asset_type(symbol: Symbol) -> AssetType {
     let name = symbol.as_str();
     if OTC_SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) {

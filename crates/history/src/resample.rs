@@ -17,12 +17,12 @@ const USUAL_INTERVALS: [Millis; 5] = [
     Millis::DAY,
 ];
 
-/// Resamples a series with the [default share](LongerRule::DEFAULT_PERCENT) of required candles.
+/// Resamples a series to a longer interval with [`LongerRule::DEFAULT_PERCENT`] as required coverage.
 pub fn resample(series: &CandleSeries, interval: Interval) -> Result<CandleSeries, HistoryError> {
     Ok(resample_by(series, interval, LongerRule::DEFAULT_PERCENT)?.candles)
 }
 
-/// Resamples a series. Each candle must cover `percent` of its open hours ([`LongerRule::Share`]).
+/// Resamples a series. Each long candle needs data for `percent` of its open hours ([`LongerRule::Share`]).
 pub fn resample_by(
     series: &CandleSeries,
     interval: Interval,

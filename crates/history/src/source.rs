@@ -1,4 +1,4 @@
-//! Values of `--data`: a candle file and its series.
+//! Candle files as given by `--data`: a path with symbol and interval.
 
 use crate::gap::{SecondInterval, find_second_interval};
 use crate::{HistoryError, Progress, read_csv_file, read_parquet_file, write_csv_file, write_parquet_file};
@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A candle file: `SYMBOL_INTERVAL.csv` or `.parquet`, or `SYMBOL@INTERVAL=PATH`.
+/// Candle file, written as `SYMBOL_INTERVAL.csv` (or `.parquet`) or as `SYMBOL@INTERVAL=PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CandleFile {
     pub series: Series,
@@ -15,12 +15,12 @@ pub struct CandleFile {
 }
 
 impl CandleFile {
-    /// Parses a file name, in which the interval follows the last `_`.
+    /// Parses symbol and interval from a file name. The interval follows the last `_`.
     pub fn from_path(path: &Path) -> Result<Self, HistoryError> {
         let text = || path.display().to_string();
         let error = |problem: String| HistoryError::InvalidSeriesName { text: text(), problem };
         if CandleFormat::from_path(path).is_none() {
-            let meant = path.to_str().and_then(meant_series);
+            let meant = path.to_str().and_then(suggest_series);
             let meant = meant.map(|series| format!("; did you mean the catalog series {series}?"));
             let meant = meant.unwrap_or_default();
             return Err(error(format!("the file name does not end in .csv or .parquet{meant}")));
@@ -58,7 +58,7 @@ impl CandleFile {
         let SecondInterval { distance, count, start } = second;
         let seconds = distance.get() / 1_000;
         let seen = format!(
-            "the file holds two intervals: the candles are {interval} apart, but {count} times, from candle {} on, mostly {seconds} s",
+            "the file holds two intervals: the candles are {interval} apart, but mostly {seconds} s from candle {} on ({count} times)",
             start + 1
         );
         Err(HistoryError::AmbiguousFile {
@@ -70,7 +70,7 @@ impl CandleFile {
 }
 
 /// Splits `SYMBOL@INTERVAL=PATH` at the first `=` after a valid interval.
-fn split_named(text: &str) -> Option<(&str, Interval, &str)> {
+fn split_series_path(text: &str) -> Option<(&str, Interval, &str)> {
     text.match_indices('=').find_map(|(at, _)| {
         let (symbol, interval) = text[..at].rsplit_once('@')?;
         Some((symbol, interval.parse().ok()?, &text[at + 1..]))
@@ -81,7 +81,7 @@ impl FromStr for CandleFile {
     type Err = HistoryError;
 
     fn from_str(text: &str) -> Result<Self, HistoryError> {
-        let Some((symbol, interval, path)) = split_named(text) else {
+        let Some((symbol, interval, path)) = split_series_path(text) else {
             return Self::from_path(Path::new(text));
         };
         let error = |problem| HistoryError::InvalidSeriesName { text: text.to_owned(), problem };
@@ -99,7 +99,7 @@ impl fmt::Display for CandleFile {
     }
 }
 
-fn meant_series(text: &str) -> Option<String> {
+fn suggest_series(text: &str) -> Option<String> {
     // `data/GBPUSD_1m` is a path without its extension, but `GBP/USD` is a symbol.
     let folder = Path::new(text).parent().filter(|folder| !folder.as_os_str().is_empty());
     if folder.is_some_and(|folder| folder.is_absolute() || folder.starts_with(".") || folder.is_dir()) {

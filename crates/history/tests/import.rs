@@ -117,15 +117,15 @@ fn rejects_malformed_files_with_their_line() {
         ("malformed_dukascopy.csv", ", line 4: time \"32.01.2024 22:02:00.000\" is not a date"),
         ("malformed_dukascopy_local.csv", ", line 3: time \"03.01.2024 00:01:00.000\" does not end in"),
         ("malformed_yahoo.csv", ", line 3: time \"3 Jan 2024\" is not a date"),
-        ("malformed_binance.csv", ", line 2: the candle lasts 300000 ms, but the first one 60000 ms"),
+        ("malformed_binance.csv", ", line 2: the candle lasts 300000 ms, but the first candle 60000 ms"),
         ("malformed_binance_microseconds.csv", ", line 4: time 1735776120000001 is not a whole number"),
-        ("malformed_freqtrade.json", ": row 2: 5 numbers instead of 6"),
+        ("malformed_freqtrade.json", ": row 2: the row has 5 numbers instead of 6"),
         ("malformed.json.gz", ": cannot read the file: incomplete deflate stream"),
         (
             "malformed.feather",
-            ": there is no column volume; the columns are date, open, high, low, close, vol",
+            ": column volume is missing; the columns are date, open, high, low, close, vol",
         ),
-        ("malformed.parquet", ": there is no column open; the columns are date, high, low, close, volume"),
+        ("malformed.parquet", ": column open is missing; the columns are date, high, low, close, volume"),
         ("malformed_ours.parquet", ": row 2: low 1.0943 and high 1.09425 do not enclose open 1.09425 and"),
         ("malformed.zip", ": the archive holds EURUSD_1m.csv, EURUSD_5m.csv; use --entry"),
     ] {
@@ -160,8 +160,8 @@ fn rejects_ambiguous_files_and_names_the_option_to_use() {
     ends(import(name, row, ""), &three);
     let one = import(name, row, "timezone=UTC symbol=XAUUSD interval=1m");
     assert_eq!(one.map(|imported| collect_rows(&imported).len()), Ok(1));
-    check_refused("AAPL.csv", "timezone=America/New_York", ": it holds days without times: omit --timezone");
-    check_refused("EURUSD_1m.csv", ATHENS, ": its times are in UTC: omit --timezone");
+    check_refused("AAPL.csv", "timezone=America/New_York", ": the times are calendar days: omit --timezone");
+    check_refused("EURUSD_1m.csv", ATHENS, ": the times are in UTC: omit --timezone");
     for utc in ["UTC", "+00:00"] {
         let said = read("EURUSD_1m.csv", &format!("timezone={utc}")).map(|imported| collect_rows(&imported));
         assert_eq!(said, read("EURUSD_1m.csv", "").map(|imported| collect_rows(&imported)), "{utc}");

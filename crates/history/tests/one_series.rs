@@ -78,7 +78,7 @@ fn rejects_symbol_column_that_contradicts_name_or_option() {
         let rows = lines(every(MINUTE, NINE, 4), |time, cells| format!("{name},{time},{cells}"));
         format!("symbol,time,open,high,low,close\n{rows}")
     };
-    let expected = "its symbol column says GBPUSD, but the file name says EURUSD; use --symbol GBPUSD, or \
+    let expected = "the symbol column says GBPUSD, but the file name says EURUSD; use --symbol GBPUSD, or \
                     --only GBPUSD if EURUSD is another name for it";
     check_refused("EURUSD_1m.csv", &named("GBPUSD"), "", expected);
     check_refused("x.csv", &named("GBPUSD"), "symbol=EURUSD", "but the option says EURUSD");
@@ -108,7 +108,7 @@ fn rejects_interval_column_with_another_interval() {
 #[test]
 fn rejects_second_interval_in_every_format() {
     let mixed = || every(MINUTE, NINE, 100).chain(every(5 * MINUTE, NINE + 104 * MINUTE, 100));
-    let place = "100 times, between line 101 and line 201, mostly 5m";
+    let place = "but mostly 5m between line 101 and line 201 (100 times)";
     check_refused("EURUSD_1m.csv", &ours(mixed()), "", place);
     let json: Vec<String> = mixed().map(|time| format!("[{time},1,2,1,2,5]")).collect();
     let json = format!("[{}]", json.join(","));
@@ -127,8 +127,8 @@ fn rejects_truncated_last_row() {
         assert!(error.contains(expected), "{error}");
     };
     refused(&format!("{head}{cut}"), "", "line 3: 5 columns instead of 6; is the line cut off?");
-    refused(&format!("{head}{cut},"), "", "line 3: the last column is \"\" and the line has no end");
-    refused(&format!("{head}{cut},1."), "", "line 3: the last column is \"1.\" and the line has no end");
+    refused(&format!("{head}{cut},"), "", "line 3: the last column is \"\" without a line break");
+    refused(&format!("{head}{cut},1."), "", "line 3: the last column is \"1.\" without a line break");
     let bare = "1767603600,1.1,1.1,1.1,1.1,7,9\n1767603660,1.1,1.1,1.1,1.1,7,9\n1767603720,1.1,1.1,1.1,1.1,7";
     refused(bare, "columns=time,open,high,low,close,volume,-", "line 3: 6 columns instead of 7");
     refused("[[1767603600000,1,2,1,2,5],[1767603660000,1,2", "", "EOF while parsing");

@@ -1,17 +1,17 @@
-//! Cache of parsed candle files that are given by path.
+//! Cache of the candles that were parsed from CSV and Parquet files.
 
 use super::{CacheKey, ENDING, open, write};
-use crate::disk::{Disk, PARTIAL, SystemDisk, make_folder};
+use crate::disk::{Disk, PARTIAL, SystemDisk, create_folder};
 use crate::{CandleFile, HashedSeries, HistoryError, Progress};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const MAX_ENTRIES: usize = 64;
-/// A partial file counts as abandoned if it is this much older than the latest copy.
-const ABANDONED: Duration = Duration::from_hours(1);
+/// Age, relative to the newest copy, at which a leftover partial file is deleted.
+const MAX_PARTIAL_AGE: Duration = Duration::from_hours(1);
 
-/// A folder of cached candles in their in-memory layout. If it is not writable, nothing is cached.
+/// Folder that caches candles in their in-memory layout. If the folder is read-only, nothing is cached.
 #[derive(Clone, Debug)]
 pub struct FileCache {
     folder: PathBuf,
@@ -27,18 +27,18 @@ impl FileCache {
         source: &CandleFile,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<HashedSeries, HistoryError> {
-        let stamp = Stamp::read(&source.path);
+        let stamp = FileStamp::read(&source.path);
         let copy = self.copy_path(source);
         if let Some(stamp) = stamp
-            && modified(&copy).is_some_and(|written| stamp.is_settled_before(written))
+            && modified(&copy).is_some_and(|written| stamp.detects_changes_after(written))
             && let Some(series) = open(&copy, source.series, CacheKey::File(stamp.hash))
         {
             return Ok(series);
         }
         let series = HashedSeries::new(source.read(progress)?);
         // A file that changed while it was read is not cached this time.
-        if let Some(stamp) = stamp.filter(|stamp| Stamp::read(&source.path) == Some(*stamp)) {
-            self.keep(&copy, &series, stamp);
+        if let Some(stamp) = stamp.filter(|stamp| FileStamp::read(&source.path) == Some(*stamp)) {
+            self.store(&copy, &series, stamp);
         }
         Ok(series)
     }
@@ -53,11 +53,11 @@ impl FileCache {
         self.folder.join(format!("{}{ENDING}", &name[..32]))
     }
 
-    /// Stores a copy. Errors are ignored, because reading also works without a copy.
-    fn keep(&self, copy: &Path, series: &HashedSeries, stamp: Stamp) {
-        let kept = make_folder(&SystemDisk, &self.folder)
+    /// Stores a copy of the candles. Errors are ignored, because the cache is optional.
+    fn store(&self, copy: &Path, series: &HashedSeries, stamp: FileStamp) {
+        let stored = create_folder(&SystemDisk, &self.folder)
             .and_then(|()| write(&SystemDisk, copy, series, CacheKey::File(stamp.hash)));
-        if kept.is_ok() {
+        if stored.is_ok() {
             self.prune(modified(copy).unwrap_or(SystemTime::UNIX_EPOCH));
         }
     }
@@ -69,7 +69,8 @@ impl FileCache {
             let (Some(name), Some(written)) = (path.to_str(), modified(&path)) else { continue };
             if name.ends_with(ENDING) {
                 copies.push((written, path));
-            } else if name.ends_with(PARTIAL) && now.duration_since(written).is_ok_and(|age| age > ABANDONED)
+            } else if name.ends_with(PARTIAL)
+                && now.duration_since(written).is_ok_and(|age| age > MAX_PARTIAL_AGE)
             {
                 let _ = SystemDisk.remove(&path);
             }
@@ -86,18 +87,18 @@ fn modified(path: &Path) -> Option<SystemTime> {
     path.metadata().ok()?.modified().ok()
 }
 
-/// Coarsest timestamp resolution of file systems. Two changes within it may have the same stamp.
-const LONGEST_STEP: Duration = Duration::from_secs(2);
+/// Coarsest timestamp resolution of file systems. Faster changes may get equal timestamps.
+const MAX_TIMESTAMP_STEP: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
+struct FileStamp {
     hash: [u8; 32],
-    /// Time of the last change (ctime). Unlike the modification time, programs cannot set it.
+    /// Time of the last status change (ctime), which programs cannot set to a chosen value.
     changed: SystemTime,
 }
 
-impl Stamp {
-    /// Returns `None` if the system does not report enough to detect changes of the file.
+impl FileStamp {
+    /// Returns the stamp of a file, or `None` if the system reports too little to detect changes.
     #[cfg(unix)]
     fn read(path: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
@@ -127,9 +128,9 @@ impl Stamp {
         None
     }
 
-    /// Returns whether the file cannot have changed after `written` without a change of its stamp.
-    fn is_settled_before(&self, written: SystemTime) -> bool {
-        written.duration_since(self.changed).is_ok_and(|age| age > LONGEST_STEP)
+    /// Returns whether any change of the file after `written` is certain to change the stamp.
+    fn detects_changes_after(&self, written: SystemTime) -> bool {
+        written.duration_since(self.changed).is_ok_and(|age| age > MAX_TIMESTAMP_STEP)
     }
 }
 
@@ -195,9 +196,9 @@ mod tests {
         fixture.read();
         let path = &fixture.source.path;
         let modified = path.metadata().unwrap().modified().unwrap();
-        let before = Stamp::read(path);
+        let before = FileStamp::read(path);
         // Retries until the file system clock has advanced.
-        while Stamp::read(path) == before {
+        while FileStamp::read(path) == before {
             fs::write(path, NEW).unwrap();
             let times = FileTimes::new().set_modified(modified);
             File::options().write(true).open(path).unwrap().set_times(times).unwrap();

@@ -1,8 +1,8 @@
-//! Cache files: candles in their in-memory layout, opened without parsing.
+//! Cache files, which store candles in their in-memory layout and are opened without parsing.
 //!
-//! A cache file is a header followed by the candles, 48 bytes each, in native byte order. It is written under
-//! a temporary name and then renamed, so only the header is checked on opening. A cache is rejected if its
-//! source changed less than two seconds before the cache was written, because file system clocks are coarse.
+//! A cache file is a header followed by the candles, 48 bytes each, in native byte order. Each file is written
+//! under a temporary name and then renamed, so only the header is checked on opening. A cache is rejected if
+//! the source changed less than two seconds before the cache was written, because file system clocks are coarse.
 //! Cache files can be deleted at any time.
 
 use crate::HashedSeries;
@@ -27,21 +27,21 @@ pub(crate) enum CacheKey {
     File([u8; 32]),
 }
 
-pub(crate) fn open(path: &Path, series: Series, of: CacheKey) -> Option<HashedSeries> {
+pub(crate) fn open(path: &Path, series: Series, key: CacheKey) -> Option<HashedSeries> {
     let (header, candles) = MappedCandles::open(path)?;
-    let is_asked_for = match of {
+    let is_match = match key {
         CacheKey::Hash(hash) => header.hash() == hash,
         CacheKey::File(stamp) => header.stamp == stamp,
     };
-    if !is_asked_for || !header.belongs_to(series) {
+    if !is_match || !header.belongs_to(series) {
         return None;
     }
     let candles = CandleSeries::from_checked(series, candles).ok()?;
     Some(HashedSeries::with_hash(candles, header.hash()))
 }
 
-pub(crate) fn write(disk: &dyn Disk, path: &Path, series: &HashedSeries, of: CacheKey) -> io::Result<()> {
-    let stamp = match of {
+pub(crate) fn write(disk: &dyn Disk, path: &Path, series: &HashedSeries, key: CacheKey) -> io::Result<()> {
+    let stamp = match key {
         CacheKey::Hash(_) => [0; 32],
         CacheKey::File(stamp) => stamp,
     };
@@ -50,13 +50,13 @@ pub(crate) fn write(disk: &dyn Disk, path: &Path, series: &HashedSeries, of: Cac
     replace(disk, path, &[header.as_bytes(), bytemuck::cast_slice(candles.candles())])
 }
 
-/// Format version of cache files. Increment it with every change of the format.
+/// Format version of cache files, to be incremented with every change of the format.
 const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"cwcandle";
-/// Marker that has another value on a machine with another byte order.
+/// Byte order marker. Machines with another byte order read another value.
 const BYTE_ORDER: u64 = 0x0102_0304_0506_0708;
 
-/// Fields in native byte order, aligned to their size.
+/// Header of a cache file. All fields are in native byte order and aligned to their size.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Header {
@@ -68,14 +68,14 @@ struct Header {
     interval_ms: i64,
     symbol: [u8; 32],
     hash: [u8; 32],
-    /// Stamp of the source file when it was read; zeros for a catalog series.
+    /// Stamp of the source file at the time of reading. All zeros for a catalog series.
     stamp: [u8; 32],
     reserved: [u8; 24],
     /// Hash of all preceding fields.
     seal: [u8; 32],
 }
 
-/// Offset of the candles. It is a multiple of 8, so the candles are aligned if the mapping is.
+/// Size of the header and offset of the candles. A multiple of 8 keeps the candles aligned.
 const HEADER_BYTES: usize = size_of::<Header>();
 const SEALED_BYTES: usize = HEADER_BYTES - 32;
 const _: () = assert!(HEADER_BYTES.is_multiple_of(align_of::<Candle>()) && size_of::<Candle>() == 48);
@@ -89,13 +89,13 @@ impl Header {
             byte_order: BYTE_ORDER,
             candles: candles as u64,
             interval_ms: series.interval.length().get(),
-            symbol: padded(series),
+            symbol: padded_symbol(series),
             hash: *hash.as_bytes(),
             stamp,
             reserved: [0; 24],
             seal: [0; 32],
         };
-        header.seal = header.computed_seal();
+        header.seal = header.compute_seal();
         header
     }
 
@@ -107,7 +107,7 @@ impl Header {
             && header.candle_bytes as usize == size_of::<Candle>();
         let length = header.candles.checked_mul(size_of::<Candle>() as u64)?;
         let is_whole = (content.len() - HEADER_BYTES) as u64 == length;
-        (is_ours && is_whole && header.seal == header.computed_seal()).then_some(header)
+        (is_ours && is_whole && header.seal == header.compute_seal()).then_some(header)
     }
 
     fn as_bytes(&self) -> &[u8] {
@@ -115,27 +115,27 @@ impl Header {
     }
 
     fn belongs_to(&self, series: Series) -> bool {
-        self.symbol == padded(series) && self.interval_ms == series.interval.length().get()
+        self.symbol == padded_symbol(series) && self.interval_ms == series.interval.length().get()
     }
 
     fn hash(&self) -> Hash {
         Hash::from_bytes(self.hash)
     }
 
-    fn computed_seal(&self) -> [u8; 32] {
+    fn compute_seal(&self) -> [u8; 32] {
         *blake3::hash(&self.as_bytes()[..SEALED_BYTES]).as_bytes()
     }
 }
 
-/// Pads the symbol with zeros. A symbol has at most 31 bytes and no zero byte.
-fn padded(series: Series) -> [u8; 32] {
+/// Returns the symbol, padded with zeros. A symbol has at most 31 bytes and no zero byte.
+fn padded_symbol(series: Series) -> [u8; 32] {
     let mut bytes = [0; 32];
     let symbol = series.symbol.as_str().as_bytes();
     bytes[..symbol.len()].copy_from_slice(symbol);
     bytes
 }
 
-/// Memory map of a cache file. This is the only unsafe code of the crate outside tests and benches.
+/// Candles of a memory-mapped cache file, the only unsafe code outside tests and benches.
 struct MappedCandles(Mmap);
 
 impl MappedCandles {

@@ -1,11 +1,11 @@
-//! Appends candles to the catalog. The manifest that activates new files is written last.
+//! Adding candles to the catalog. The manifest, which makes new files visible, is written last.
 
 use super::Catalog;
 use super::folder::{SeriesFolder, WriteLock};
 use super::manifest::{EmptyHours, Manifest, Origin, Revision, Version};
 use crate::HistoryError;
-use crate::disk::make_folder;
-use crate::hash::blocks;
+use crate::disk::create_folder;
+use crate::hash::to_blocks;
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,31 +14,31 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AppendCounts {
     pub new: u64,
-    /// Candles that were already stored, or that a repair removed.
+    /// Number of candles that were already stored or that a repair had removed.
     pub same: u64,
-    /// Candles that differ from the stored ones. They are stored as revisions.
+    /// Number of candles that differ from the stored candles and were added as revisions.
     pub revised: u64,
-    /// Candles that were not yet closed when fetched. They are omitted.
+    /// Number of candles that were still forming when fetched. They are not stored.
     pub forming: u64,
 }
 
 impl Catalog {
-    /// Adds candles in any order to the current version of a series, atomically and durably. The first
-    /// candle of a time is kept; later candles that differ are stored as revisions.
+    /// Adds candles, in any order, to the current version of a series. The change is atomic and durable.
+    /// If a time already has another candle, the new candle is stored as a revision.
     pub fn append(
         &self,
         series: Series,
         candles: &[Candle],
         origin: &Origin,
     ) -> Result<AppendCounts, HistoryError> {
-        check_grid(series, candles)?;
-        let closed = closed_by_time(series, candles, origin.fetched_at);
+        check_alignment(series, candles)?;
+        let closed = sorted_closed_candles(series, candles, origin.fetched_at);
         let forming = (candles.len() - closed.len()) as u64;
         if closed.is_empty() {
             return Ok(AppendCounts { forming, ..AppendCounts::default() });
         }
         let (folder, _lock) = self.open_to_write(series)?;
-        let appended = self.change(&folder, || self.append_closed(&folder, &closed, origin))?;
+        let appended = self.run_or_clean_up(&folder, || self.append_closed(&folder, &closed, origin))?;
         Ok(AppendCounts { forming, ..appended })
     }
 
@@ -51,22 +51,23 @@ impl Catalog {
         let series = folder.series;
         let mut manifest = folder.manifest_or_new()?;
         let mut revisions = folder.revisions(&manifest)?;
-        let mut known = KnownValues::new(&revisions);
-        let repaired = KnownValues::new(&folder.repaired(&manifest)?);
+        let mut known = KnownCandles::new(&revisions);
+        let repaired = KnownCandles::new(&folder.repaired(&manifest)?);
         let version = manifest.current().cloned();
         let version = version.unwrap_or_else(|| Version::new(series, 1, "as it came", Vec::new()));
         let mut appended = AppendCounts::default();
         let mut segments = version.segments;
-        for (block, incoming) in blocks(series.interval, closed) {
+        for (block, incoming) in to_blocks(series.interval, closed) {
             let place = segments.iter().position(|segment| block.range.contains(&segment.start));
-            let stored = place.map(|place| folder.segment(&segments[place])).transpose()?.unwrap_or_default();
+            let stored =
+                place.map(|place| folder.read_segment(&segments[place])).transpose()?.unwrap_or_default();
             let merged = merge(stored, incoming, origin.fetched_at, (&mut known, &repaired));
             appended.new += merged.new;
             appended.same += merged.same;
             appended.revised += merged.revised.len() as u64;
             revisions.extend(merged.revised);
             if merged.new > 0 {
-                let segment = folder.put_segment(&*self.disk, &block.name, &merged.candles)?;
+                let segment = folder.write_segment(&*self.disk, &block.name, &merged.candles)?;
                 let after = segments.partition_point(|other| other.start < block.range.start);
                 match place {
                     Some(place) => segments[place] = segment,
@@ -75,15 +76,15 @@ impl Catalog {
             }
         }
         if appended.revised > 0 {
-            manifest.revisions = Some(folder.put_values(&*self.disk, "revisions", &mut revisions)?);
+            manifest.revisions = Some(folder.write_revisions(&*self.disk, "revisions", &mut revisions)?);
         }
-        manifest.put(Version::new(series, version.number, &version.note, segments));
-        manifest.note(origin, appended.new, appended.revised);
+        manifest.set_current(Version::new(series, version.number, &version.note, segments));
+        manifest.record_origin(origin, appended.new, appended.revised);
         self.commit(folder, &manifest)?;
         Ok(appended)
     }
 
-    /// Adds a version with the given candles, makes it current and returns its number.
+    /// Adds a version with the given candles as the current version and returns the version number.
     pub fn add_version(
         &self,
         candles: &CandleSeries,
@@ -93,10 +94,10 @@ impl Catalog {
         let (folder, _lock) = self.open_to_write(candles.series())?;
         let mut manifest = folder.manifest_or_new()?;
         manifest.repaired = None;
-        self.change(&folder, || self.begin_version(&folder, manifest, candles, (note, origin)))
+        self.run_or_clean_up(&folder, || self.write_version(&folder, manifest, candles, (note, origin)))
     }
 
-    /// Adds a version with some candles removed or changed. Appends do not restore removed candles.
+    /// Adds a repaired version of the candles. Later appends do not restore candles that the repair removed.
     pub fn add_repair(
         &self,
         candles: &CandleSeries,
@@ -107,7 +108,7 @@ impl Catalog {
         let mut manifest = folder.manifest_or_new()?;
         let before = manifest.current().map(|version| folder.candles(&*self.disk, version)).transpose()?;
         let mut repaired = folder.repaired(&manifest)?;
-        let known = KnownValues::new(&repaired);
+        let known = KnownCandles::new(&repaired);
         let after = candles.candles();
         let is_out = |candle: &&Candle| {
             let place = after.binary_search_by_key(&candle.time(), Candle::time);
@@ -116,16 +117,16 @@ impl Catalog {
         let before = before.iter().flat_map(|before| before.candles().candles());
         let seen = origin.fetched_at;
         repaired.extend(before.filter(is_out).map(|candle| Revision { seen, candle: *candle }));
-        self.change(&folder, || {
+        self.run_or_clean_up(&folder, || {
             if !repaired.is_empty() {
-                manifest.repaired = Some(folder.put_values(&*self.disk, "repaired", &mut repaired)?);
+                manifest.repaired = Some(folder.write_revisions(&*self.disk, "repaired", &mut repaired)?);
             }
-            self.begin_version(&folder, manifest, candles, (note, origin))
+            self.write_version(&folder, manifest, candles, (note, origin))
         })
     }
 
-    /// Changes a series. If that fails, deletes its new files, which could otherwise fill the disk.
-    fn change<T>(
+    /// Runs a change of a series. If the change fails, the new files are deleted to free the disk.
+    fn run_or_clean_up<T>(
         &self,
         folder: &SeriesFolder,
         change: impl FnOnce() -> Result<T, HistoryError>,
@@ -139,7 +140,7 @@ impl Catalog {
         changed
     }
 
-    fn begin_version(
+    fn write_version(
         &self,
         folder: &SeriesFolder,
         mut manifest: Manifest,
@@ -149,21 +150,21 @@ impl Catalog {
         let series = candles.series();
         let number = manifest.versions.iter().map(|version| version.number).max().unwrap_or(0) + 1;
         let mut segments = Vec::new();
-        for (block, inside) in blocks(series.interval, candles.candles()) {
-            segments.push(folder.put_segment(&*self.disk, &block.name, inside)?);
+        for (block, inside) in to_blocks(series.interval, candles.candles()) {
+            segments.push(folder.write_segment(&*self.disk, &block.name, inside)?);
         }
-        manifest.put(Version::new(series, number, note, segments));
-        manifest.note(origin, 0, 0);
+        manifest.set_current(Version::new(series, number, note, segments));
+        manifest.record_origin(origin, 0, 0);
         self.commit(folder, &manifest)?;
         Ok(number)
     }
 
-    /// Returns later candles for times that already had one, sorted by time.
+    /// Returns the candles that differ from an earlier candle of the same time, sorted by time.
     pub fn revisions(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
         self.read_consistently(series, SeriesFolder::revisions).map(Option::unwrap_or_default)
     }
 
-    /// Returns candles that repairs of the current version removed or replaced, sorted by time.
+    /// Returns the candles that repairs of the current version removed or replaced, sorted by time.
     pub fn repaired(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
         self.read_consistently(series, SeriesFolder::repaired).map(Option::unwrap_or_default)
     }
@@ -188,19 +189,19 @@ impl Catalog {
 
     fn open_to_write(&self, series: Series) -> Result<(SeriesFolder, WriteLock), HistoryError> {
         let folder = self.series_folder(series);
-        make_folder(&*self.disk, &folder.path).map_err(HistoryError::io(&folder.path, "make"))?;
-        let lock = WriteLock::take(&folder.path)?;
+        create_folder(&*self.disk, &folder.path).map_err(HistoryError::io(&folder.path, "make"))?;
+        let lock = WriteLock::acquire(&folder.path)?;
         Ok((folder, lock))
     }
 
     fn commit(&self, folder: &SeriesFolder, manifest: &Manifest) -> Result<(), HistoryError> {
-        folder.put_manifest(&*self.disk, manifest)?;
+        folder.write_manifest(&*self.disk, manifest)?;
         folder.sweep(&*self.disk, manifest);
         Ok(())
     }
 }
 
-fn closed_by_time(series: Series, candles: &[Candle], now: Millis) -> Cow<'_, [Candle]> {
+fn sorted_closed_candles(series: Series, candles: &[Candle], now: Millis) -> Cow<'_, [Candle]> {
     let is_closed = |candle: &Candle| candle.close_time(series.interval) <= now;
     if candles.is_sorted_by_key(Candle::time) {
         return Cow::Borrowed(&candles[..candles.partition_point(is_closed)]);
@@ -211,7 +212,7 @@ fn closed_by_time(series: Series, candles: &[Candle], now: Millis) -> Cow<'_, [C
     Cow::Owned(closed)
 }
 
-fn check_grid(series: Series, candles: &[Candle]) -> Result<(), HistoryError> {
+fn check_alignment(series: Series, candles: &[Candle]) -> Result<(), HistoryError> {
     let length = series.interval.length();
     match candles.iter().find(|candle| !candle.time().is_aligned_to(length)) {
         None => Ok(()),
@@ -232,9 +233,9 @@ struct MergeResult {
 }
 
 #[derive(Debug, Default)]
-struct KnownValues(HashMap<Millis, Vec<Candle>>);
+struct KnownCandles(HashMap<Millis, Vec<Candle>>);
 
-impl KnownValues {
+impl KnownCandles {
     fn new(revisions: &[Revision]) -> Self {
         let mut known = Self::default();
         for revision in revisions {
@@ -252,12 +253,12 @@ impl KnownValues {
     }
 }
 
-/// Merges `incoming`, sorted by time and arrival, into `stored`. Repairs are not undone.
+/// Merges `incoming`, sorted by time and arrival, into `stored`. Candles in `repaired` are skipped.
 fn merge(
     stored: Vec<Candle>,
     incoming: &[Candle],
     seen: Millis,
-    (known, repaired): (&mut KnownValues, &KnownValues),
+    (known, repaired): (&mut KnownCandles, &KnownCandles),
 ) -> MergeResult {
     let mut merged =
         MergeResult { candles: Vec::with_capacity(stored.len() + incoming.len()), ..MergeResult::default() };

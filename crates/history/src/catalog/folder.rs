@@ -21,16 +21,16 @@ pub(super) struct SeriesFolder {
 }
 
 const PARQUET: &str = ".parquet";
-const MANIFEST: &str = "manifest.json";
+const MANIFEST_FILE: &str = "manifest.json";
 const SEEN_COLUMN: &str = "seen";
 
 impl SeriesFolder {
     pub(super) fn has_manifest(&self) -> bool {
-        self.path.join(MANIFEST).exists()
+        self.path.join(MANIFEST_FILE).exists()
     }
 
     pub(super) fn manifest(&self) -> Result<Option<Manifest>, HistoryError> {
-        let path = self.path.join(MANIFEST);
+        let path = self.path.join(MANIFEST_FILE);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -40,10 +40,10 @@ impl SeriesFolder {
             serde_json::from_str(&text).map_err(|error| error.to_string());
         let problem = match manifest {
             Ok(manifest) if manifest.format != FORMAT => {
-                format!("its format is {}, but this program supports only format {FORMAT}", manifest.format)
+                format!("the format is {}, but this program supports only format {FORMAT}", manifest.format)
             }
             Ok(manifest) if manifest.series() != self.series => {
-                format!("it describes {}, but its folder belongs to {}", manifest.series(), self.series)
+                format!("the manifest describes {}, but the folder is for {}", manifest.series(), self.series)
             }
             Ok(manifest) => match manifest.check() {
                 Ok(()) => return Ok(Some(manifest)),
@@ -62,20 +62,20 @@ impl SeriesFolder {
         Ok(self.manifest()?.unwrap_or_else(|| Manifest::new(self.series)))
     }
 
-    pub(super) fn put_manifest(&self, disk: &dyn Disk, manifest: &Manifest) -> Result<(), HistoryError> {
+    pub(super) fn write_manifest(&self, disk: &dyn Disk, manifest: &Manifest) -> Result<(), HistoryError> {
         let text = serde_json::to_string_pretty(manifest).expect("a manifest serializes to JSON") + "\n";
-        self.put(disk, MANIFEST, &[text.as_bytes()])
+        self.write_file(disk, MANIFEST_FILE, &[text.as_bytes()])
     }
 
-    fn put(&self, disk: &dyn Disk, name: &str, parts: &[&[u8]]) -> Result<(), HistoryError> {
+    fn write_file(&self, disk: &dyn Disk, name: &str, parts: &[&[u8]]) -> Result<(), HistoryError> {
         let path = self.path.join(name);
         replace(disk, &path, parts).map_err(HistoryError::io(&path, "write"))
     }
 
-    pub(super) fn segment(&self, segment: &Segment) -> Result<Vec<Candle>, HistoryError> {
-        let candles = self.table(&segment.file, &[])?.candles;
+    pub(super) fn read_segment(&self, segment: &Segment) -> Result<Vec<Candle>, HistoryError> {
+        let candles = self.open_table(&segment.file, &[])?.candles;
         if block_hash(&candles).to_hex().as_str() != segment.hash {
-            let problem = "its candles do not match the manifest; restore the file, or delete the series' folder and \
+            let problem = "the candles do not match the manifest; restore the file, or delete the series' folder and \
                            fetch or import the series again";
             return Err(HistoryError::InvalidFile {
                 path: self.path.join(&segment.file),
@@ -85,7 +85,7 @@ impl SeriesFolder {
         Ok(candles)
     }
 
-    fn table(&self, name: &str, extra: &[&str]) -> Result<Table, HistoryError> {
+    fn open_table(&self, name: &str, extra: &[&str]) -> Result<Table, HistoryError> {
         let path = self.path.join(name);
         let file = File::open(&path).map_err(HistoryError::io(&path, "open"))?;
         let table = read_table(file, self.series.interval, extra);
@@ -93,22 +93,22 @@ impl SeriesFolder {
     }
 
     pub(super) fn candles(&self, disk: &dyn Disk, version: &Version) -> Result<HashedSeries, HistoryError> {
-        let (cache, of) = (self.path.join(cache_name(version)), CacheKey::Hash(version.hash()));
-        if let Some(cached) = cache::open(&cache, self.series, of) {
+        let (cache, key) = (self.path.join(cache_name(version)), CacheKey::Hash(version.hash()));
+        if let Some(cached) = cache::open(&cache, self.series, key) {
             return Ok(cached);
         }
-        let read = self.read(version)?;
+        let read = self.read_segments(version)?;
         // Best effort: without a cache, reading is only slower.
-        let _ = cache::write(disk, &cache, &read, of);
+        let _ = cache::write(disk, &cache, &read, key);
         Ok(read)
     }
 
-    fn read(&self, version: &Version) -> Result<HashedSeries, HistoryError> {
+    fn read_segments(&self, version: &Version) -> Result<HashedSeries, HistoryError> {
         let mut candles: Vec<Candle> = Vec::new();
         // A damaged manifest may contain a huge count, so a failed reservation is ignored.
         let _ = candles.try_reserve_exact(usize::try_from(version.candles()).unwrap_or(0));
         for segment in &version.segments {
-            candles.extend(self.segment(segment)?);
+            candles.extend(self.read_segment(segment)?);
         }
         let candles = CandleSeries::new(self.series, candles).map_err(|error| {
             let problem = format!("the candle files overlap or are out of order: {error}");
@@ -117,7 +117,7 @@ impl SeriesFolder {
         Ok(HashedSeries::with_hash(candles, version.hash()))
     }
 
-    pub(super) fn put_segment(
+    pub(super) fn write_segment(
         &self,
         disk: &dyn Disk,
         block: &str,
@@ -125,7 +125,7 @@ impl SeriesFolder {
     ) -> Result<Segment, HistoryError> {
         let hash = block_hash(candles).to_hex().to_string();
         let file = file_name(block, &hash);
-        self.put(disk, &file, &[&to_parquet(candles, &[])])?;
+        self.write_file(disk, &file, &[&to_parquet(candles, &[])])?;
         let (first, last) = (candles.first(), candles.last());
         Ok(Segment {
             file,
@@ -146,27 +146,27 @@ impl SeriesFolder {
 
     fn read_revisions(&self, named: Option<&RevisionFile>) -> Result<Vec<Revision>, HistoryError> {
         let Some(named) = named else { return Ok(Vec::new()) };
-        let table = self.table(&named.file, &[SEEN_COLUMN])?;
+        let table = self.open_table(&named.file, &[SEEN_COLUMN])?;
         let seen = table.extra.into_iter().flatten().map(Millis::new);
         Ok(table.candles.into_iter().zip(seen).map(|(candle, seen)| Revision { seen, candle }).collect())
     }
 
-    pub(super) fn put_values(
+    pub(super) fn write_revisions(
         &self,
         disk: &dyn Disk,
-        what: &str,
+        prefix: &str,
         revisions: &mut [Revision],
     ) -> Result<RevisionFile, HistoryError> {
         revisions.sort_by_key(|revision| revision.candle.time());
         let candles: Vec<Candle> = revisions.iter().map(|revision| revision.candle).collect();
         let seen: Vec<i64> = revisions.iter().map(|revision| revision.seen.get()).collect();
         let bytes = to_parquet(&candles, &[(SEEN_COLUMN, &seen)]);
-        let file = file_name(what, blake3::hash(&bytes).to_hex().as_str());
-        self.put(disk, &file, &[&bytes])?;
+        let file = file_name(prefix, blake3::hash(&bytes).to_hex().as_str());
+        self.write_file(disk, &file, &[&bytes])?;
         Ok(RevisionFile { file, count: candles.len() as u64 })
     }
 
-    /// Removes files that are not in the manifest. Failures are retried by the next sweep.
+    /// Removes files that the manifest does not list. The next sweep retries failed removals.
     pub(super) fn sweep(&self, disk: &dyn Disk, manifest: &Manifest) {
         let named: HashSet<String> =
             manifest.files().chain(manifest.versions.iter().map(cache_name)).collect();
@@ -185,12 +185,12 @@ fn cache_name(version: &Version) -> String {
     format!("{}{}", version.data_hash, cache::ENDING)
 }
 
-/// Returns a content-addressed file name, so that files with different content never share a name.
-fn file_name(what: &str, hash: &str) -> String {
-    format!("{what}-{}{PARQUET}", &hash[..hash.len().min(32)])
+/// Returns a file name with the content hash, so different contents never share a name.
+fn file_name(prefix: &str, hash: &str) -> String {
+    format!("{prefix}-{}{PARQUET}", &hash[..hash.len().min(32)])
 }
 
-/// Percent-encodes a symbol as a folder name, except letters, digits, `-`, `_` and inner dots.
+/// Percent-encodes a symbol as a folder name. Letters, digits, `-`, `_` and inner dots are unchanged.
 pub(super) fn folder_name(symbol: Symbol) -> String {
     let mut name = String::new();
     for (index, byte) in symbol.as_str().bytes().enumerate() {
@@ -222,8 +222,8 @@ pub(super) fn parse_folder_name(name: &str) -> Option<Symbol> {
     (folder_name(symbol) == name).then_some(symbol)
 }
 
-/// Returns whether the error means that a writer has replaced a file of the manifest.
-pub(super) fn is_gone(error: &HistoryError) -> bool {
+/// Returns whether a file was not found, which means that a writer has replaced the file.
+pub(super) fn is_not_found(error: &HistoryError) -> bool {
     matches!(error, HistoryError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }
 
@@ -236,7 +236,7 @@ pub(super) struct WriteLock {
 }
 
 impl WriteLock {
-    pub(super) fn take(folder: &Path) -> Result<Self, HistoryError> {
+    pub(super) fn acquire(folder: &Path) -> Result<Self, HistoryError> {
         let path = folder.join(".lock");
         let failed = HistoryError::io(&path, "lock");
         let file = File::options().create(true).append(true).open(&path).map_err(&failed)?;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 
 pub(super) const FORMAT: u32 = 1;
-const MAX_FILES: usize = 100;
+const MAX_FILES_PER_ORIGIN: usize = 100;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,14 +20,14 @@ pub struct Manifest {
     pub versions: Vec<Version>,
     pub origins: Vec<Provenance>,
     pub revisions: Option<RevisionFile>,
-    /// Candles removed by the repair that made the current version. Appends do not restore them.
+    /// Candles that repairs of the current version removed or replaced. Appends do not restore them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repaired: Option<RevisionFile>,
     #[serde(rename = "rests", default, skip_serializing_if = "Vec::is_empty")]
     pub empty_hours: Vec<EmptyHours>,
 }
 
-/// Closed hours for which a source had no candles. They are not requested again.
+/// Closed hours without candles at a source, which are not requested again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmptyHours {
@@ -37,7 +37,7 @@ pub struct EmptyHours {
     pub end: Millis,
 }
 
-/// Version of a series. Appends extend the current version; repairs add a new one.
+/// Version of a series. Appends extend the current version, and repairs add a new version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Version {
@@ -69,7 +69,7 @@ pub struct RevisionFile {
 pub struct Origin {
     pub source: String,
     pub licence: Option<String>,
-    /// Fetch time. Candles that were not closed by then are excluded.
+    /// Fetch time. Candles that close after the fetch time are excluded.
     pub fetched_at: Millis,
     pub files: Vec<String>,
 }
@@ -86,7 +86,7 @@ pub struct Provenance {
     pub revised: u64,
 }
 
-/// A candle that differs from the first one stored for its time, or that a repair removed.
+/// Candle that differs from an earlier candle of the same time, or that a repair removed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Revision {
     pub seen: Millis,
@@ -135,7 +135,7 @@ impl Manifest {
         segments.map(|segment| segment.file.clone()).chain(revisions)
     }
 
-    /// Rejects results of manual edits, such as file names outside the folder.
+    /// Rejects the effects of manual edits, such as file names outside the folder or changed hashes.
     pub(super) fn check(&self) -> Result<(), String> {
         if let Some(name) = self.files().find(|name| !is_plain_name(name)) {
             return Err(format!("\"{name}\" is not the name of a file in this folder"));
@@ -149,12 +149,12 @@ impl Manifest {
             }
         }
         if self.current().is_none() {
-            return Err(format!("there is no version {}", self.current));
+            return Err(format!("the current version {} does not exist", self.current));
         }
         Ok(())
     }
 
-    pub(super) fn put(&mut self, version: Version) {
+    pub(super) fn set_current(&mut self, version: Version) {
         self.current = version.number;
         match self.versions.iter_mut().find(|known| known.number == version.number) {
             Some(known) => *known = version,
@@ -162,9 +162,9 @@ impl Manifest {
         }
     }
 
-    pub(super) fn note(&mut self, origin: &Origin, new: u64, revised: u64) {
-        let of_source = |known: &Provenance| known.source == origin.source && known.licence == origin.licence;
-        let place = self.origins.iter().position(of_source).unwrap_or(self.origins.len());
+    pub(super) fn record_origin(&mut self, origin: &Origin, new: u64, revised: u64) {
+        let is_origin = |known: &Provenance| known.source == origin.source && known.licence == origin.licence;
+        let place = self.origins.iter().position(is_origin).unwrap_or(self.origins.len());
         if place == self.origins.len() {
             self.origins.push(Provenance {
                 source: origin.source.clone(),
@@ -186,7 +186,7 @@ impl Manifest {
                 known.files.push(file.clone());
             }
         }
-        let surplus = known.files.len().saturating_sub(MAX_FILES);
+        let surplus = known.files.len().saturating_sub(MAX_FILES_PER_ORIGIN);
         known.files.drain(..surplus);
     }
 }

@@ -1,4 +1,4 @@
-//! The catalog: a folder of candles with one folder per series.
+//! The catalog, a folder of candles with one subfolder per series.
 //!
 //! ```text
 //! data/BTCUSDT/1m/manifest.json                     versions, provenance and active files
@@ -26,12 +26,12 @@ use crate::check::{MarketHours, missing_candles};
 use crate::disk::{Disk, SystemDisk};
 use crate::{HashedSeries, HistoryError};
 use candlewick_sdk::Series;
-use folder::{SeriesFolder, folder_name, is_gone, parse_folder_name};
+use folder::{SeriesFolder, folder_name, is_not_found, parse_folder_name};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, fs};
 
-/// A folder of candles by symbol and interval. Several processes may use it concurrently.
+/// A folder of candles by symbol and interval. Several processes may use the folder concurrently.
 #[derive(Clone)]
 pub struct Catalog {
     folder: PathBuf,
@@ -101,26 +101,26 @@ fn folders_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, HistoryError> {
 }
 
 /// Maximum number of attempts to read a series while writers replace its files.
-const TRIES: usize = 20;
+const MAX_READ_ATTEMPTS: usize = 20;
 
 impl Catalog {
     pub fn read(&self, series: Series) -> Result<HashedSeries, HistoryError> {
-        self.read_picked(series, Manifest::current, || series.to_string())
+        self.read_selected(series, Manifest::current, || series.to_string())
     }
 
     pub fn read_version(&self, series: Series, number: u32) -> Result<HashedSeries, HistoryError> {
         let what = || format!("{series} in version {number}");
-        self.read_picked(series, |manifest| manifest.version(number), what)
+        self.read_selected(series, |manifest| manifest.version(number), what)
     }
 
-    fn read_picked(
+    fn read_selected(
         &self,
         series: Series,
-        pick: impl Fn(&Manifest) -> Option<&Version>,
+        select: impl Fn(&Manifest) -> Option<&Version>,
         what: impl Fn() -> String,
     ) -> Result<HashedSeries, HistoryError> {
         let read = self.read_consistently(series, |folder, manifest| {
-            pick(manifest).map(|version| folder.candles(&*self.disk, version)).transpose()
+            select(manifest).map(|version| folder.candles(&*self.disk, version)).transpose()
         })?;
         let absent = || HistoryError::NotInCatalog { folder: self.folder.clone(), what: what() };
         read.flatten().ok_or_else(absent)
@@ -138,7 +138,7 @@ impl Catalog {
             let Some(manifest) = folder.manifest()? else { return Ok(None) };
             tries += 1;
             match read(&folder, &manifest) {
-                Err(error) if is_gone(&error) && tries < TRIES => {}
+                Err(error) if is_not_found(&error) && tries < MAX_READ_ATTEMPTS => {}
                 answer => return answer.map(Some),
             }
         }
@@ -147,7 +147,7 @@ impl Catalog {
 
 #[cfg(feature = "import")]
 impl Catalog {
-    /// Counts missing candles like [`check_series`](crate::check_series); 0 if there is no such series.
+    /// Counts the missing candles like [`check_series`](crate::check_series). Returns 0 for an unknown series.
     pub fn missing_candles(&self, series: Series) -> Result<u64, HistoryError> {
         let missing = self.read_consistently(series, |folder, manifest| {
             let Some(version) = manifest.current() else { return Ok(0) };

@@ -1,4 +1,4 @@
-//! Candles that are missing while the market is open, and candles that exist while it is closed.
+//! Detection of candles that are missing in open hours or exist in closed hours.
 
 use super::session::{Doubt, MarketHours};
 use super::{Finding, FindingKind};
@@ -7,20 +7,19 @@ use candlewick_sdk::{CandleSeries, Interval, Millis};
 use chrono::{DateTime, NaiveDate};
 use std::ops::Range;
 
-/// A candle is expected if the market is open for at least 1/4 of it, such as 6.5 h of a day.
-const MIN_OPEN_PART: i64 = 4;
-/// Minimum length of a gap that can be a trading day.
-const SHORTEST_SESSION: Millis = Millis::new(3 * Millis::HOUR.get());
+/// A candle is expected if the market is open for at least 1/4 of the interval, such as 6.5 h of a day.
+const MIN_OPEN_DIVISOR: i64 = 4;
+const MIN_HOLIDAY_GAP: Millis = Millis::new(3 * Millis::HOUR.get());
 /// Maximum length of a holiday gap in days, including adjacent weekends.
-const LONGEST_HOLIDAY: i64 = 5;
+const MAX_HOLIDAY_DAYS: i64 = 5;
 
 impl MarketHours {
     pub fn expected(&self, stretch: &Range<Millis>, interval: Interval) -> u64 {
-        expected(&self.open(stretch, Doubt::Closed, &[]), interval)
+        expected_in(&self.open(stretch, Doubt::Closed, &[]), interval)
     }
 }
 
-pub(super) fn missing(
+pub(super) fn report_missing(
     series: &CandleSeries,
     session: &MarketHours,
     holidays: &[NaiveDate],
@@ -29,16 +28,16 @@ pub(super) fn missing(
     let mut total = 0;
     for gap in gaps(series) {
         let stretch = gap.start..gap.end;
-        let expected = expected(&session.open(&stretch, Doubt::Closed, holidays), series.interval());
+        let expected = expected_in(&session.open(&stretch, Doubt::Closed, holidays), series.interval());
         if expected > 0 {
             total += expected;
             let closed = gap.missing - expected.min(gap.missing);
             let in_closed_hours =
-                if closed > 0 { format!(", {closed} more in closed hours") } else { String::new() };
+                if closed > 0 { format!(", plus {closed} in closed hours") } else { String::new() };
             let holiday = suggest_holiday(&stretch, session, holidays, series.interval());
             let holiday = holiday.map(|date| format!("; add --holiday {date} if the market was closed"));
             let detail = format!("{expected} missing{in_closed_hours}{}", holiday.unwrap_or_default());
-            note(Finding::over(FindingKind::Gap, stretch, expected, detail));
+            note(Finding::in_period(FindingKind::Gap, stretch, expected, detail));
         }
     }
     total
@@ -51,7 +50,7 @@ fn suggest_holiday(
     interval: Interval,
 ) -> Option<NaiveDate> {
     let length = gap.end - gap.start;
-    if *session == MarketHours::Always || length < SHORTEST_SESSION || length > Millis::DAY * LONGEST_HOLIDAY
+    if *session == MarketHours::Always || length < MIN_HOLIDAY_GAP || length > Millis::DAY * MAX_HOLIDAY_DAYS
     {
         return None;
     }
@@ -65,23 +64,23 @@ fn suggest_holiday(
         let with = [holidays, &[*date]].concat();
         let closed = |within: &Range<Millis>| hours(within, holidays) - hours(within, &with);
         let all = closed(&wide);
-        all > 0 && all == closed(gap) && expected(&session.open(gap, Doubt::Closed, &with), interval) == 0
+        all > 0 && all == closed(gap) && expected_in(&session.open(gap, Doubt::Closed, &with), interval) == 0
     };
-    first.iter_days().take(LONGEST_HOLIDAY as usize + 2).find(explains)
+    first.iter_days().take(MAX_HOLIDAY_DAYS as usize + 2).find(explains)
 }
 
 pub fn missing_candles(series: &CandleSeries) -> u64 {
-    missing(series, &MarketHours::from_symbol(series.symbol()), &[], &mut drop)
+    report_missing(series, &MarketHours::from_symbol(series.symbol()), &[], &mut drop)
 }
 
 pub fn closed_candles(series: &CandleSeries) -> u64 {
     let mut count = 0;
     let session = MarketHours::from_symbol(series.symbol());
-    in_closed_hours(series, &session, &[], &mut |finding| count += finding.count);
+    report_closed_hours(series, &session, &[], &mut |finding| count += finding.count);
     count
 }
 
-fn expected(open: &[Range<Millis>], interval: Interval) -> u64 {
+fn expected_in(open: &[Range<Millis>], interval: Interval) -> u64 {
     let length = interval.length().get();
     let mut count = 0;
     let mut last: Option<(i64, i64)> = None;
@@ -94,7 +93,7 @@ fn expected(open: &[Range<Millis>], interval: Interval) -> u64 {
         before
     };
     let is_expected = |slot: Option<(i64, i64)>| {
-        u64::from(slot.is_some_and(|(_, open_ms)| open_ms * MIN_OPEN_PART >= length))
+        u64::from(slot.is_some_and(|(_, open_ms)| open_ms * MIN_OPEN_DIVISOR >= length))
     };
     for stretch in open {
         let (start, end) = (stretch.start.get(), stretch.end.get());
@@ -109,7 +108,7 @@ fn expected(open: &[Range<Millis>], interval: Interval) -> u64 {
     count + is_expected(last)
 }
 
-pub(super) fn in_closed_hours(
+pub(super) fn report_closed_hours(
     series: &CandleSeries,
     session: &MarketHours,
     holidays: &[NaiveDate],
@@ -121,8 +120,8 @@ pub(super) fn in_closed_hours(
     let mut run: Option<(Range<Millis>, u64)> = None;
     let mut add = |run: Option<(Range<Millis>, u64)>| {
         if let Some((stretch, count)) = run {
-            let detail = format!("{count} candles while the market is closed; check the time zone");
-            note(Finding::over(FindingKind::Closed, stretch, count, detail));
+            let detail = format!("{count} candles are in closed hours; check the time zone");
+            note(Finding::in_period(FindingKind::Closed, stretch, count, detail));
         }
     };
     for candle in series.candles() {
@@ -150,7 +149,7 @@ mod tests {
         let open: Vec<_> =
             open.iter().map(|(start, end)| Millis::HOUR * *start..Millis::HOUR * *end).collect();
         let interval = Interval::from_seconds(hours * 3_600).unwrap();
-        assert_eq!(expected(&open, interval), count, "{open:?} {hours}");
+        assert_eq!(expected_in(&open, interval), count, "{open:?} {hours}");
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Checks of candles before a backtest uses them.
+//! Checks of candle data before a backtest.
 //!
 //! Invalid, unsorted and repeated rows are reported with their line numbers. Valid candles are checked for
 //! gaps, implausible moves and later revisions. A repair ([`Checked::fix`]) never adds a made-up candle.
 
-use crate::error::{ParseChoiceError, choices, parse_choice};
+use crate::error::{ParseChoiceError, choice_values, parse_choice};
 use crate::import::CandleTable;
 use crate::{HistoryError, ImportSettings, Progress, Revision, series_mismatches};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series};
@@ -24,11 +24,11 @@ pub use session::{MarketHours, ParseMarketHoursError, WeeklyHours};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckSettings {
-    /// Market hours; `None` to derive them from the symbol.
+    /// Market hours, or `None` to derive the hours from the symbol.
     pub session: Option<MarketHours>,
-    /// Dates on which no session begins, in the time zone of the session.
+    /// Dates on which no trading session begins, in the time zone of the session.
     pub holidays: Vec<NaiveDate>,
-    /// Minimum size of a spike or jump, in multiples of the usual candle range.
+    /// Minimum size of a spike or jump, as a multiple of the usual candle range.
     pub spike_ranges: f64,
     pub flat_candles: u64,
 }
@@ -84,10 +84,10 @@ fn check_table(table: CandleTable, settings: &CheckSettings) -> Checked {
     let mut findings = Findings::default();
     let rows = (decoded.rows.len() + decoded.broken.len()) as u64;
     let unfinished = decoded.labels.unfinished_rows;
-    let sound = rows::sound_candles(decoded, series.interval, &mut findings);
+    let sound = rows::collect_valid_rows(decoded, series.interval, &mut findings);
     let (candles, conflicts) = (CandleSeries::new(series, sound.candles).ok(), sound.conflicts);
     let read = Checked { rows, candles, findings, unfinished, conflicts, ..Checked::new(series, settings) };
-    read.with_candles_checked()
+    read.check_candles()
 }
 
 pub fn check_series(candles: &CandleSeries, revisions: &[Revision], settings: &CheckSettings) -> Checked {
@@ -96,7 +96,7 @@ pub fn check_series(candles: &CandleSeries, revisions: &[Revision], settings: &C
     revisions.sort_by_key(|revision| (revision.candle.time(), revision.seen));
     let (rows, all) = (candles.candles().len() as u64, Some(candles.clone()));
     let checked = Checked { rows, candles: all, revisions, ..Checked::new(candles.series(), settings) };
-    checked.with_candles_checked()
+    checked.check_candles()
 }
 
 pub fn check_in_step(all: &mut [&mut Checked]) {
@@ -105,7 +105,7 @@ pub fn check_in_step(all: &mut [&mut Checked]) {
         let fine = Series { symbol: mismatch.symbol, interval: mismatch.fine };
         if let Some(checked) = all.iter_mut().find(|checked| checked.series == fine) {
             let detail = mismatch.to_string();
-            checked.findings.note(Finding::over(FindingKind::OutOfStep, mismatch.span, 1, detail));
+            checked.findings.add(Finding::in_period(FindingKind::OutOfStep, mismatch.span, 1, detail));
             checked.findings.sort();
         }
     }
@@ -127,25 +127,25 @@ impl Checked {
         }
     }
 
-    fn with_candles_checked(mut self) -> Self {
+    fn check_candles(mut self) -> Self {
         let mut findings = std::mem::take(&mut self.findings);
-        self.missing = self.note_findings(&mut |finding| findings.note(finding));
+        self.missing = self.report_findings(&mut |finding| findings.add(finding));
         findings.sort();
         Self { findings, ..self }
     }
 
-    fn note_findings(&self, note: &mut dyn FnMut(Finding)) -> u64 {
+    fn report_findings(&self, note: &mut dyn FnMut(Finding)) -> u64 {
         let Some(candles) = &self.candles else { return 0 };
         let CheckSettings { holidays, spike_ranges, flat_candles, .. } = &self.settings;
-        let missing = gaps::missing(candles, &self.session, holidays, note);
-        gaps::in_closed_hours(candles, &self.session, holidays, note);
-        moves::spikes_and_jumps(candles, *spike_ranges, note);
-        moves::flat_stretches(candles, *flat_candles, note);
-        self.note_revisions(candles, note);
+        let missing = gaps::report_missing(candles, &self.session, holidays, note);
+        gaps::report_closed_hours(candles, &self.session, holidays, note);
+        moves::report_spikes_and_jumps(candles, *spike_ranges, note);
+        moves::report_flat_stretches(candles, *flat_candles, note);
+        self.report_revisions(candles, note);
         missing
     }
 
-    fn note_revisions(&self, candles: &CandleSeries, note: &mut dyn FnMut(Finding)) {
+    fn report_revisions(&self, candles: &CandleSeries, note: &mut dyn FnMut(Finding)) {
         let latest: BTreeMap<_, _> =
             self.revisions.iter().map(|revision| (revision.candle.time(), revision)).collect();
         for (time, revision) in latest {
@@ -156,7 +156,7 @@ impl Checked {
                 continue;
             }
             let slot = time..all[place].close_time(self.series.interval);
-            note(Finding::over(FindingKind::Revised, slot, 1, format!("a later value has {differences}")));
+            note(Finding::in_period(FindingKind::Revised, slot, 1, format!("a revision has {differences}")));
         }
     }
 }
@@ -170,7 +170,7 @@ pub enum FindingKind {
     Range,
     Misaligned,
     Unsorted,
-    /// A repeated time with the same values, or with the values of the candle before it was complete.
+    /// Row that repeats a time with equal values or with an unfinished state of the same candle.
     Duplicate,
     Conflict,
     Gap,
@@ -186,7 +186,7 @@ pub enum FindingKind {
 pub enum Remedy {
     /// Invalid and repeated rows are always removed, and unsorted rows are always sorted.
     Always,
-    /// Removed only on request, because the candles may be correct.
+    /// Affected candles are removed only on request, because they may be correct.
     LeaveOut,
     Choose,
     TakeLatest,
@@ -194,7 +194,7 @@ pub enum Remedy {
 }
 
 impl FindingKind {
-    pub const ALL: [Self; KINDS.len()] = choices(&KINDS);
+    pub const ALL: [Self; KINDS.len()] = choice_values(&KINDS);
 
     pub const fn as_str(self) -> &'static str {
         KINDS[self as usize].1.0
@@ -205,7 +205,7 @@ impl FindingKind {
     }
 }
 
-/// Name and remedy of each kind, indexed by discriminant.
+/// Name and remedy of each finding kind, indexed by discriminant.
 const KINDS: [(FindingKind, (&str, Remedy)); 16] = [
     (FindingKind::Unreadable, ("unreadable", Remedy::Always)),
     (FindingKind::NotFinite, ("not-finite", Remedy::Always)),
@@ -251,7 +251,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn over(kind: FindingKind, stretch: Range<Millis>, count: u64, detail: String) -> Self {
+    fn in_period(kind: FindingKind, stretch: Range<Millis>, count: u64, detail: String) -> Self {
         Self { kind, row: None, start: Some(stretch.start), end: Some(stretch.end), count, detail }
     }
 }
@@ -262,7 +262,7 @@ pub struct Findings {
     counts: BTreeMap<FindingKind, u64>,
 }
 
-const MAX_LISTED: u64 = 10_000;
+const MAX_LISTED_PER_KIND: u64 = 10_000;
 
 impl Findings {
     pub fn list(&self) -> &[Finding] {
@@ -284,10 +284,10 @@ impl Findings {
         self
     }
 
-    fn note(&mut self, finding: Finding) {
+    fn add(&mut self, finding: Finding) {
         let count = self.counts.entry(finding.kind).or_insert(0);
         *count += 1;
-        if *count <= MAX_LISTED {
+        if *count <= MAX_LISTED_PER_KIND {
             self.list.push(finding);
         }
     }
@@ -315,7 +315,7 @@ impl Fixed {
 pub enum ConflictChoice {
     First,
     Last,
-    /// The candle with the larger volume; if equal, the larger range; if equal, the first in the file.
+    /// Candle with the largest volume, then the largest range, then the first position in the file.
     Larger,
 }
 
@@ -362,8 +362,8 @@ impl Checked {
         resolved
     }
 
-    /// Removes definite errors and the doubtful findings whose kinds are in `also`.
-    /// Revised candles get their latest values.
+    /// Removes definite errors, and doubtful candles if the kind of their finding is in `also`.
+    /// [`FindingKind::Revised`] in `also` replaces revised candles by their latest values.
     pub fn fix(&self, also: &[FindingKind]) -> Fixed {
         let unsound = self.rows - self.candles.as_ref().map_or(0, |candles| candles.candles().len() as u64);
         let sorted = self.findings.counts().contains_key(&FindingKind::Unsorted);
@@ -371,7 +371,7 @@ impl Checked {
             return Fixed { candles: None, removed: unsound, replaced: 0, sorted };
         };
         let mut doubtful: Vec<Range<Millis>> = Vec::new();
-        self.note_findings(&mut |finding| {
+        self.report_findings(&mut |finding| {
             if finding.kind.remedy() == Remedy::LeaveOut && also.contains(&finding.kind) {
                 doubtful.extend(finding.start.zip(finding.end).map(|(start, end)| start..end));
             }
@@ -388,12 +388,12 @@ impl Checked {
             }
         }
         let doubtful = (candles.candles().len() - kept.len()) as u64;
-        let replaced = if also.contains(&FindingKind::Revised) { self.take_latest(&mut kept) } else { 0 };
+        let replaced = if also.contains(&FindingKind::Revised) { self.apply_revisions(&mut kept) } else { 0 };
         let candles = CandleSeries::new(self.series, kept).ok();
         Fixed { candles, removed: unsound + doubtful, replaced, sorted }
     }
 
-    fn take_latest(&self, candles: &mut [Candle]) -> u64 {
+    fn apply_revisions(&self, candles: &mut [Candle]) -> u64 {
         let mut replaced: Vec<usize> = Vec::new();
         for revision in &self.revisions {
             if let Ok(place) = candles.binary_search_by_key(&revision.candle.time(), Candle::time)
@@ -411,10 +411,10 @@ impl Checked {
     pub fn check_again(&self, fixed: &Fixed, also: &[FindingKind]) -> Option<Checked> {
         let revisions = if also.contains(&FindingKind::Revised) { &[] } else { self.revisions.as_slice() };
         let mut again = check_series(fixed.candles.as_ref()?, revisions, &self.settings);
-        // A repair of one series cannot align it with another.
+        // A repair of one series cannot align two series.
         let out_of_step =
             self.findings.list().iter().filter(|finding| finding.kind == FindingKind::OutOfStep);
-        out_of_step.for_each(|finding| again.findings.note(finding.clone()));
+        out_of_step.for_each(|finding| again.findings.add(finding.clone()));
         Some(again)
     }
 }

@@ -4,13 +4,13 @@ use super::{Finding, FindingKind};
 use candlewick_sdk::{Candle, CandleSeries};
 use std::ops::Range;
 
-/// Number of candles that share one usual range. Market regimes last longer.
+/// Number of candles for which one usual range is computed. Market regimes last longer.
 const BLOCK_CANDLES: usize = 500;
-const FEWEST_MOVING: usize = 20;
+const MIN_MOVING_CANDLES: usize = 20;
 
-/// Reports moves of more than `factor` times the usual range. A spike is a high or low beyond those of
-/// both neighbours; a jump is an open far from the previous close.
-pub(super) fn spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dyn FnMut(Finding)) {
+/// Reports moves of more than `factor` times the usual range. A spike is a high or low beyond the prices
+/// of both neighbours. A jump is an open far from the previous close.
+pub(super) fn report_spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dyn FnMut(Finding)) {
     let candles = series.candles();
     let Some(usual) = UsualRange::new(candles) else { return };
     let spike_at =
@@ -70,14 +70,14 @@ fn relative_distance(a: f64, b: f64) -> f64 {
     a.max(b) / a.min(b) - 1.0
 }
 
-/// Median range of each block as a fraction of the price, without candles whose high equals their low.
+/// Median candle range of each block, as a fraction of the price. Flat candles are ignored.
 struct UsualRange(Vec<f64>);
 
 impl UsualRange {
     fn new(candles: &[Candle]) -> Option<Self> {
-        let all = median_reach(candles)?;
+        let all = median_candle_range(candles)?;
         let blocks = candles.chunks(BLOCK_CANDLES);
-        Some(Self(blocks.map(|block| median_reach(block).unwrap_or(all)).collect()))
+        Some(Self(blocks.map(|block| median_candle_range(block).unwrap_or(all)).collect()))
     }
 
     fn at(&self, index: usize) -> f64 {
@@ -86,10 +86,10 @@ impl UsualRange {
     }
 }
 
-fn median_reach(candles: &[Candle]) -> Option<f64> {
+fn median_candle_range(candles: &[Candle]) -> Option<f64> {
     let reaches = candles.iter().map(|candle| relative_distance(candle.high(), candle.low()));
     let mut moving: Vec<f64> = reaches.filter(|reach| *reach > 0.0).collect();
-    if moving.len() < FEWEST_MOVING {
+    if moving.len() < MIN_MOVING_CANDLES {
         return None;
     }
     let middle = moving.len() / 2;
@@ -97,7 +97,7 @@ fn median_reach(candles: &[Candle]) -> Option<f64> {
     Some(*median)
 }
 
-pub(super) fn flat_stretches(series: &CandleSeries, fewest: u64, note: &mut dyn FnMut(Finding)) {
+pub(super) fn report_flat_stretches(series: &CandleSeries, min_candles: u64, note: &mut dyn FnMut(Finding)) {
     let interval = series.interval();
     let continues = |before: &Candle, here: &Candle| {
         is_flat(before)
@@ -109,8 +109,8 @@ pub(super) fn flat_stretches(series: &CandleSeries, fewest: u64, note: &mut dyn 
     for run in series.candles().chunk_by(continues) {
         let range = start..start + run.len();
         start = range.end;
-        if run.len() as u64 >= fewest && is_flat(&run[0]) {
-            let detail = format!("{} candles at {} without any movement", run.len(), run[0].close());
+        if run.len() as u64 >= min_candles && is_flat(&run[0]) {
+            let detail = format!("the price stays at {} for {} candles", run[0].close(), run.len());
             note(new_finding(series, FindingKind::Flat, range, detail));
         }
     }

@@ -4,24 +4,24 @@ use super::{Finding, FindingKind, Findings};
 use crate::import::Decoded;
 use candlewick_sdk::{Candle, CandleError, Interval, Millis};
 
-pub(super) struct SoundRows {
-    /// One candle per time: the complete one if all others are unfinished states of it, else the first.
+pub(super) struct ValidRows {
+    /// One candle per time: the complete one if the other rows are unfinished states, else the first.
     pub(super) candles: Vec<Candle>,
     pub(super) conflicts: Vec<Vec<Candle>>,
 }
 
-pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut Findings) -> SoundRows {
+pub(super) fn collect_valid_rows(decoded: Decoded, interval: Interval, findings: &mut Findings) -> ValidRows {
     for broken in &decoded.broken {
         let (row, detail) = (Some(broken.place), broken.problem.clone());
         let kind = FindingKind::Unreadable;
-        findings.note(Finding { kind, row, start: None, end: None, count: 1, detail });
+        findings.add(Finding { kind, row, start: None, end: None, count: 1, detail });
     }
     let Decoded { rows, places, .. } = decoded;
     let mut sound: Vec<(usize, Candle)> = Vec::with_capacity(rows.len());
     let mut latest: Option<Millis> = None;
     for (index, row) in rows.iter().enumerate() {
         let mut note = |kind, detail| {
-            findings.note(new_finding(kind, places.row_number(index), row.time, interval, detail));
+            findings.add(new_finding(kind, places.row_number(index), row.time, interval, detail));
         };
         match latest {
             Some(latest) if row.time < latest => {
@@ -37,7 +37,7 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
     drop(rows);
     // Stable sort: rows with the same time stay in file order.
     sound.sort_by_key(|(_, candle)| candle.time());
-    let mut rows = SoundRows { candles: Vec::with_capacity(sound.len()), conflicts: Vec::new() };
+    let mut rows = ValidRows { candles: Vec::with_capacity(sound.len()), conflicts: Vec::new() };
     for same_time in sound.chunk_by(|(_, a), (_, b)| a.time() == b.time()) {
         let complete = complete_candle(same_time);
         let is_conflict = complete.is_none();
@@ -46,7 +46,7 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
             let is_other = is_conflict && *candle != kept;
             let kind = if is_other { FindingKind::Conflict } else { FindingKind::Duplicate };
             let detail = describe_repeat(&kept, candle, kind);
-            findings.note(new_finding(kind, places.row_number(*index), candle.time(), interval, detail));
+            findings.add(new_finding(kind, places.row_number(*index), candle.time(), interval, detail));
         }
         rows.candles.push(kept);
         if is_conflict {
@@ -58,15 +58,15 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
 
 fn complete_candle(rows: &[(usize, Candle)]) -> Option<(usize, Candle)> {
     let larger = |largest: (usize, Candle), row: (usize, Candle)| {
-        if is_stub(&largest.1, &row.1) { row } else { largest }
+        if is_unfinished(&largest.1, &row.1) { row } else { largest }
     };
     let largest = rows.iter().copied().reduce(larger)?;
-    let is_complete = rows.iter().all(|(_, other)| *other == largest.1 || is_stub(other, &largest.1));
+    let is_complete = rows.iter().all(|(_, other)| *other == largest.1 || is_unfinished(other, &largest.1));
     is_complete.then_some(largest)
 }
 
-/// Returns whether `stub` can be `whole` before it was complete: same open, smaller volume or range.
-fn is_stub(stub: &Candle, whole: &Candle) -> bool {
+/// Returns whether `stub` can be an unfinished `whole`: same open, but smaller volume or range.
+fn is_unfinished(stub: &Candle, whole: &Candle) -> bool {
     let is_enclosed = stub.open() == whole.open()
         && stub.high() <= whole.high()
         && stub.low() >= whole.low()
@@ -96,7 +96,7 @@ fn describe_repeat(kept: &Candle, other: &Candle, kind: FindingKind) -> String {
     match kind {
         _ if differences.is_empty() => format!("time {time} occurs again with the same values"),
         FindingKind::Conflict => format!("time {time} occurs again with different values: {differences}"),
-        _ => format!("time {time} occurs twice, here incomplete: {differences}"),
+        _ => format!("time {time} occurs twice, and this row is incomplete: {differences}"),
     }
 }
 

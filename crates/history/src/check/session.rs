@@ -1,4 +1,4 @@
-//! Market hours, which tell a closed market from a gap.
+//! Market hours, which distinguish a closed market from a data gap.
 
 use crate::import::Zone;
 use crate::{AssetType, expected_asset_type};
@@ -12,12 +12,12 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MarketHours {
     Always,
-    /// Forex week from Sunday 22:00 UTC to Friday 17:00 New York. One hour depends on daylight saving time.
+    /// Forex week from Sunday 22:00 UTC to Friday 17:00 New York time.
     Currencies,
     Weekly(WeeklyHours),
 }
 
-/// Weekday hours such as `Mon-Fri 09:30-16:00 America/New_York`. They may end on the next day.
+/// Weekday hours such as `Mon-Fri 09:30-16:00 America/New_York`. A session may end on the next day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeeklyHours {
     first: Weekday,
@@ -38,9 +38,9 @@ pub struct ParseMarketHoursError {
 /// Treatment of hours in which the market may be open or closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
-    /// Doubtful hours count as closed: no candle is required in them.
+    /// Uncertain hours count as closed, so candles are not required.
     Closed,
-    /// Doubtful hours count as open: a candle is allowed in them.
+    /// Uncertain hours count as open, so candles are allowed.
     Open,
 }
 
@@ -56,8 +56,8 @@ impl MarketHours {
         }
     }
 
-    /// Returns the disjoint open periods, ascending. None begins on a holiday. Forex holidays may be UTC or
-    /// New York days, so only midnight UTC to 17:00 New York time is certainly closed.
+    /// Returns the open periods in ascending order. No period begins on a holiday. A forex holiday may be a
+    /// UTC or a New York day, so only midnight UTC to 17:00 New York time is certainly closed.
     pub(super) fn open(
         &self,
         within: &Range<Millis>,
@@ -69,12 +69,12 @@ impl MarketHours {
         }
         let mut found: Vec<Range<Millis>> = Vec::new();
         // Local days begin up to a day before or after UTC days, and hours may extend into the next day.
-        let mut day = date_of(within.start).checked_sub_days(Days::new(2));
-        let last = date_of(within.end).checked_add_days(Days::new(1)).unwrap_or(NaiveDate::MAX);
+        let mut day = utc_date(within.start).checked_sub_days(Days::new(2));
+        let last = utc_date(within.end).checked_add_days(Days::new(1)).unwrap_or(NaiveDate::MAX);
         while let Some(date) = day.filter(|date| *date <= last) {
             day = date.succ_opt();
             let is_closed = *self != Self::Currencies && holidays.contains(&date);
-            let Some(open) = self.open_from(date, doubt).filter(|_| !is_closed) else {
+            let Some(open) = self.session_on(date, doubt).filter(|_| !is_closed) else {
                 continue;
             };
             let (start, end) = (open.start.max(within.start), open.end.min(within.end));
@@ -86,15 +86,15 @@ impl MarketHours {
         }
         if *self == Self::Currencies {
             for date in holidays {
-                found = without(&found, &closed_on(*date, doubt));
+                found = subtract_period(&found, &holiday_period(*date, doubt));
             }
         }
         found
     }
 
-    fn open_from(&self, date: NaiveDate, doubt: Doubt) -> Option<Range<Millis>> {
+    fn session_on(&self, date: NaiveDate, doubt: Doubt) -> Option<Range<Millis>> {
         let utc = |hour: u32| millis(date.and_time(NaiveTime::MIN)) + Millis::HOUR * i64::from(hour);
-        let new_york = || five_in_new_york(date);
+        let new_york = || new_york_close(date);
         match self {
             Self::Always => Some(utc(0)..utc(24)),
             Self::Currencies => match date.weekday() {
@@ -105,28 +105,28 @@ impl MarketHours {
                 Weekday::Fri => Some(utc(0)..if doubt == Doubt::Open { utc(22) } else { new_york() }),
                 Weekday::Mon | Weekday::Tue | Weekday::Wed | Weekday::Thu => Some(utc(0)..utc(24)),
             },
-            Self::Weekly(hours) => hours.open_from(date),
+            Self::Weekly(hours) => hours.session_on(date),
         }
     }
 }
 
-fn five_in_new_york(date: NaiveDate) -> Millis {
+fn new_york_close(date: NaiveDate) -> Millis {
     let wall = date.and_hms_opt(17, 0, 0).expect("17:00 is a valid time");
-    Zone::Place(New_York).moment_of(wall)
+    Zone::Place(New_York).wall_to_utc(wall)
 }
 
-fn closed_on(date: NaiveDate, doubt: Doubt) -> Range<Millis> {
+fn holiday_period(date: NaiveDate, doubt: Doubt) -> Range<Millis> {
     let midnight = millis(date.and_time(NaiveTime::MIN));
     match doubt {
-        Doubt::Open => midnight..five_in_new_york(date),
+        Doubt::Open => midnight..new_york_close(date),
         Doubt::Closed => {
-            let before = date.pred_opt().map_or(midnight, five_in_new_york);
+            let before = date.pred_opt().map_or(midnight, new_york_close);
             before..midnight + Millis::DAY
         }
     }
 }
 
-fn without(open: &[Range<Millis>], closed: &Range<Millis>) -> Vec<Range<Millis>> {
+fn subtract_period(open: &[Range<Millis>], closed: &Range<Millis>) -> Vec<Range<Millis>> {
     let parts = open.iter().flat_map(|stretch| {
         [stretch.start..stretch.end.min(closed.start), stretch.start.max(closed.end)..stretch.end]
     });
@@ -134,13 +134,13 @@ fn without(open: &[Range<Millis>], closed: &Range<Millis>) -> Vec<Range<Millis>>
 }
 
 impl WeeklyHours {
-    fn open_from(&self, date: NaiveDate) -> Option<Range<Millis>> {
+    fn session_on(&self, date: NaiveDate) -> Option<Range<Millis>> {
         let place = |day: Weekday| (day.days_since(self.first)) % 7;
         if place(date.weekday()) > place(self.last) {
             return None;
         }
         let end = if self.to > self.from { date } else { date.succ_opt()? };
-        Some(self.zone.moment_of(date.and_time(self.from))..self.zone.moment_of(end.and_time(self.to)))
+        Some(self.zone.wall_to_utc(date.and_time(self.from))..self.zone.wall_to_utc(end.and_time(self.to)))
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -164,13 +164,13 @@ fn millis(utc: NaiveDateTime) -> Millis {
     Millis::new(utc.and_utc().timestamp_millis())
 }
 
-fn date_of(moment: Millis) -> NaiveDate {
+fn utc_date(moment: Millis) -> NaiveDate {
     DateTime::from_timestamp_millis(moment.get()).map_or(NaiveDate::MAX, |time| time.date_naive())
 }
 
 impl Zone {
-    /// Converts local time to UTC: the earlier time if it is ambiguous, one hour later if it is skipped.
-    fn moment_of(self, wall: NaiveDateTime) -> Millis {
+    /// Converts local time to UTC. Ambiguous times become the earlier one, skipped times move on by an hour.
+    fn wall_to_utc(self, wall: NaiveDateTime) -> Millis {
         let later = wall.checked_add_signed(TimeDelta::hours(1)).unwrap_or(wall);
         let shown = self.local_to_utc(wall).earliest();
         shown.or_else(|| self.local_to_utc(later).earliest()).unwrap_or_else(|| millis(wall))

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-const LONGEST_GAP: u32 = 10;
-const MIN_DISTANCE: usize = 3;
-/// Makes the random choice of defects independent of the prices with the same seed.
+const MAX_GAP_CANDLES: u32 = 10;
+const MIN_DISTANCE_CANDLES: usize = 3;
+/// Seed modifier that makes the choice of defects independent of the prices.
 const SEED_TWIST: u64 = 0x5A5A_5A5A_5A5A_5A5A;
 
 type WriteRow = fn(&Candle, Option<&Candle>) -> String;
@@ -37,7 +37,7 @@ const BAD_ROWS: [(FindingKind, WriteRow); 9] = [
     }),
 ];
 
-/// Creates gaps of 1 to 10 candles, separated from each other and from both ends.
+/// Removes candles to create gaps of 1 to 10 candles, away from each other and from both ends.
 pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSeries, HistoryError> {
     if gaps == 0 {
         return Ok(series.clone());
@@ -46,9 +46,9 @@ pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSe
     let mut dice = Dice::new(series.symbol(), seed ^ SEED_TWIST);
     let mut kept: Vec<Candle> = Vec::with_capacity(candles.len());
     let mut from = 0;
-    for room in rooms(candles.len(), gaps, LONGEST_GAP as usize).ok_or_else(|| too_few("gaps", gaps))? {
-        let length = dice.between(1, LONGEST_GAP) as usize;
-        let start = room.start + dice.between(0, (room.len() - length) as u32) as usize;
+    for slot in slots(candles.len(), gaps, MAX_GAP_CANDLES as usize).ok_or_else(|| too_many("gaps", gaps))? {
+        let length = dice.between(1, MAX_GAP_CANDLES) as usize;
+        let start = slot.start + dice.between(0, (slot.len() - length) as u32) as usize;
         kept.extend_from_slice(&candles[from..start]);
         from = start + length;
     }
@@ -65,8 +65,8 @@ pub struct BadRows {
 impl BadRows {
     pub fn new(series: CandleSeries, count: u32, seed: u64) -> Result<Self, HistoryError> {
         let mut dice = Dice::new(series.symbol(), !seed ^ SEED_TWIST);
-        let rooms = rooms(series.candles().len(), count, 1).ok_or_else(|| too_few("bad-rows", count))?;
-        let places = rooms.map(|room| room.start + dice.between(0, room.len() as u32 - 1) as usize);
+        let slots = slots(series.candles().len(), count, 1).ok_or_else(|| too_many("bad-rows", count))?;
+        let places = slots.map(|slot| slot.start + dice.between(0, slot.len() as u32 - 1) as usize);
         let bad = places
             .zip(BAD_ROWS.into_iter().cycle())
             .map(|(place, (kind, write_row))| (place, kind, write_row));
@@ -117,17 +117,18 @@ fn cells(candle: &Candle, time: Millis, high: f64, low: f64, volume: f64) -> Str
     format!("{time},{},{high},{low},{},{volume}", candle.open(), candle.close())
 }
 
-fn rooms(candles: usize, count: u32, least: usize) -> Option<impl Iterator<Item = std::ops::Range<usize>>> {
+fn slots(candles: usize, count: u32, minimum: usize) -> Option<impl Iterator<Item = std::ops::Range<usize>>> {
     let count = count as usize;
-    let width = candles.checked_sub(2 * MIN_DISTANCE)?.checked_div(count).unwrap_or(usize::MAX);
+    let width = candles.checked_sub(2 * MIN_DISTANCE_CANDLES)?.checked_div(count).unwrap_or(usize::MAX);
     // 32 bits of randomness are enough.
-    let length = width.checked_sub(MIN_DISTANCE).filter(|length| *length >= least)?.min(1 << 30);
+    let length = width.checked_sub(MIN_DISTANCE_CANDLES).filter(|length| *length >= minimum)?.min(1 << 30);
     Some((0..count).map(move |index| {
-        let start = MIN_DISTANCE + index * width;
+        let start = MIN_DISTANCE_CANDLES + index * width;
         start..start + length
     }))
 }
 
-fn too_few(setting: &'static str, count: u32) -> HistoryError {
-    HistoryError::InvalidSetting { setting, problem: format!("{count} do not fit; use fewer, or more days") }
+fn too_many(setting: &'static str, count: u32) -> HistoryError {
+    let problem = format!("{count} do not fit; use a lower number, or more days");
+    HistoryError::InvalidSetting { setting, problem }
 }

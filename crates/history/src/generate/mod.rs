@@ -34,7 +34,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
     let mut minute = settings.start;
     while minute < end {
         if is_open(settings.asset_type, minute) {
-            for (index, numbers) in walk.minute(minute).into_iter().enumerate() {
+            for (index, numbers) in walk.next_minute(minute).into_iter().enumerate() {
                 let time = minute + step.length() * index as i64;
                 let fine = Candle::new(time, step, numbers).expect("generated candles are valid");
                 candles.extend(resampler.end_before(time));
@@ -50,7 +50,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
     let series = Series { symbol: settings.symbol, interval: settings.interval };
     CandleSeries::new(series, candles).map_err(|_| HistoryError::InvalidSetting {
         setting: "days",
-        problem: format!("no candle of {series} is complete in that time; use more days"),
+        problem: format!("no candle of {series} is complete within the given days; use more days"),
     })
 }
 
@@ -59,11 +59,11 @@ const WEEKEND_MINUTES: std::ops::Range<i64> = (4 * 24 + 22) * 60..(6 * 24 + 22) 
 const WEEK: Millis = Millis::new(7 * Millis::DAY.get());
 const EPOCH_AFTER_MONDAY: Millis = Millis::new(3 * Millis::DAY.get());
 
-const FOREX_HOURS: [f64; 24] = [
+const FOREX_ACTIVITY: [f64; 24] = [
     0.70, 0.70, 0.65, 0.60, 0.60, 0.70, 0.95, 1.30, 1.35, 1.20, 1.05, 1.00, 1.20, 1.50, 1.55, 1.35, 1.10,
     0.95, 0.85, 0.75, 0.70, 0.60, 0.60, 0.65,
 ];
-const ROUND_THE_CLOCK_HOURS: [f64; 24] = [
+const ALL_WEEK_ACTIVITY: [f64; 24] = [
     1.05, 1.00, 0.95, 0.90, 0.85, 0.85, 0.85, 0.90, 0.95, 0.95, 0.95, 1.00, 1.05, 1.20, 1.30, 1.25, 1.15,
     1.10, 1.05, 1.00, 1.00, 0.95, 0.95, 1.00,
 ];
@@ -79,19 +79,19 @@ fn is_open(asset_type: AssetType, minute: Millis) -> bool {
     }
 }
 
-/// Returns the volatility factor for the hour of `minute`, about 1 on average.
+/// Returns the volatility factor for the hour that contains `minute`. The average is about 1.
 fn activity(asset_type: AssetType, minute: Millis) -> f64 {
     let into_day = minute - minute.floor_to(Millis::DAY);
     let hour = (into_day.get() / Millis::HOUR.get()) as usize;
     match asset_type {
-        AssetType::Forex => FOREX_HOURS[hour],
-        AssetType::Crypto | AssetType::Otc => ROUND_THE_CLOCK_HOURS[hour],
+        AssetType::Forex => FOREX_ACTIVITY[hour],
+        AssetType::Crypto | AssetType::Otc => ALL_WEEK_ACTIVITY[hour],
     }
 }
 
 struct Dice(ChaCha8Rng);
 
-/// Key derivation context. Changing it changes every published hash of generated candles.
+/// Key derivation context. Any change alters all published hashes of generated candles.
 const CONTEXT: &str = "candlewick 2026-01 synthetic candles";
 
 impl Dice {
@@ -103,7 +103,7 @@ impl Dice {
     }
 
     /// Returns a uniform number in `[0, 1)`.
-    fn share(&mut self) -> f64 {
+    fn uniform(&mut self) -> f64 {
         const STEPS: f64 = (1_u64 << 53) as f64;
         (self.0.next_u64() >> 11) as f64 / STEPS
     }
@@ -113,7 +113,7 @@ impl Dice {
         low + ((u64::from(self.0.next_u32()) * span) >> 32) as u32
     }
 
-    /// Returns an approximately standard normal number: the scaled sum of four uniform ones.
+    /// Returns an approximately standard normal number: the scaled sum of four uniform numbers.
     fn normal(&mut self) -> f64 {
         const LANES: f64 = 4.0;
         let lanes = self.0.next_u64().to_le_bytes();
@@ -165,8 +165,8 @@ mod tests {
         let good = settings("EURUSD", 1);
         let (later, fine) = (MONDAY + Millis::SECOND * 5, interval("5s"));
         for (bad, expected) in [
-            (GenerateSettings { days: 0, ..good }, "days: 0 is not within 1 to 36600"),
-            (GenerateSettings { last_days: Some(2), ..good }, "last-days: 2 is not within 1 to 1"),
+            (GenerateSettings { days: 0, ..good }, "days: 0 is not between 1 and 36600"),
+            (GenerateSettings { last_days: Some(2), ..good }, "last-days: 2 is not between 1 and 1"),
             (GenerateSettings { interval: interval("7s"), ..good }, "interval: 7s is not a multiple of 5s"),
             (
                 GenerateSettings { interval: interval("12h"), start: MONDAY + Millis::HOUR, ..good },
@@ -180,8 +180,8 @@ mod tests {
             (GenerateSettings { tick: 0.0, ..good }, "tick: 0 is not a decimal step from 0.00000001"),
             (GenerateSettings { tick: 1.0 / 3.0, ..good }, "tick: 0.3333333333333333 is not a decimal step"),
             (GenerateSettings { tick: f64::INFINITY, ..good }, "tick: inf is not a decimal step"),
-            (GenerateSettings { start_price: f64::NAN, ..good }, "price: NaN is not within 1000 to"),
-            (GenerateSettings { start_price: 0.001, ..good }, "price: 0.001 is not within 1000 to"),
+            (GenerateSettings { start_price: f64::NAN, ..good }, "price: NaN is not between 1000 and"),
+            (GenerateSettings { start_price: 0.001, ..good }, "price: 0.001 is not between 1000 and"),
             (GenerateSettings { volatility: 0.5, ..good }, "volatility: 0.5 is not above 0 and at most 0.05"),
             (GenerateSettings { days: 36_600, interval: fine, ..good }, "days: 632448000 candles of 5s"),
         ] {

@@ -5,7 +5,7 @@ use super::{Dice, Regime, activity};
 use crate::AssetType;
 use candlewick_sdk::Millis;
 
-const SPELL_MINUTES: (u32, u32) = (60, 240);
+const TREND_MINUTES: (u32, u32) = (60, 240);
 
 pub(super) enum PriceModel {
     Changing(RegimeState),
@@ -37,15 +37,15 @@ impl PriceModel {
     }
 
     /// Returns the expected move of the next minute. `usual` is the usual standard deviation in ticks.
-    pub(super) fn outlook(&mut self, price: f64, usual: f64, dice: &mut Dice) -> Outlook {
+    pub(super) fn expected_move(&mut self, price: f64, usual: f64, dice: &mut Dice) -> ExpectedMove {
         match self {
-            Self::Changing(state) => state.outlook(price, usual, dice),
-            Self::Rule(rule) => rule.outlook(price, usual, dice),
-            Self::Planted(_) => Outlook { deviation: usual, drift: 0.0 },
+            Self::Changing(state) => state.expected_move(price, usual, dice),
+            Self::Rule(rule) => rule.expected_move(price, usual, dice),
+            Self::Planted(_) => ExpectedMove { deviation: usual, drift: 0.0 },
         }
     }
 
-    pub(super) fn planned(
+    pub(super) fn planned_closes(
         &mut self,
         price: i64,
         volatility: f64,
@@ -56,20 +56,20 @@ impl PriceModel {
         let Self::Planted(edge) = self else { return None };
         let deviation =
             |ahead: usize| volatility * activity(asset_type, minute + Millis::MINUTE * ahead as i64);
-        Some(edge.minute(price, deviation, dice))
+        Some(edge.next_minute(price, deviation, dice))
     }
 
-    /// Updates the volatility. `surprise` is the difference from the expected move in standard deviations.
-    pub(super) fn remember(&mut self, surprise: f64) {
+    /// Updates the volatility. `surprise` is the deviation from the expected move, in standard deviations.
+    pub(super) fn update_volatility(&mut self, surprise: f64) {
         match self {
-            Self::Changing(state) => state.remember(surprise),
+            Self::Changing(state) => state.update_volatility(surprise),
             Self::Rule(_) | Self::Planted(_) => {}
         }
     }
 
-    pub(super) fn forget(&mut self) {
+    pub(super) fn reset(&mut self) {
         match self {
-            Self::Changing(state) => state.forget(),
+            Self::Changing(state) => state.reset(),
             Self::Rule(rule) => rule.minutes_left = 0,
             Self::Planted(_) => {}
         }
@@ -77,14 +77,14 @@ impl PriceModel {
 }
 
 impl Rule {
-    fn outlook(&mut self, price: f64, usual: f64, dice: &mut Dice) -> Outlook {
+    fn expected_move(&mut self, price: f64, usual: f64, dice: &mut Dice) -> ExpectedMove {
         if self.minutes_left == 0 {
-            self.minutes_left = dice.between(SPELL_MINUTES.0, SPELL_MINUTES.1);
-            self.direction = if dice.share() < 0.5 { 1.0 } else { -1.0 };
+            self.minutes_left = dice.between(TREND_MINUTES.0, TREND_MINUTES.1);
+            self.direction = if dice.uniform() < 0.5 { 1.0 } else { -1.0 };
         }
         self.minutes_left -= 1;
         let drift = usual * self.lean * self.direction + (self.home - price) * self.pull;
-        Outlook { deviation: usual, drift }
+        ExpectedMove { deviation: usual, drift }
     }
 }
 
@@ -92,7 +92,7 @@ pub(super) struct PlantedEdge {
     chance: f64,
     minutes: usize,
     direction: i64,
-    /// Remaining planned step closes of the span in ticks, in reverse order.
+    /// Planned closes of the remaining steps in the span, in ticks and in reverse order.
     ahead: Vec<i64>,
 }
 
@@ -101,21 +101,21 @@ impl PlantedEdge {
         Self { chance, minutes, direction: 1, ahead: Vec::with_capacity(minutes * STEPS_PER_MINUTE) }
     }
 
-    /// Returns the step closes of the next minute. The first minute of a span plans all of its closes.
-    pub(super) fn minute(
+    /// Returns the step closes of the next minute. The first minute plans the whole span.
+    pub(super) fn next_minute(
         &mut self,
         price: i64,
         deviation: impl Fn(usize) -> f64,
         dice: &mut Dice,
     ) -> [i64; STEPS_PER_MINUTE] {
         if self.ahead.is_empty() {
-            self.draw(price, deviation, dice);
+            self.plan_span(price, deviation, dice);
         }
         std::array::from_fn(|_| self.ahead.pop().unwrap_or(price))
     }
 
-    fn draw(&mut self, price: i64, deviation: impl Fn(usize) -> f64, dice: &mut Dice) {
-        if dice.share() >= self.chance {
+    fn plan_span(&mut self, price: i64, deviation: impl Fn(usize) -> f64, dice: &mut Dice) {
+        if dice.uniform() >= self.chance {
             self.direction = -self.direction;
         }
         let mut moved = 0.0;
@@ -138,44 +138,44 @@ impl PlantedEdge {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Spell {
+struct Phase {
     weight: u32,
     reach: f64,
     /// Drift per minute in standard deviations, with a random sign.
     lean: f64,
-    /// Fraction of the distance to the regime's first price that is reverted per minute.
+    /// Share of the distance to the regime's first price by which the price reverts per minute.
     pull: f64,
     minutes: (u32, u32),
 }
 
-const CALM: Spell = Spell { weight: 40, reach: 0.65, lean: 0.0, pull: 0.0, minutes: (60, 300) };
-const BUSY: Spell = Spell { weight: 25, reach: 1.35, lean: 0.0, pull: 0.0, minutes: (45, 180) };
-const TRENDING: Spell = Spell { weight: 20, reach: 1.0, lean: 0.08, pull: 0.0, minutes: (60, 240) };
-const REVERTING_BURST: Spell = Spell { weight: 15, reach: 1.9, lean: 0.0, pull: 0.15, minutes: (10, 40) };
-const REGIMES: [Spell; 4] = [CALM, BUSY, TRENDING, REVERTING_BURST];
+const CALM: Phase = Phase { weight: 40, reach: 0.65, lean: 0.0, pull: 0.0, minutes: (60, 300) };
+const BUSY: Phase = Phase { weight: 25, reach: 1.35, lean: 0.0, pull: 0.0, minutes: (45, 180) };
+const TRENDING: Phase = Phase { weight: 20, reach: 1.0, lean: 0.08, pull: 0.0, minutes: (60, 240) };
+const REVERTING_BURST: Phase = Phase { weight: 15, reach: 1.9, lean: 0.0, pull: 0.15, minutes: (10, 40) };
+const REGIMES: [Phase; 4] = [CALM, BUSY, TRENDING, REVERTING_BURST];
 
 /// Weights of the GARCH(1,1) model (T. Bollerslev, Journal of Econometrics 31, 1986).
-const AVERAGE_SHARE: f64 = 0.03;
-const MOVE_SHARE: f64 = 0.12;
-const MEMORY_SHARE: f64 = 0.85;
+const AVERAGE_WEIGHT: f64 = 0.03;
+const MOVE_WEIGHT: f64 = 0.12;
+const MEMORY_WEIGHT: f64 = 0.85;
 const VARIANCE_RANGE: (f64, f64) = (0.15, 8.0);
 
-/// Weak pull to the first price. It bounds the price over years and is negligible over hours.
+/// Weak pull to the first price, which bounds the price over years but is negligible over hours.
 const HOME_PULL: f64 = 1.0 / 20_000.0;
 
 pub(super) struct RegimeState {
-    regime: Spell,
+    regime: Phase,
     minutes_left: u32,
     lean: f64,
     anchor: f64,
     home: f64,
-    /// Variance relative to the average one.
+    /// Variance relative to the average variance.
     variance: f64,
 }
 
-/// Distribution of the next minute's move, in ticks.
+/// Expected move of the next minute: standard deviation and drift, in ticks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Outlook {
+pub(super) struct ExpectedMove {
     pub(super) deviation: f64,
     pub(super) drift: f64,
 }
@@ -185,27 +185,27 @@ impl RegimeState {
         Self { regime: CALM, minutes_left: 0, lean: 0.0, anchor: price, home: price, variance: 1.0 }
     }
 
-    pub(super) fn outlook(&mut self, price: f64, usual: f64, dice: &mut Dice) -> Outlook {
+    pub(super) fn expected_move(&mut self, price: f64, usual: f64, dice: &mut Dice) -> ExpectedMove {
         if self.minutes_left == 0 {
-            self.change(price, dice);
+            self.start_phase(price, dice);
         }
         self.minutes_left -= 1;
         let deviation = usual * self.regime.reach * self.variance.sqrt();
         let back = (self.anchor - price) * self.regime.pull + (self.home - price) * HOME_PULL;
-        Outlook { deviation, drift: deviation * self.lean + back }
+        ExpectedMove { deviation, drift: deviation * self.lean + back }
     }
 
-    pub(super) fn remember(&mut self, surprise: f64) {
-        let next = AVERAGE_SHARE + self.variance * (MOVE_SHARE * surprise * surprise + MEMORY_SHARE);
+    pub(super) fn update_volatility(&mut self, surprise: f64) {
+        let next = AVERAGE_WEIGHT + self.variance * (MOVE_WEIGHT * surprise * surprise + MEMORY_WEIGHT);
         self.variance = next.clamp(VARIANCE_RANGE.0, VARIANCE_RANGE.1);
     }
 
-    pub(super) fn forget(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.minutes_left = 0;
         self.variance = 1.0;
     }
 
-    fn change(&mut self, price: f64, dice: &mut Dice) {
+    fn start_phase(&mut self, price: f64, dice: &mut Dice) {
         let total: u32 = REGIMES.iter().map(|regime| regime.weight).sum();
         let mut drawn = dice.between(0, total - 1);
         for regime in REGIMES {
@@ -217,7 +217,7 @@ impl RegimeState {
         }
         let (shortest, longest) = self.regime.minutes;
         self.minutes_left = dice.between(shortest, longest);
-        self.lean = if dice.share() < 0.5 { self.regime.lean } else { -self.regime.lean };
+        self.lean = if dice.uniform() < 0.5 { self.regime.lean } else { -self.regime.lean };
         self.anchor = price;
     }
 }

@@ -8,15 +8,15 @@ use std::str::FromStr;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GenerateSettings {
-    /// Symbol. It is part of the seed, so prices of different symbols are independent.
+    /// Symbol, which is mixed into the seed to make the prices of different symbols independent.
     pub symbol: Symbol,
     pub asset_type: AssetType,
-    /// Candle interval, a multiple of 5 s. Candles of different intervals agree.
+    /// Candle interval, a multiple of 5 s. All intervals show the same price path.
     pub interval: Interval,
     /// Open time of the first candle, aligned to whole minutes and to the interval.
     pub start: Millis,
     pub days: u32,
-    /// Number of final days to return; `None` for all days.
+    /// Number of final days to return, or `None` for all days.
     pub last_days: Option<u32>,
     pub seed: u64,
     /// Tick size, such as 0.01, with at most eight decimals.
@@ -37,8 +37,8 @@ pub(super) struct ValidSettings {
 const MAX_DAYS: u32 = 36_600;
 const MAX_CANDLES: i64 = 50_000_000;
 const MAX_VOLATILITY: f64 = 0.05;
-/// Valid prices in ticks. Lower ones could hardly move, and higher ones would be inexact.
-const PRICE_TICKS: std::ops::RangeInclusive<f64> = 1e3..=1e11;
+/// Valid start prices in ticks. Lower prices could hardly move, and higher prices would be inexact.
+const START_PRICE_TICKS: std::ops::RangeInclusive<f64> = 1e3..=1e11;
 
 impl GenerateSettings {
     pub fn for_market(symbol: Symbol, market: KnownMarket, start: Millis, days: u32) -> Self {
@@ -61,11 +61,11 @@ impl GenerateSettings {
         let fail = |setting, problem| Err(HistoryError::InvalidSetting { setting, problem });
         let Self { days, start, interval, volatility, start_price, .. } = *self;
         if !(1..=MAX_DAYS).contains(&days) {
-            return fail("days", format!("{days} is not within 1 to {MAX_DAYS}"));
+            return fail("days", format!("{days} is not between 1 and {MAX_DAYS}"));
         }
         let last_days = self.last_days.unwrap_or(days);
         if !(1..=days).contains(&last_days) {
-            return fail("last-days", format!("{last_days} is not within 1 to {days}"));
+            return fail("last-days", format!("{last_days} is not between 1 and {days}"));
         }
         let step = step_interval();
         if !interval.length().is_aligned_to(step.length()) {
@@ -87,9 +87,9 @@ impl GenerateSettings {
             return fail("tick", format!("{} is not {range}", self.tick));
         };
         let ticks = start_price / self.tick;
-        if !PRICE_TICKS.contains(&ticks) {
-            let (least, most, tick) = (PRICE_TICKS.start(), PRICE_TICKS.end(), self.tick);
-            return fail("price", format!("{start_price} is not within {least} to {most} ticks of {tick}"));
+        if !START_PRICE_TICKS.contains(&ticks) {
+            let (least, most, tick) = (START_PRICE_TICKS.start(), START_PRICE_TICKS.end(), self.tick);
+            return fail("price", format!("{start_price} is not between {least} and {most} ticks of {tick}"));
         }
         if !(volatility > 0.0 && volatility <= MAX_VOLATILITY) {
             return fail("volatility", format!("{volatility} is not above 0 and at most {MAX_VOLATILITY}"));
@@ -114,13 +114,13 @@ pub enum Regime {
         lean: f64,
     },
     MeanReversion {
-        /// Fraction of the distance to the first price that is reverted per minute, in `(0, 1]`.
+        /// Share of the distance to the first price by which the price reverts per minute, in `(0, 1]`.
         pull: f64,
     },
-    /// Random walk in which each span repeats the direction of the previous one with a known probability.
+    /// Random walk in which each span repeats the direction of the previous span with probability `chance`.
     Edge {
         chance: f64,
-        /// Span length. It must be whole minutes and divide an hour.
+        /// Span length, a whole number of minutes that divides an hour.
         span: Interval,
     },
 }
@@ -133,9 +133,9 @@ pub struct ParseRegimeError {
     text: String,
 }
 
-const USUAL_LEAN: f64 = 0.1;
-const USUAL_PULL: f64 = 0.05;
-const USUAL_SPAN: Millis = Millis::new(5 * Millis::MINUTE.get());
+const DEFAULT_LEAN: f64 = 0.1;
+const DEFAULT_PULL: f64 = 0.05;
+const DEFAULT_SPAN: Millis = Millis::new(5 * Millis::MINUTE.get());
 
 impl Regime {
     fn problem(self, start: Millis) -> Option<String> {
@@ -148,7 +148,7 @@ impl Regime {
             Self::Trend { lean } => within("a lean of", lean),
             Self::MeanReversion { pull } => within("a pull of", pull),
             Self::Edge { chance, .. } if !(0.0..=1.0).contains(&chance) => {
-                Some(format!("a chance of {chance} is not within 0 to 1"))
+                Some(format!("a chance of {chance} is not between 0 and 1"))
             }
             Self::Edge { span, .. } => {
                 let divides = |length| {
@@ -187,12 +187,12 @@ impl FromStr for Regime {
         let found = match parts[..] {
             ["mixed"] => Some(Self::Mixed),
             ["random-walk"] => Some(Self::RandomWalk),
-            ["trend"] => Some(Self::Trend { lean: USUAL_LEAN }),
+            ["trend"] => Some(Self::Trend { lean: DEFAULT_LEAN }),
             ["trend", lean] => number(lean).map(|lean| Self::Trend { lean }),
-            ["mean-reversion"] => Some(Self::MeanReversion { pull: USUAL_PULL }),
+            ["mean-reversion"] => Some(Self::MeanReversion { pull: DEFAULT_PULL }),
             ["mean-reversion", pull] => number(pull).map(|pull| Self::MeanReversion { pull }),
             ["edge", chance] => {
-                let span = Interval::from_seconds(USUAL_SPAN.get() / 1_000).ok();
+                let span = Interval::from_seconds(DEFAULT_SPAN.get() / 1_000).ok();
                 number(chance).zip(span).map(|(chance, span)| Self::Edge { chance, span })
             }
             ["edge", chance, span] => {
@@ -233,7 +233,7 @@ mod tests {
         for (text, start, problem) in [
             ("trend:0", 0, Some("a lean of 0 is not above 0 and at most 1")),
             ("mean-reversion:NaN", 0, Some("a pull of NaN is not above 0 and at most 1")),
-            ("edge:1.1", 0, Some("a chance of 1.1 is not within 0 to 1")),
+            ("edge:1.1", 0, Some("a chance of 1.1 is not between 0 and 1")),
             ("edge:0.6:7m", 0, Some("a span of 7m is not a whole number of minutes that divides an hour")),
             ("edge:0.6:30s", 0, Some("a span of 30s is not a whole number of minutes that divides an hour")),
             ("edge:0.6:2h", 0, Some("a span of 2h is not a whole number of minutes that divides an hour")),

@@ -1,6 +1,6 @@
 //! Random walk of the price in whole ticks, with twelve steps per minute.
 
-use super::price_model::{Outlook, PriceModel};
+use super::price_model::{ExpectedMove, PriceModel};
 use super::{Dice, GenerateSettings, activity};
 use crate::AssetType;
 use candlewick_sdk::{Interval, Millis, Ohlcv};
@@ -8,10 +8,9 @@ use candlewick_sdk::{Interval, Millis, Ohlcv};
 /// Share of one-minute candles that close at their open, as in forex markets.
 const TIE_SHARE: f64 = 0.045;
 /// Standard deviation of the weekend gap, in standard deviations of a one-minute move.
-const WEEKEND_REACH: f64 = 20.0;
-/// Standard deviation of wicks beyond open and close, in standard deviations of a step.
-const WICK_REACH: f64 = 0.4;
-/// Maximum ratio of any price to the first price.
+const WEEKEND_GAP_DEVIATION: f64 = 20.0;
+/// Standard deviation of wick lengths, in standard deviations of a price step.
+const WICK_DEVIATION: f64 = 0.4;
 const MAX_PRICE_RATIO: i64 = 8;
 
 pub(super) struct Walk {
@@ -44,44 +43,44 @@ impl Walk {
         self.market_was_closed = true;
     }
 
-    pub(super) fn minute(&mut self, minute: Millis) -> [Ohlcv; STEPS_PER_MINUTE] {
+    pub(super) fn next_minute(&mut self, minute: Millis) -> [Ohlcv; STEPS_PER_MINUTE] {
         let usual = self.price as f64 * self.volatility * activity(self.asset_type, minute);
         if self.market_was_closed {
             self.market_was_closed = false;
-            let jump = self.dice.normal() * usual * WEEKEND_REACH;
-            self.price = self.within_reach(self.price as f64 + jump);
-            self.model.forget();
+            let jump = self.dice.normal() * usual * WEEKEND_GAP_DEVIATION;
+            self.price = self.clamp_price(self.price as f64 + jump);
+            self.model.reset();
         }
-        let outlook = self.model.outlook(self.price as f64, usual, &mut self.dice);
+        let expected = self.model.expected_move(self.price as f64, usual, &mut self.dice);
         let average = self.price as f64 * self.volatility;
-        let planned = self.model.planned(self.price, average, self.asset_type, minute, &mut self.dice);
+        let planned = self.model.planned_closes(self.price, average, self.asset_type, minute, &mut self.dice);
         let closes = match planned {
-            Some(closes) => closes.map(|ticks| self.within_reach(ticks as f64)),
-            None => self.closes(outlook),
+            Some(closes) => closes.map(|ticks| self.clamp_price(ticks as f64)),
+            None => self.draw_closes(expected),
         };
-        let step_deviation = outlook.deviation / (STEPS_PER_MINUTE as f64).sqrt();
-        let liveliness = outlook.deviation / (self.price as f64 * self.volatility);
+        let step_deviation = expected.deviation / (STEPS_PER_MINUTE as f64).sqrt();
+        let liveliness = expected.deviation / (self.price as f64 * self.volatility);
         closes.map(|close| {
             let open = self.price;
             self.price = close;
-            let high = open.max(close) + self.wick(step_deviation);
-            let low = (open.min(close) - self.wick(step_deviation)).max(1);
+            let high = open.max(close) + self.draw_wick(step_deviation);
+            let low = (open.min(close) - self.draw_wick(step_deviation)).max(1);
             let moved = (close - open).abs() as f64 / step_deviation;
             Ohlcv {
                 open: self.tick.to_price(open),
                 high: self.tick.to_price(high),
                 low: self.tick.to_price(low),
                 close: self.tick.to_price(close),
-                volume: self.volume(liveliness, moved),
+                volume: self.draw_volume(liveliness, moved),
             }
         })
     }
 
-    /// Returns the step closes of the next minute. The last one equals the current price only for a tie.
-    fn closes(&mut self, outlook: Outlook) -> [i64; STEPS_PER_MINUTE] {
-        let is_tie = self.dice.share() < TIE_SHARE;
+    /// Returns the step closes of the next minute. The last close equals the current price only for a tie.
+    fn draw_closes(&mut self, expected: ExpectedMove) -> [i64; STEPS_PER_MINUTE] {
+        let is_tie = self.dice.uniform() < TIE_SHARE;
         let steps = STEPS_PER_MINUTE as f64;
-        let (step_drift, step_deviation) = (outlook.drift / steps, outlook.deviation / steps.sqrt());
+        let (step_drift, step_deviation) = (expected.drift / steps, expected.deviation / steps.sqrt());
         let mut moved = 0.0;
         let path: [f64; STEPS_PER_MINUTE] = std::array::from_fn(|_| {
             moved += step_drift + step_deviation * self.dice.normal();
@@ -90,33 +89,33 @@ impl Walk {
         let bend = if is_tie { moved / steps } else { 0.0 };
         let start = self.price as f64;
         let mut closes: [i64; STEPS_PER_MINUTE] =
-            std::array::from_fn(|index| self.within_reach(start + path[index] - bend * (index + 1) as f64));
+            std::array::from_fn(|index| self.clamp_price(start + path[index] - bend * (index + 1) as f64));
         let last = &mut closes[STEPS_PER_MINUTE - 1];
         if is_tie {
             *last = self.price;
         } else if *last == self.price {
             *last += if moved < 0.0 { -1 } else { 1 };
         }
-        self.model.remember((moved - outlook.drift) / outlook.deviation);
+        self.model.update_volatility((moved - expected.drift) / expected.deviation);
         closes
     }
 
-    fn wick(&mut self, step_deviation: f64) -> i64 {
-        (self.dice.normal().abs() * step_deviation * WICK_REACH) as i64
+    fn draw_wick(&mut self, step_deviation: f64) -> i64 {
+        (self.dice.normal().abs() * step_deviation * WICK_DEVIATION) as i64
     }
 
-    /// Returns a whole volume: an amount in quote currency for crypto, else the number of price changes.
-    fn volume(&mut self, liveliness: f64, moved: f64) -> f64 {
+    /// Returns a whole volume: a quote currency amount for crypto, else a number of price changes.
+    fn draw_volume(&mut self, liveliness: f64, moved: f64) -> f64 {
         let usual = match self.asset_type {
             AssetType::Crypto => 90_000.0,
             AssetType::Forex | AssetType::Otc => 9.0,
         };
         // Squaring makes a few volumes much larger than the rest.
-        let luck = self.dice.share();
+        let luck = self.dice.uniform();
         (usual * liveliness * (0.4 + moved) * (0.2 + 2.4 * luck * luck)).round().max(1.0)
     }
 
-    fn within_reach(&self, ticks: f64) -> i64 {
+    fn clamp_price(&self, ticks: f64) -> i64 {
         (ticks.round() as i64).clamp(self.home / MAX_PRICE_RATIO, self.home * MAX_PRICE_RATIO)
     }
 }
@@ -128,7 +127,7 @@ pub(super) fn step_interval() -> Interval {
     Interval::from_seconds(STEP_SECONDS as i64).expect("the step is a valid interval")
 }
 
-/// Tick size as `numerator / denominator`. Prices are thus the doubles nearest to their decimals.
+/// Tick size as a fraction, so that prices are the doubles nearest to their decimal form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tick {
     numerator: u64,
@@ -139,7 +138,7 @@ const MAX_DECIMALS: u32 = 8;
 const MAX_TICK: f64 = 1e6;
 
 impl Tick {
-    /// Converts a tick size. Returns `None` unless it is positive with at most eight decimals.
+    /// Converts a tick size. Returns `None` unless the size is positive with at most eight decimals.
     pub(super) fn from_step(step: f64) -> Option<Self> {
         if !(step > 0.0 && step <= MAX_TICK) {
             return None;

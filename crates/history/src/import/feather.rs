@@ -1,4 +1,4 @@
-//! Feather (Arrow IPC): columns `date` (or `time`), `open`, `high`, `low`, `close`, `volume`.
+//! Feather files (Arrow IPC) with columns `date` (or `time`), `open`, `high`, `low`, `close`, `volume`.
 
 use super::labels::{LabelColumns, Labels, TextColumn, is_label};
 use super::row::{Clock, Decoded, Problem, Row, Unit};
@@ -19,22 +19,22 @@ use std::sync::Arc;
 const NUMBERS: [&str; 5] = ["open", "high", "low", "close", "volume"];
 /// Maximum uncompressed size of a column, enough for 50 million rows.
 const MAX_COLUMN_BYTES: i64 = 512 * 1024 * 1024;
-const CONTINUES: [u8; 4] = [0xFF; 4];
+const CONTINUATION_MARKER: [u8; 4] = [0xFF; 4];
 
 pub(super) fn decode(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
-    // The library panics on inconsistent files. The program must survive that.
+    // The library panics on inconsistent files. The program must not crash.
     let read = std::panic::AssertUnwindSafe(|| read(content, only));
     let broken = |problem: &str| Problem::File(format!("this is not a valid feather file: {problem}"));
-    std::panic::catch_unwind(read).unwrap_or_else(|_| Err(broken("its parts are inconsistent")))
+    std::panic::catch_unwind(read).unwrap_or_else(|_| Err(broken("the parts of the file are inconsistent")))
 }
 
 fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
     let content = Buffer::from_vec(content);
-    let broken = || unsound("it is cut off");
+    let broken = || invalid_file("the file is cut off");
     let (start, trailer) = content.split_last_chunk::<10>().ok_or_else(broken)?;
-    let footer_length = read_footer_length(*trailer).map_err(|error| unsound(&error.to_string()))?;
+    let footer_length = read_footer_length(*trailer).map_err(|error| invalid_file(&error.to_string()))?;
     let footer_start = start.len().checked_sub(footer_length).ok_or_else(broken)?;
-    let footer = root_as_footer(&start[footer_start..]).map_err(|error| unsound(&error.to_string()))?;
+    let footer = root_as_footer(&start[footer_start..]).map_err(|error| invalid_file(&error.to_string()))?;
     let schema = footer.schema().ok_or_else(broken)?;
     let schema = Arc::new(try_fb_to_schema(schema).map_err(|error| unreadable(&error))?);
     let columns = Columns::find(&schema)?;
@@ -44,8 +44,8 @@ fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
     if columns.has_dictionary {
         for block in footer.dictionaries().into_iter().flatten() {
             let bytes = read_block(&content, block).ok_or_else(broken)?;
-            if !is_plausible(&bytes, block) {
-                return Err(unsound("a dictionary is larger than it can be"));
+            if !has_plausible_sizes(&bytes, block) {
+                return Err(invalid_file("a dictionary has an invalid size"));
             }
             decoder.read_dictionary(block, &bytes).map_err(|error| unreadable(&error))?;
         }
@@ -55,24 +55,24 @@ fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
     let mut rows = 0;
     for block in footer.recordBatches().ok_or_else(broken)? {
         let bytes = read_block(&content, block).ok_or_else(broken)?;
-        if !is_plausible(&bytes, block) {
-            return Err(unsound("a column is larger than it can be"));
+        if !has_plausible_sizes(&bytes, block) {
+            return Err(invalid_file("a column has an invalid size"));
         }
         let Some(batch) = decoder.read_record_batch(block, &bytes).map_err(|error| unreadable(&error))?
         else {
             continue;
         };
-        Columns::take(&batch, rows, &mut decoded)?;
+        Columns::append_rows(&batch, rows, &mut decoded)?;
         rows += batch.num_rows() as u64;
     }
     Ok(decoded)
 }
 
 fn unreadable(error: &ArrowError) -> Problem {
-    unsound(&error.to_string())
+    invalid_file(&error.to_string())
 }
 
-fn unsound(problem: &str) -> Problem {
+fn invalid_file(problem: &str) -> Problem {
     Problem::File(format!("this is not a valid feather file: {problem}"))
 }
 
@@ -84,12 +84,12 @@ fn read_block(content: &Buffer, block: &Block) -> Option<Buffer> {
     (metadata >= 8).then(|| content.slice_with_length(start, end - start))
 }
 
-/// Checks that all columns are inside the block and not too large. The library does not check this.
-fn is_plausible(bytes: &[u8], block: &Block) -> bool {
+/// Checks that all columns are inside the block and not too large, because the library does not.
+fn has_plausible_sizes(bytes: &[u8], block: &Block) -> bool {
     let check = || {
         let metadata_length = usize::try_from(block.metaDataLength()).ok()?;
         let (metadata, body) = bytes.split_at_checked(metadata_length)?;
-        let skipped = if metadata.starts_with(&CONTINUES) { 8 } else { 4 };
+        let skipped = if metadata.starts_with(&CONTINUATION_MARKER) { 8 } else { 4 };
         let message = root_as_message(&metadata[skipped..]).ok()?;
         let dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
         let batch = message.header_as_record_batch().or(dictionary)?;
@@ -124,7 +124,7 @@ impl Columns {
             let place = schema.fields().iter().position(|field| is_wanted(field.name()));
             place.ok_or_else(|| {
                 let there = names().join(", ");
-                Problem::File(format!("there is no column {}; the columns are {there}", wanted.join(" or ")))
+                Problem::File(format!("column {} is missing; the columns are {there}", wanted.join(" or ")))
             })
         };
         let time = find(&["date", "time"])?;
@@ -150,7 +150,7 @@ impl Columns {
         Ok(Self { places, labels, has_dictionary, clock })
     }
 
-    fn take(batch: &RecordBatch, earlier: u64, decoded: &mut Decoded) -> Result<(), Problem> {
+    fn append_rows(batch: &RecordBatch, earlier: u64, decoded: &mut Decoded) -> Result<(), Problem> {
         let times = read_times(batch.column(0))?;
         let mut numbers: [Vec<Option<f64>>; NUMBERS.len()] = Default::default();
         for ((list, name), column) in numbers.iter_mut().zip(NUMBERS).zip(&batch.columns()[1..=NUMBERS.len()])
@@ -165,7 +165,7 @@ impl Columns {
             }
             let cells: [Option<f64>; NUMBERS.len()] = std::array::from_fn(|column| numbers[column][row]);
             let content = || format!("{time:?} {cells:?}");
-            decoded.keep(place, build_row(*time, cells).map(Some), content).map_err(Problem::File)?;
+            decoded.push(place, build_row(*time, cells).map(Some), content).map_err(Problem::File)?;
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ fn build_row(time: Option<Result<Millis, i64>>, cells: [Option<f64>; NUMBERS.len
     Ok(Row { time, numbers: Ohlcv { open, high, low, close, volume } })
 }
 
-/// Parses the time column. An `Err` is a raw time that is not a whole number of milliseconds.
+/// Parses the time column. `Err` contains a raw time that is not a whole number of milliseconds.
 fn read_times(column: &dyn Array) -> Result<Vec<Option<Result<Millis, i64>>>, Problem> {
     let finer = |per_ms: i64| {
         move |time: i64| if time % per_ms == 0 { Ok(Millis::new(time / per_ms)) } else { Err(time) }

@@ -1,9 +1,9 @@
 //! Detection of import formats by the first bytes of a file, and hints for unsupported files.
 
-use super::row::{LATEST_SECONDS, Problem};
+use super::row::{MAX_SECONDS, Problem};
 use super::{named, text};
 use crate::csv::excerpt;
-use crate::error::{ParseChoiceError, choices, parse_choice};
+use crate::error::{ParseChoiceError, choice_values, parse_choice};
 use std::fmt;
 use std::str::FromStr;
 
@@ -24,7 +24,7 @@ pub enum ImportFormat {
 }
 
 impl ImportFormat {
-    pub const ALL: [Self; NAMES.len()] = choices(&NAMES);
+    pub const ALL: [Self; NAMES.len()] = choice_values(&NAMES);
 
     pub const fn as_str(self) -> &'static str {
         NAMES[self as usize].1
@@ -59,17 +59,17 @@ impl ImportFormat {
             return Err(Problem::Empty("the file is empty; it needs at least one candle".to_owned()));
         }
         if std::str::from_utf8(first).is_err() {
-            return Err(Problem::File(named::NO_UTF8.to_owned()));
+            return Err(Problem::File(named::NOT_UTF8.to_owned()));
         }
         let known = std::str::from_utf8(first).ok().and_then(|first| match text::detect_line_format(first) {
             // No other format has a preamble.
             Some(_) if preamble > 0 => Some(Self::Table),
-            // The column names match a known format, but it cannot parse the times.
-            Some(format) if second.is_some_and(|second| is_table_after_all(format, first, second)) => {
+            // The column names match a known format, but the times do not.
+            Some(format) if second.is_some_and(|second| is_generic_table(format, first, second)) => {
                 Some(Self::Table)
             }
             Some(format) => Some(format),
-            None => named::may_be(first).then_some(Self::Table),
+            None => named::may_be_table(first).then_some(Self::Table),
         });
         known.ok_or_else(|| {
             let seen = format!("the format is unknown; the first line is \"{}\"", excerpt(first));
@@ -92,20 +92,20 @@ const NAMES: [(ImportFormat, &str); 11] = [
     (ImportFormat::Table, "table"),
 ];
 
-fn is_table_after_all(format: ImportFormat, first: &str, second: &str) -> bool {
+fn is_generic_table(format: ImportFormat, first: &str, second: &str) -> bool {
     // Other sources use the column names of Yahoo too, but only Yahoo's times are days.
-    let is_known = text::reads(format, first, second) && !has_seconds(format, second);
-    !is_known && (format == ImportFormat::Yahoo || named::reads(first, second))
+    let is_known = text::can_read(format, first, second) && !has_seconds(format, second);
+    !is_known && (format == ImportFormat::Yahoo || named::can_read(first, second))
 }
 
-/// Returns whether times are Unix seconds, although the format has milliseconds.
+/// Returns whether the times are Unix seconds, although the format uses milliseconds.
 fn has_seconds(format: ImportFormat, second: &str) -> bool {
     let time = second.split(',').next().and_then(|time| time.trim().parse::<f64>().ok());
-    format == ImportFormat::Dukascopy && time.is_some_and(|time| time.abs() < LATEST_SECONDS as f64)
+    format == ImportFormat::Dukascopy && time.is_some_and(|time| time.abs() < MAX_SECONDS as f64)
 }
 
 const UNSUPPORTED: [(&[u8], &str); 4] = [
-    (b"FEA1", "this is a feather file of version 1; write it again with a current pandas or pyarrow"),
+    (b"FEA1", "this is a version 1 feather file; save it again with a current pandas or pyarrow"),
     (b"\xD0\xCF\x11\xE0", WORKBOOK),
     (b"BZh", "this is compressed with bzip2; decompress it, or use gzip or zip"),
     (b"\xFD7zXZ", "this is compressed with xz; decompress it, or use gzip or zip"),
@@ -208,11 +208,11 @@ mod tests {
     #[test]
     fn error_of_unknown_format_shows_the_first_line() {
         for (start, expected) in [
-            (&b"FEA1...."[..], "f: this is a feather file of version 1"),
+            (&b"FEA1...."[..], "f: this is a version 1 feather file"),
             (b" \n\n", "f: the file is empty"),
             (b"a;b;c\n1;2;3\n", "f: the format is unknown; the first line is \"a;b;c\";"),
         ] {
-            let problem = ImportFormat::sniff(start).unwrap_err().at(std::path::Path::new("f")).to_string();
+            let problem = ImportFormat::sniff(start).unwrap_err().in_file("f".as_ref()).to_string();
             assert!(problem.starts_with(expected), "{problem}");
         }
     }

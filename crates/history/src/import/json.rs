@@ -8,14 +8,14 @@ use std::fmt;
 use std::io::BufRead;
 
 const COLUMNS: usize = 6;
-/// Row length of raw exchange responses, which also have close time, turnovers and a count.
+/// Row length of raw exchange responses, which also contain close time, turnovers and a trade count.
 const EXCHANGE_COLUMNS: usize = 12;
-const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 pub(super) fn decode(reader: impl BufRead) -> Result<Decoded, Problem> {
     let mut decoded = Decoded::new(Clock::Utc, Unit::Row);
     let mut source = serde_json::Deserializer::from_reader(reader);
-    let read = Table(&mut decoded).deserialize(&mut source).and_then(|()| source.end());
+    let read = TableVisitor(&mut decoded).deserialize(&mut source).and_then(|()| source.end());
     read.map_err(|error| {
         if error.is_io() {
             return Problem::Io(error.into());
@@ -27,9 +27,9 @@ pub(super) fn decode(reader: impl BufRead) -> Result<Decoded, Problem> {
     Ok(decoded)
 }
 
-struct Table<'a>(&'a mut Decoded);
+struct TableVisitor<'a>(&'a mut Decoded);
 
-impl<'de> DeserializeSeed<'de> for Table<'_> {
+impl<'de> DeserializeSeed<'de> for TableVisitor<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<(), D::Error> {
@@ -37,7 +37,7 @@ impl<'de> DeserializeSeed<'de> for Table<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Table<'_> {
+impl<'de> Visitor<'de> for TableVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -49,7 +49,7 @@ impl<'de> Visitor<'de> for Table<'_> {
         while let Some(Cells { count, cells }) = list.next_element()? {
             place += 1;
             let content = || format!("{:?}", &cells[..count.min(COLUMNS)]);
-            self.0.keep(place, build_row(count, cells).map(Some), content).map_err(A::Error::custom)?;
+            self.0.push(place, build_row(count, cells).map(Some), content).map_err(A::Error::custom)?;
         }
         Ok(())
     }
@@ -62,8 +62,8 @@ struct Cells {
 
 impl<'de> Deserialize<'de> for Cells {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        struct OneRow;
-        impl<'de> Visitor<'de> for OneRow {
+        struct CellsVisitor;
+        impl<'de> Visitor<'de> for CellsVisitor {
             type Value = Cells;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -83,7 +83,7 @@ impl<'de> Deserialize<'de> for Cells {
                 Ok(row)
             }
         }
-        source.deserialize_seq(OneRow)
+        source.deserialize_seq(CellsVisitor)
     }
 }
 
@@ -93,14 +93,14 @@ impl<'de> Deserialize<'de> for Cell {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Written {
+        enum NumberOrText {
             Number(f64),
             Text(String),
         }
-        let read = match Option::<Written>::deserialize(source)? {
+        let read = match Option::<NumberOrText>::deserialize(source)? {
             None => None,
-            Some(Written::Number(number)) => Some(number),
-            Some(Written::Text(text)) => {
+            Some(NumberOrText::Number(number)) => Some(number),
+            Some(NumberOrText::Text(text)) => {
                 Some(text.parse().map_err(|_| D::Error::custom(format!("{text:?} is not a number")))?)
             }
         };
@@ -110,12 +110,12 @@ impl<'de> Deserialize<'de> for Cell {
 
 fn build_row(count: usize, cells: [Option<f64>; COLUMNS]) -> Result<Row, String> {
     if count != COLUMNS && count != EXCHANGE_COLUMNS {
-        return Err(format!("{count} numbers instead of {COLUMNS}"));
+        return Err(format!("the row has {count} numbers instead of {COLUMNS}"));
     }
     let [Some(time), Some(open), Some(high), Some(low), Some(close), Some(volume)] = cells else {
         return Err("a number is null".to_owned());
     };
-    if time.fract() != 0.0 || time.abs() > LARGEST_WHOLE {
+    if time.fract() != 0.0 || time.abs() > MAX_EXACT_INTEGER {
         return Err(format!("time {time} is not a whole number of milliseconds since 1970"));
     }
     Ok(Row { time: Millis::new(time as i64), numbers: Ohlcv { open, high, low, close, volume } })

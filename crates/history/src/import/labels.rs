@@ -1,4 +1,4 @@
-//! Label columns: symbol and interval of each row, and whether its candle is finished.
+//! Label columns, which state symbol and interval of each row and whether the candle is finished.
 
 use super::row::{Problem, Unit};
 use crate::csv::excerpt;
@@ -14,12 +14,12 @@ const FINISHED: &str = "complete|completed|is complete|iscomplete|closed|is clos
                         finished|is finished|confirm|confirmed";
 const UNFINISHED: &str = "partial|is partial|ispartial|incomplete|forming|is forming";
 
-const MAX_VALUES: usize = 1_000;
+const MAX_LABEL_VALUES: usize = 1_000;
 const MAX_INTERVALS: usize = 20;
-const MAX_LISTED: usize = 5;
+const MAX_LISTED_VALUES: usize = 5;
 
 /// Normalizes a column name: `<OPEN>` and `1. open` to `open`, `Open_Time` to `open time`.
-pub(super) fn plain_name(name: &str) -> String {
+pub(super) fn normalize_name(name: &str) -> String {
     let name = name.trim().trim_matches(['<', '>', '"', '\'']).trim().to_lowercase().replace('_', " ");
     match name.split_once(". ") {
         Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => rest.to_owned(),
@@ -46,7 +46,7 @@ pub(crate) struct LabelColumns {
 
 impl LabelColumns {
     pub(crate) fn find<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
-        let names: Vec<String> = names.into_iter().map(plain_name).collect();
+        let names: Vec<String> = names.into_iter().map(normalize_name).collect();
         let place = |known: &str| names.iter().position(|name| is_one_of(known, name));
         let columns = Self {
             symbol: place(SYMBOLS),
@@ -134,20 +134,20 @@ impl Labels {
         let interval = text(columns.interval);
         for (label, wanted) in [(symbol, &self.wanted_symbols), (interval, &self.wanted_intervals)] {
             if !wanted.is_empty() && !wanted.contains(&normalize_label(label)) {
-                self.excluded.note(label, place);
+                self.excluded.add(label, place);
                 self.excluded_rows += 1;
                 return false;
             }
         }
-        self.symbols.note(symbol, place);
-        self.intervals.note(interval, place);
+        self.symbols.add(symbol, place);
+        self.intervals.add(interval, place);
         let is_unfinished = parse_flag(text(columns.finished)) == Some(false)
             || parse_flag(text(columns.unfinished)) == Some(true);
         self.unfinished_rows += u64::from(is_unfinished);
         !is_unfinished
     }
 
-    pub(super) fn problem(&self, unit: Unit, symbol: Option<Symbol>) -> Option<Problem> {
+    pub(super) fn find_problem(&self, unit: Unit, symbol: Option<Symbol>) -> Option<Problem> {
         if !self.only.is_empty() && self.is_empty() {
             let only = self.only.join(",");
             let problem = format!("--only {only}: the file has no column for a symbol or an interval");
@@ -159,20 +159,20 @@ impl Labels {
         let intervals = are_lengths.then_some(&self.intervals);
         for (what, values) in [("symbols", Some(&self.symbols)), ("intervals", intervals)] {
             let Some(values) = values.filter(|values| values.found.len() > 1) else { continue };
-            let seen = format!("the file holds {} {what}: {}", values.found.len(), values.list(unit));
+            let seen = format!("the file holds {} {what}: {}", values.found.len(), values.render(unit));
             let wanted =
-                symbol.and_then(|symbol| values.found.iter().find(|value| is_same(&value.text, symbol)));
+                symbol.and_then(|symbol| values.found.iter().find(|value| names_symbol(&value.text, symbol)));
             let example = wanted.or(values.found.first()).map_or("", |value| value.text.as_str());
-            return Some(Problem::asking(seen, format!("--only {}", quoted(example))));
+            return Some(Problem::with_example(seen, format!("--only {}", quote_if_needed(example))));
         }
         None
     }
 
-    pub(super) fn all_excluded(&self, unit: Unit) -> Option<Problem> {
+    pub(super) fn all_excluded_problem(&self, unit: Unit) -> Option<Problem> {
         let first = self.excluded.found.first()?;
         let seen =
-            format!("no row matches {}; the file holds {}", self.only.join(","), self.excluded.list(unit));
-        Some(Problem::asking(seen, format!("--only {}", quoted(&first.text))))
+            format!("no row matches {}; the file holds {}", self.only.join(","), self.excluded.render(unit));
+        Some(Problem::with_example(seen, format!("--only {}", quote_if_needed(&first.text))))
     }
 
     pub(super) fn symbol(&self) -> Option<&str> {
@@ -185,13 +185,13 @@ impl Labels {
     }
 
     pub(super) fn check_symbol(&self, symbol: Symbol, stated_by: &str) -> Result<(), Problem> {
-        let Some(named) = self.symbol().filter(|named| !is_same(named, symbol)) else { return Ok(()) };
+        let Some(named) = self.symbol().filter(|named| !names_symbol(named, symbol)) else { return Ok(()) };
         if self.is_symbol_chosen() {
             return Ok(());
         }
         let shown = excerpt(named.as_bytes());
-        let seen = format!("its symbol column says {shown}, but {stated_by} says {symbol}");
-        let named = quoted(named);
+        let seen = format!("the symbol column says {shown}, but {stated_by} says {symbol}");
+        let named = quote_if_needed(named);
         let option = format!("--symbol {named}, or --only {named} if {symbol} is another name for it");
         Err(Problem::Unclear { seen, option, examples: vec![format!("--symbol {named}")] })
     }
@@ -210,7 +210,7 @@ impl Labels {
             return Ok(());
         }
         let shown = excerpt(named.text.as_bytes());
-        let seen = format!("its interval column says {shown}, but the file is read as {interval}");
+        let seen = format!("the interval column says {shown}, but the file is read as {interval}");
         Err(Problem::unclear(seen, "--interval with the value of the column, or remove the column"))
     }
 }
@@ -230,7 +230,7 @@ struct LabelValue {
 }
 
 impl LabelValues {
-    fn note(&mut self, text: &str, place: u64) {
+    fn add(&mut self, text: &str, place: u64) {
         if text.is_empty() {
             return;
         }
@@ -238,7 +238,7 @@ impl LabelValues {
             self.found[*index].rows += 1;
             return;
         }
-        if self.indices.len() >= MAX_VALUES {
+        if self.indices.len() >= MAX_LABEL_VALUES {
             return;
         }
         let key = normalize_label(text);
@@ -251,15 +251,15 @@ impl LabelValues {
         self.indices.insert(text.to_owned(), index);
     }
 
-    fn list(&self, unit: Unit) -> String {
+    fn render(&self, unit: Unit) -> String {
         let unit = unit.as_str();
         let describe = |value: &LabelValue| {
             let LabelValue { text, first_place, rows, .. } = value;
             format!("{} ({rows} rows, the first in {unit} {first_place})", excerpt(text.as_bytes()))
         };
-        let mut listed: Vec<String> = self.found.iter().take(MAX_LISTED).map(describe).collect();
-        if self.found.len() > MAX_LISTED {
-            listed.push(format!("{} more", self.found.len() - MAX_LISTED));
+        let mut listed: Vec<String> = self.found.iter().take(MAX_LISTED_VALUES).map(describe).collect();
+        if self.found.len() > MAX_LISTED_VALUES {
+            listed.push(format!("{} more", self.found.len() - MAX_LISTED_VALUES));
         }
         listed.join(", ")
     }
@@ -273,31 +273,31 @@ fn parse_flag(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the normalized label: the same for `C:EURUSD` and `EUR/USD`, or for `M1` and `1m`.
+/// Returns a normalized label, which is equal for `C:EURUSD` and `EUR/USD`, or for `M1` and `1m`.
 fn normalize_label(label: &str) -> String {
     match parse_length(label) {
         Some(Length::Exact(length)) => length.to_string(),
         Some(Length::Number(_)) => label.trim().to_owned(),
-        None => plain_symbol(label),
+        None => normalize_symbol(label),
     }
 }
 
-fn plain_symbol(text: &str) -> String {
+fn normalize_symbol(text: &str) -> String {
     let name = text.rsplit_once(':').map_or(text, |(_, name)| name);
     let name = name.strip_suffix("=X").unwrap_or(name);
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_uppercase).collect()
 }
 
 /// Returns whether a label such as `BINANCE:BTCUSDT`, `BTC/USDT` or `BTCUSDT.P` means `symbol`.
-fn is_same(label: &str, symbol: Symbol) -> bool {
-    let without_suffix = |text: &str| plain_symbol(text.split(['.', ' ']).next().unwrap_or(text));
-    let (named, own) = (plain_symbol(label), plain_symbol(symbol.as_str()));
+fn names_symbol(label: &str, symbol: Symbol) -> bool {
+    let without_suffix = |text: &str| normalize_symbol(text.split(['.', ' ']).next().unwrap_or(text));
+    let (named, own) = (normalize_symbol(label), normalize_symbol(symbol.as_str()));
     let is_otc = |name: &str| name.contains("OTC");
     let has_same_base = without_suffix(label) == own || without_suffix(symbol.as_str()) == named;
     named == own || is_otc(&named) == is_otc(&own) && has_same_base
 }
 
-fn quoted(text: &str) -> String {
+fn quote_if_needed(text: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || ":/._=-".contains(letter);
     if text.chars().all(is_plain) { text.to_owned() } else { format!("\"{}\"", excerpt(text.as_bytes())) }
 }
@@ -309,10 +309,10 @@ enum Length {
 
 /// Parses an interval label such as `1m`, `M1`, `5 min`, `PT1H`, `D` or `60`.
 fn parse_length(text: &str) -> Option<Length> {
-    const LONGEST_NUMBER: i64 = 2_678_400_000;
+    const MAX_NUMBER: i64 = 2_678_400_000;
     let text = text.trim();
     if let Ok(number) = text.parse::<i64>() {
-        return (1..=LONGEST_NUMBER).contains(&number).then_some(Length::Number(number));
+        return (1..=MAX_NUMBER).contains(&number).then_some(Length::Number(number));
     }
     let days = match text.to_ascii_lowercase().as_str() {
         "d" | "day" | "daily" => Some(1),

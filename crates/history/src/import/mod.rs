@@ -1,6 +1,6 @@
 //! Imports candles from third-party files.
 //!
-//! Nothing is guessed. An ambiguity is an error that names the option to resolve it.
+//! Nothing is guessed. Each error about an ambiguity names the option that resolves the ambiguity.
 
 #[cfg(feature = "feather")]
 mod feather;
@@ -45,7 +45,7 @@ pub struct Imported {
     pub newest_first: bool,
     pub in_seconds: bool,
     pub reading: Option<String>,
-    /// Number of decimals of all prices, including trailing zeros. `None` if they differ or are too many.
+    /// Common number of price decimals, including trailing zeros. `None` if prices differ or have too many.
     pub decimals: Option<usize>,
 }
 
@@ -67,7 +67,7 @@ pub fn import_bytes(
 
 fn to_candles(table: CandleTable) -> Result<Imported, HistoryError> {
     let path = table.path.clone();
-    try_to_candles(table).map_err(|problem| problem.at(&path))
+    try_to_candles(table).map_err(|problem| problem.in_file(&path))
 }
 
 fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
@@ -79,7 +79,7 @@ fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
     if matches!(interval_from, DetectedFrom::Name | DetectedFrom::Content) {
         spacing::check_stated_interval(&decoded.rows, series.interval, interval_from.stated_by())?;
     }
-    let (empty_rows, decimals) = (decoded.empty, decoded.decimals.step_decimals());
+    let (empty_rows, decimals) = (decoded.empty, decoded.decimals.tick_decimals());
     let (unfinished_rows, excluded_rows) = (decoded.labels.unfinished_rows, decoded.labels.excluded_rows);
     let candles = build_candles(decoded, series.interval)?;
     let empty = |error: candlewick_sdk::SeriesError| Problem::Empty(error.to_string());

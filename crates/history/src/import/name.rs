@@ -1,4 +1,4 @@
-//! Symbol and interval from the file names of known sources.
+//! Detection of symbol and interval in the file names of known sources.
 
 use super::ImportFormat;
 use candlewick_sdk::{Interval, Symbol};
@@ -19,8 +19,8 @@ impl NameParts {
 
 const ENDINGS: [&str; 8] = [".gz", ".zip", ".csv", ".txt", ".json", ".feather", ".parquet", ".arrow"];
 
-/// Parses a file name. Pairs are joined and upper-cased: `eth_btc` becomes `ETHBTC`.
-pub(super) fn read_name(path: &str, format: ImportFormat) -> NameParts {
+/// Parses symbol and interval from a file name. Pairs are joined: `eth_btc` becomes `ETHBTC`.
+pub(super) fn parse_name(path: &str, format: ImportFormat) -> NameParts {
     let mut stem = file_name(path);
     while let Some(shorter) = ENDINGS.iter().find_map(|ending| without_ending(stem, ending)) {
         stem = shorter;
@@ -28,10 +28,10 @@ pub(super) fn read_name(path: &str, format: ImportFormat) -> NameParts {
     let patterns: [fn(&str) -> Option<NameParts>; 8] =
         [native, hist_data, dukascopy, dashed_dukascopy, meta_trader_5, dashed_pair, dashed, trading_view];
     let found = patterns.into_iter().find_map(|pattern| pattern(stem));
-    found.or_else(|| by_format(stem, format)).unwrap_or_default()
+    found.or_else(|| parse_by_format(stem, format)).unwrap_or_default()
 }
 
-const QUOTES: [&str; 12] =
+const QUOTE_CURRENCIES: [&str; 12] =
     ["USDT", "USDC", "USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD", "NZD", "BTC", "ETH"];
 
 pub(super) fn likely_symbol(name: &str) -> String {
@@ -40,12 +40,12 @@ pub(super) fn likely_symbol(name: &str) -> String {
 }
 
 fn is_pair(word: &str) -> bool {
-    let base = QUOTES.iter().find_map(|quote| word.strip_suffix(quote));
+    let base = QUOTE_CURRENCIES.iter().find_map(|quote| word.strip_suffix(quote));
     base.is_some_and(|base| base.len() >= 3 && base.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Strips the exchange from `Binance_ETHUSDT`. `OTC_EURUSD` is unchanged, as it is another instrument.
-fn without_prefix(symbol: &str) -> &str {
+/// Strips an exchange such as `Binance_`, but not `OTC_`, which marks another instrument.
+fn strip_exchange(symbol: &str) -> &str {
     let Some((at, _)) = symbol.match_indices('_').find(|(at, _)| {
         let pair = symbol[at + 1..].split(['_', '.', '-']).next().unwrap_or_default();
         is_pair(pair)
@@ -57,7 +57,7 @@ fn without_prefix(symbol: &str) -> &str {
     if is_other { symbol } else { &symbol[at + 1..] }
 }
 
-/// Returns whether this is a `HistData` file in `MetaTrader` format. Its times are in EST.
+/// Returns whether `path` is a `HistData` file in `MetaTrader` format. The times of such files are in EST.
 pub(super) fn is_hist_data(path: &str) -> bool {
     file_name(path).starts_with("DAT_MT_")
 }
@@ -72,26 +72,26 @@ fn without_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
     (is_ending && at > 0).then(|| &name[..at])
 }
 
-fn new_parts(symbol: &str, interval: Option<Interval>) -> NameParts {
+fn name_parts(symbol: &str, interval: Option<Interval>) -> NameParts {
     NameParts { symbol: Symbol::new(symbol).ok(), interval }
 }
 
-/// Parses `BTCUSDT_1m`.
+/// Parses a file name such as `BTCUSDT_1m`.
 fn native(stem: &str) -> Option<NameParts> {
     let (symbol, interval) = stem.rsplit_once('_')?;
-    Some(new_parts(without_prefix(symbol), Some(interval.parse().ok()?)))
+    Some(name_parts(strip_exchange(symbol), Some(interval.parse().ok()?)))
 }
 
-/// Parses `DAT_ASCII_EURUSD_M1_2024`.
+/// Parses a file name such as `DAT_ASCII_EURUSD_M1_2024`.
 fn hist_data(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('_').collect();
     match parts[..] {
-        ["DAT", _, symbol, "M1", _] => Some(new_parts(symbol, Some(Interval::MINUTE))),
+        ["DAT", _, symbol, "M1", _] => Some(name_parts(symbol, Some(Interval::MINUTE))),
         _ => None,
     }
 }
 
-/// Parses `EURUSD_Candlestick_1_M_BID_01.01.2024-31.01.2024`.
+/// Parses a file name such as `EURUSD_Candlestick_1_M_BID_01.01.2024-31.01.2024`.
 fn dukascopy(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('_').collect();
     let [symbol, "Candlestick", count, unit, _, ..] = parts[..] else { return None };
@@ -100,24 +100,24 @@ fn dukascopy(stem: &str) -> Option<NameParts> {
         "m" => "m",
         "h" | "hour" => "h",
         "d" => "d",
-        _ => return Some(new_parts(&symbol.to_ascii_uppercase(), None)),
+        _ => return Some(name_parts(&symbol.to_ascii_uppercase(), None)),
     };
-    Some(new_parts(&symbol.to_ascii_uppercase(), format!("{count}{unit}").parse().ok()))
+    Some(name_parts(&symbol.to_ascii_uppercase(), format!("{count}{unit}").parse().ok()))
 }
 
-/// Parses `eurusd-m1-bid-2024-01-01-2024-01-31`, as written by download tools.
+/// Parses a file name of download tools, such as `eurusd-m1-bid-2024-01-01-2024-01-31`.
 fn dashed_dukascopy(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, period, side) = (parts.next()?, parts.next()?, parts.next()?);
     let interval = parse_period(period)?;
-    ["bid", "ask"].contains(&side).then(|| new_parts(&symbol.to_ascii_uppercase(), Some(interval)))
+    ["bid", "ask"].contains(&side).then(|| name_parts(&symbol.to_ascii_uppercase(), Some(interval)))
 }
 
-/// Parses `EURUSD_M1_202401020000_202401022359` with any suffix.
+/// Parses a file name such as `EURUSD_M1_202401020000_202401022359`, with any suffix.
 fn meta_trader_5(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('_');
     let (symbol, period) = (parts.next()?, parts.next()?);
-    Some(new_parts(&symbol.to_ascii_uppercase(), Some(parse_period(period)?)))
+    Some(name_parts(&symbol.to_ascii_uppercase(), Some(parse_period(period)?)))
 }
 
 fn parse_period(period: &str) -> Option<Interval> {
@@ -130,7 +130,7 @@ fn parse_period(period: &str) -> Option<Interval> {
     interval.parse().ok()
 }
 
-/// Parses `ETH_BTC-5m`, or `ETH_USDT_USDT-1h-futures` with a settlement currency after the pair.
+/// Parses a file name such as `ETH_BTC-5m`, or `ETH_USDT_USDT-1h-futures` with a settlement currency.
 fn dashed_pair(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('-').collect();
     let (pair, interval) = match parts[..] {
@@ -143,15 +143,15 @@ fn dashed_pair(stem: &str) -> Option<NameParts> {
     };
     let coins: Vec<&str> = pair.split('_').collect();
     match coins[..] {
-        [base, quote] => Some(new_parts(&format!("{base}{quote}").to_ascii_uppercase(), Some(interval))),
+        [base, quote] => Some(name_parts(&format!("{base}{quote}").to_ascii_uppercase(), Some(interval))),
         [base, quote, settled] if settled == quote => {
-            Some(new_parts(&format!("{base}{quote}").to_ascii_uppercase(), Some(interval)))
+            Some(name_parts(&format!("{base}{quote}").to_ascii_uppercase(), Some(interval)))
         }
         _ => None,
     }
 }
 
-/// Parses `BTCUSDT-1m-2024-01`. The date may include a day or be absent.
+/// Parses a file name such as `BTCUSDT-1m-2024-01`. The date may include a day or be absent.
 fn dashed(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, interval) = (parts.next()?, parts.next()?);
@@ -159,10 +159,10 @@ fn dashed(stem: &str) -> Option<NameParts> {
     let is_span = interval.starts_with(|first: char| first.is_ascii_digit());
     // `2026-01-05` is a date.
     let has_letter = symbol.contains(|c: char| c.is_ascii_alphabetic());
-    if is_date && is_span && has_letter { Some(new_parts(symbol, interval.parse().ok())) } else { None }
+    if is_date && is_span && has_letter { Some(name_parts(symbol, interval.parse().ok())) } else { None }
 }
 
-/// Parses `BINANCE_BTCUSDT, 60` or `BINANCE_BTCUSDT, 1D`, optionally with the suffix of a copy.
+/// Parses a file name such as `BINANCE_BTCUSDT, 60` or `BINANCE_BTCUSDT, 1D_2`.
 fn trading_view(stem: &str) -> Option<NameParts> {
     let (named, rest) = stem.split_once(", ")?;
     let (_, symbol) = named.split_once('_')?;
@@ -171,10 +171,10 @@ fn trading_view(stem: &str) -> Option<NameParts> {
         Some(count) => format!("{count}{}", if period.ends_with('D') { "d" } else { "s" }),
         None => format!("{}m", period.parse::<u32>().ok()?),
     };
-    Some(new_parts(symbol, interval.parse().ok()))
+    Some(name_parts(symbol, interval.parse().ok()))
 }
 
-fn by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
+fn parse_by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
     match format {
         ImportFormat::Yahoo | ImportFormat::Table => {
             if let Some(found) =
@@ -185,7 +185,7 @@ fn by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
             let is_ticker = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || "=^.-".contains(c);
             // A date is not a ticker.
             let has_letter = stem.bytes().any(|byte| byte.is_ascii_uppercase());
-            if has_letter && stem.chars().all(is_ticker) { Some(new_parts(stem, None)) } else { None }
+            if has_letter && stem.chars().all(is_ticker) { Some(name_parts(stem, None)) } else { None }
         }
         ImportFormat::MetaTrader4 => with_minutes(stem),
         _ => None,
@@ -197,7 +197,7 @@ fn with_minutes(stem: &str) -> Option<NameParts> {
     let mut found = minutes.iter().filter_map(|minutes| Some((stem.strip_suffix(minutes)?, *minutes)));
     let (symbol, minutes) = found.next()?;
     let is_word = symbol.bytes().all(|byte| byte.is_ascii_uppercase()) && !symbol.is_empty();
-    if is_word { Some(new_parts(symbol, format!("{minutes}m").parse().ok())) } else { None }
+    if is_word { Some(name_parts(symbol, format!("{minutes}m").parse().ok())) } else { None }
 }
 
 #[cfg(test)]
@@ -262,7 +262,7 @@ mod tests {
             (".csv", Csv, ("-", "-")),
             ("é-é_é", Csv, ("-", "-")),
         ] {
-            let named = read_name(name, format);
+            let named = parse_name(name, format);
             let symbol = named.symbol.map_or("-".to_owned(), |symbol| symbol.to_string());
             let interval = named.interval.map_or("-".to_owned(), |interval| interval.to_string());
             assert_eq!((symbol.as_str(), interval.as_str()), expected, "{name}");

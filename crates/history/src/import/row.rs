@@ -1,4 +1,4 @@
-//! Unvalidated rows of a file, and import errors without the file name.
+//! Unvalidated rows of an imported file, and import errors that do not name the file.
 
 use super::labels::Labels;
 use crate::HistoryError;
@@ -15,7 +15,7 @@ pub(crate) struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     Utc,
-    /// Local time that requires a time zone.
+    /// Local times, which require a time zone.
     Wall,
     /// Calendar days, which are independent of time zones.
     Day,
@@ -47,7 +47,7 @@ impl Unit {
 #[derive(Clone, Debug)]
 pub(crate) struct Decoded {
     pub(crate) rows: Vec<Row>,
-    pub(crate) places: Places,
+    pub(crate) places: RowNumbers,
     pub(crate) broken: Vec<BrokenRow>,
     pub(crate) empty: u64,
     pub(crate) clock: Clock,
@@ -65,8 +65,8 @@ pub(crate) enum DecimalCount {
     Differ,
 }
 
-/// Maximum number of significant decimals. Further digits are treated as padding.
-const MOST_DECIMALS: usize = 5;
+/// Maximum number of price decimals that can define a tick size. Longer decimals may be padded.
+const MAX_TICK_DECIMALS: usize = 5;
 
 impl DecimalCount {
     pub(super) fn from_prices(prices: [&str; 4], mark: char) -> Self {
@@ -82,27 +82,27 @@ impl DecimalCount {
         }
     }
 
-    pub(super) fn step_decimals(self) -> Option<usize> {
+    pub(super) fn tick_decimals(self) -> Option<usize> {
         match self {
-            Self::Same(decimals) => Some(decimals).filter(|decimals| *decimals <= MOST_DECIMALS),
+            Self::Same(decimals) => Some(decimals).filter(|decimals| *decimals <= MAX_TICK_DECIMALS),
             Self::Unseen | Self::Differ => None,
         }
     }
 }
 
-/// Plausible times, 1900 to 9999. Arithmetic on them cannot overflow.
+/// Plausible times, 1900 to 9999. Arithmetic on plausible times cannot overflow.
 const PLAUSIBLE_MS: std::ops::RangeInclusive<i64> = -2_208_988_800_000..=253_402_300_799_999;
-pub(super) const LATEST_SECONDS: i64 = 100_000_000_000;
-/// Maximum number of rows: 2.4 GB at 48 bytes each.
+pub(super) const MAX_SECONDS: i64 = 100_000_000_000;
+/// Maximum number of rows, which need 2.4 GB at 48 bytes per row.
 const MAX_ROWS: usize = 50_000_000;
-/// Maximum number of unreadable rows. A file with more has another format.
+/// Maximum number of unreadable rows. A file with more unreadable rows has another format.
 const MAX_BROKEN: usize = 10_000;
 
 impl Decoded {
     pub(crate) fn new(clock: Clock, unit: Unit) -> Self {
         Self {
             rows: Vec::new(),
-            places: Places::default(),
+            places: RowNumbers::default(),
             broken: Vec::new(),
             empty: 0,
             clock,
@@ -113,9 +113,9 @@ impl Decoded {
         }
     }
 
-    /// Reverses the rows if the newest is first, and returns whether it did.
+    /// Reverses rows that begin with the newest, and returns whether the rows were reversed.
     ///
-    /// Such rows may ascend only where clocks are set back: between two times that satisfy `is_repeated`.
+    /// Newest-first rows may ascend only where clocks are set back, between two `is_repeated` times.
     pub(super) fn reverse_if_newest_first(&mut self, is_repeated: impl Fn(Millis) -> bool) -> bool {
         let ends_earlier = self.rows.first().zip(self.rows.last()).is_some_and(|(a, b)| a.time > b.time);
         let ascents = || self.rows.windows(2).filter(|pair| pair[0].time < pair[1].time);
@@ -129,9 +129,9 @@ impl Decoded {
         is_backward
     }
 
-    /// Converts times to milliseconds if all of them must be seconds, and returns whether it did.
+    /// Converts times to milliseconds if all times must be seconds. Returns whether times were converted.
     pub(super) fn convert_seconds(&mut self) -> bool {
-        let early = Millis::new(LATEST_SECONDS);
+        let early = Millis::new(MAX_SECONDS);
         let may_be = |row: &Row| (Millis::ZERO..early).contains(&row.time);
         let is_one = |row: &Row| !row.time.is_aligned_to(Millis::SECOND);
         let are_seconds =
@@ -142,13 +142,13 @@ impl Decoded {
         are_seconds
     }
 
-    pub(crate) fn keep(
+    pub(crate) fn push(
         &mut self,
         place: u64,
         read: Result<Option<Row>, String>,
         content: impl FnOnce() -> String,
     ) -> Result<(), String> {
-        match read.and_then(plausible) {
+        match read.and_then(check_plausible) {
             Ok(Some(row)) => {
                 if self.rows.len() == MAX_ROWS {
                     return Err(format!("the file has more than {MAX_ROWS} rows; split it"));
@@ -159,7 +159,7 @@ impl Decoded {
             Ok(None) => self.empty += 1,
             Err(problem) => {
                 if self.broken.len() == MAX_BROKEN {
-                    return Err(format!("more than {MAX_BROKEN} rows cannot be read; the last: {problem}"));
+                    return Err(format!("more than {MAX_BROKEN} rows are unreadable; the last: {problem}"));
                 }
                 self.broken.push(BrokenRow { place, content: content(), problem });
             }
@@ -168,7 +168,7 @@ impl Decoded {
     }
 }
 
-fn plausible(row: Option<Row>) -> Result<Option<Row>, String> {
+fn check_plausible(row: Option<Row>) -> Result<Option<Row>, String> {
     match row {
         Some(Row { time, .. }) if !PLAUSIBLE_MS.contains(&time.get()) => {
             Err(format!("time {time} ms is not within the years 1900 to 9999"))
@@ -177,14 +177,14 @@ fn plausible(row: Option<Row>) -> Result<Option<Row>, String> {
     }
 }
 
-/// Line or row number of each row, stored as the starts of runs of consecutive numbers.
+/// Line or row numbers of all rows, compressed to the starts of runs of consecutive numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Places {
+pub(crate) struct RowNumbers {
     starts: Vec<(usize, u64)>,
     reversed: Option<usize>,
 }
 
-impl Places {
+impl RowNumbers {
     pub(super) fn note(&mut self, index: usize, place: u64) {
         let expected = self.starts.last().map(|(first, start)| start + (index - first) as u64);
         if expected != Some(place) {
@@ -214,7 +214,7 @@ impl Problem {
         Self::Unclear { seen: seen.into(), option: option.into(), examples: Vec::new() }
     }
 
-    pub(super) fn asking(seen: impl Into<String>, example: impl Into<String>) -> Self {
+    pub(super) fn with_example(seen: impl Into<String>, example: impl Into<String>) -> Self {
         let example = example.into();
         let option = example.split(' ').next().unwrap_or_default();
         let option = format!("{option}, such as {example}");
@@ -237,7 +237,7 @@ impl Problem {
         }
     }
 
-    pub(super) fn at(self, path: &Path) -> HistoryError {
+    pub(super) fn in_file(self, path: &Path) -> HistoryError {
         let path = path.to_owned();
         match self {
             Self::Io(source) => HistoryError::Io { path, action: "read", source },
@@ -254,11 +254,11 @@ impl Problem {
 }
 
 /// Returns whether decimal commas seem to have split the four prices into extra columns.
-pub(super) const fn splits_decimals(count: usize, columns: usize) -> bool {
+pub(super) const fn has_split_decimals(count: usize, columns: usize) -> bool {
     count >= columns + 4
 }
 
-pub(super) fn decimals_between_commas(count: usize, columns: usize) -> String {
+pub(super) fn split_decimals_problem(count: usize, columns: usize) -> String {
     format!(
         "{count} columns instead of {columns}: commas seem to be decimal marks as well as separators; write the file with another \
          separator, such as a semicolon, or with decimal points"
@@ -302,7 +302,7 @@ mod tests {
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let mut decoded = Decoded::new(Clock::Utc, Unit::Line);
         for time in [i64::MAX, i64::MIN, 0] {
-            decoded.keep(1, Ok(Some(Row { time: Millis::new(time), numbers })), String::new).unwrap();
+            decoded.push(1, Ok(Some(Row { time: Millis::new(time), numbers })), String::new).unwrap();
         }
         assert_eq!((decoded.rows.len(), decoded.broken.len()), (1, 2));
     }

@@ -1,4 +1,4 @@
-//! Checks of the distances between open times and of their alignment.
+//! Checks of the distances between open times and of the alignment of open times.
 
 use super::row::{Decoded, Problem, Row};
 use super::table::BarTime;
@@ -7,10 +7,9 @@ use candlewick_sdk::{Interval, Millis};
 use chrono::DateTime;
 use std::collections::BTreeMap;
 
-const MIN_DOUBLED: usize = 5;
+const MIN_REPEATED_TIMES: usize = 5;
 
-/// Counts the distances between adjacent times, for rows in any order.
-fn distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
+fn count_distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
     let mut found = BTreeMap::new();
     let mut note = |from: &Row, to: &Row| {
         let distance = to.time - from.time;
@@ -28,19 +27,19 @@ fn distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
     found
 }
 
-/// Derives the candle interval if the shortest distance is frequent and divides all others.
+/// Derives the candle interval if the shortest distance is frequent and divides all other distances.
 pub(super) fn derive_interval(rows: &[Row]) -> Result<Interval, Problem> {
-    let found = distances(rows);
+    let found = count_distances(rows);
     let total: u64 = found.values().sum();
     let unclear = || {
-        let apart = |(distance, count): (&Millis, &u64)| format!("{} ({count} times)", length(*distance));
+        let apart = |(distance, count): (&Millis, &u64)| format!("{} ({count} times)", describe(*distance));
         let shown: Vec<String> = found.iter().take(3).map(apart).collect();
         let seen = if shown.is_empty() {
             "one row does not show the candle interval".to_owned()
         } else {
             format!("the candle interval is not clear: the distances of the rows are {}", shown.join(", "))
         };
-        Problem::asking(seen, option(&found))
+        Problem::with_example(seen, interval_hint(&found))
     };
     let (shortest, count) = found.first_key_value().ok_or_else(unclear)?;
     let months = Millis::DAY * 28..=Millis::DAY * 31;
@@ -62,17 +61,17 @@ pub(super) fn check_stated_interval(
     interval: Interval,
     stated_by: &str,
 ) -> Result<(), Problem> {
-    let found = distances(rows);
+    let found = count_distances(rows);
     let total: u64 = found.values().sum();
     let Some((shortest, _)) = found.first_key_value() else { return Ok(()) };
     let contradicts = |what: String| {
-        Err(Problem::asking(format!("{stated_by} says {interval}, but {what}"), option(&found)))
+        Err(Problem::with_example(format!("{stated_by} says {interval}, but {what}"), interval_hint(&found)))
     };
     if *shortest < interval.length() {
-        return contradicts(format!("rows are {} apart", length(*shortest)));
+        return contradicts(format!("rows are {} apart", describe(*shortest)));
     }
     if total >= 3 && !found.contains_key(&interval.length()) {
-        return contradicts(format!("no two rows are closer than {}", length(*shortest)));
+        return contradicts(format!("no two rows are closer than {}", describe(*shortest)));
     }
     Ok(())
 }
@@ -91,10 +90,10 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
     let unit = decoded.unit.as_str();
     if let Some(SecondInterval { distance, count, start }) = find_second_interval(rows.len(), time, interval)
     {
-        let other = length(distance);
+        let other = describe(distance);
         let seen = format!(
-            "the file holds two intervals: the rows are {interval} apart, but {count} times, between {unit} {} and {unit} {}, mostly \
-             {other}",
+            "the file holds two intervals: the rows are {interval} apart, but mostly {other} between {unit} {} and \
+             {unit} {} ({count} times)",
             place(start),
             place(start + count)
         );
@@ -106,12 +105,12 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
     let Some(other) = doubled.windows(2).map(|pair| pair[1] - pair[0]).min() else { return Ok(()) };
     let is_regular =
         doubled.windows(2).filter(|pair| pair[1] - pair[0] == other).count() * 10 > doubled.len() * 8;
-    if doubled.len() >= MIN_DOUBLED
+    if doubled.len() >= MIN_REPEATED_TIMES
         && is_regular
         && other > interval.length()
         && other.is_aligned_to(interval.length())
     {
-        let (count, other) = (doubled.len(), length(other));
+        let (count, other) = (doubled.len(), describe(other));
         let seen = format!(
             "{count} times occur twice, {other} apart: the file seems to hold candles of {interval} and of {other}"
         );
@@ -120,7 +119,7 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
     Ok(())
 }
 
-fn option(found: &BTreeMap<Millis, u64>) -> String {
+fn interval_hint(found: &BTreeMap<Millis, u64>) -> String {
     let usual = found.iter().rev().max_by_key(|(_, count)| **count).map(|(distance, _)| *distance);
     let interval = usual.and_then(|distance| {
         let interval = Interval::from_seconds(distance.get() / 1_000).ok()?;
@@ -129,18 +128,18 @@ fn option(found: &BTreeMap<Millis, u64>) -> String {
     format!("--interval {}", interval.unwrap_or(Interval::MINUTE))
 }
 
-fn length(distance: Millis) -> String {
+fn describe(distance: Millis) -> String {
     let whole =
         distance.is_aligned_to(Millis::SECOND).then(|| Interval::from_seconds(distance.get() / 1_000).ok());
     whole.flatten().map_or_else(|| format!("{distance} ms"), |interval| interval.to_string())
 }
 
-/// Alignment of candles that come from another time zone and are misaligned in UTC.
-const FINEST_CLOCK: Millis = Millis::new(15 * Millis::MINUTE.get());
-/// Minimum length of candles to check. Shorter ones have the same alignment in all time zones.
+/// Alignment of candles from other time zones, whose offsets are multiples of 15 minutes.
+const ZONE_ALIGNMENT: Millis = Millis::new(15 * Millis::MINUTE.get());
+/// Minimum length of candles to check. Shorter candles have the same alignment in all time zones.
 const MIN_CHECKED_LENGTH: Millis = Millis::HOUR;
 
-pub(super) fn apply_stamps(
+pub(super) fn apply_bar_time(
     decoded: &mut Decoded,
     interval: Interval,
     stamped: BarTime,
@@ -157,8 +156,8 @@ pub(super) fn apply_stamps(
         BarTime::Open if has_last_moments => {
             let row = decoded.rows.first().map_or(Millis::ZERO, |row| row.time);
             let (row, before) = (clock(row), until_close(row));
-            let seen = format!("the bars are stamped with their close time: {row} is {before} ms before it");
-            Err(Problem::asking(seen, "--stamped close"))
+            let seen = format!("bars are stamped with close times: {row} is {before} ms before the close");
+            Err(Problem::with_example(seen, "--stamped close"))
         }
         BarTime::Open => Ok(()),
         BarTime::Close => {
@@ -175,7 +174,7 @@ pub(super) fn apply_stamps(
     }
 }
 
-pub(super) fn check_grid(decoded: &Decoded, interval: Interval) -> Result<(), Problem> {
+pub(super) fn check_alignment(decoded: &Decoded, interval: Interval) -> Result<(), Problem> {
     let length = interval.length();
     let rows = &decoded.rows;
     let off_grid = || rows.iter().map(|row| row.time).filter(|time| !time.is_aligned_to(length));
@@ -183,14 +182,14 @@ pub(super) fn check_grid(decoded: &Decoded, interval: Interval) -> Result<(), Pr
         return Ok(());
     }
     if is_month(interval) {
-        return Err(refused("calendar months", "candles of one length", off_grid()));
+        return Err(unsupported_grid("calendar months", "candles of one length", off_grid()));
     }
     let follow_each_other = rows.windows(2).any(|pair| {
         pair[1].time - pair[0].time == length && pair.iter().all(|row| !row.time.is_aligned_to(length))
     });
     if length < MIN_CHECKED_LENGTH
         || !follow_each_other
-        || !off_grid().all(|time| time.is_aligned_to(FINEST_CLOCK))
+        || !off_grid().all(|time| time.is_aligned_to(ZONE_ALIGNMENT))
     {
         return Ok(());
     }
@@ -202,7 +201,7 @@ pub(super) fn check_grid(decoded: &Decoded, interval: Interval) -> Result<(), Pr
         length if length < Millis::DAY => format!("at 00:00 UTC and every {interval} after it"),
         _ => format!("every {interval} from 1970-01-01 on"),
     };
-    Err(refused(
+    Err(unsupported_grid(
         &format!("candles of {interval} that begin {begin}"),
         &format!("candles that begin {grid}"),
         off_grid(),
@@ -213,15 +212,15 @@ pub(super) fn is_month(interval: Interval) -> bool {
     interval.length() >= Millis::DAY * 28
 }
 
-fn refused(what: &str, instead: &str, times: impl Iterator<Item = Millis>) -> Problem {
+fn unsupported_grid(what: &str, instead: &str, times: impl Iterator<Item = Millis>) -> Problem {
     let shorter =
-        [("1d", Millis::DAY), ("1h", Millis::HOUR), ("30m", Millis::MINUTE * 30), ("15m", FINEST_CLOCK)];
+        [("1d", Millis::DAY), ("1h", Millis::HOUR), ("30m", Millis::MINUTE * 30), ("15m", ZONE_ALIGNMENT)];
     let fitting = times.fold(0, |fitting, time| {
         fitting + shorter[fitting..].iter().take_while(|(_, length)| !time.is_aligned_to(*length)).count()
     });
     let (shorter, _) = shorter.get(fitting).unwrap_or(&("1m", Millis::MINUTE));
     Problem::File(format!(
-        "{what} cannot be stored, only {instead}. Import candles of {shorter} or less; longer ones are built from them"
+        "{what} cannot be stored, only {instead}. Import candles of {shorter} or less to build longer candles"
     ))
 }
 

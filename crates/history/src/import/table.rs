@@ -1,12 +1,12 @@
-//! Rows of a file with UTC times, symbol and interval, as input of imports and checks.
+//! Rows of a candle file with UTC times, symbol and interval. Imports and checks start with these rows.
 
 use super::format::ImportFormat;
 use super::labels::{LabelColumns, Labels, is_label};
-use super::name::{NameParts, is_hist_data, likely_symbol, read_name};
+use super::name::{NameParts, is_hist_data, likely_symbol, parse_name};
 use super::named::TableSettings;
 use super::row::{Clock, Decoded, OpenProblems, Problem, Row, Unit};
 use super::unpack::{self, unpack};
-use super::zone::{ClockChange, Zone, check_fixed, to_moments};
+use super::zone::{ClockChange, Zone, check_fixed_offset, convert_to_utc};
 use super::{json, named, spacing, text};
 use crate::error::{ParseChoiceError, parse_choice};
 use crate::{HistoryError, Progress};
@@ -66,7 +66,7 @@ pub(crate) struct CandleTable {
 const WITHOUT_FEATHER: &str = "this program was built without feather support: save the candles as Parquet or CSV, or build it \
                                with `--features feather`";
 
-/// Maximum size of columns, which are decompressed in memory.
+/// Maximum size of a column-based file, which is decompressed in memory.
 const MAX_COLUMNS_BYTES: u64 = 1 << 30;
 
 impl CandleTable {
@@ -75,7 +75,7 @@ impl CandleTable {
         settings: &ImportSettings,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, HistoryError> {
-        Self::unpacked(path, settings, |entry, most, use_it| unpack(path, entry, most, progress, use_it))
+        Self::read_unpacked(path, settings, |entry, most, read| unpack(path, entry, most, progress, read))
     }
 
     pub(crate) fn read_from(
@@ -84,23 +84,23 @@ impl CandleTable {
         settings: &ImportSettings,
     ) -> Result<Self, HistoryError> {
         let (packed, length) = (std::io::Cursor::new(content), content.len() as u64);
-        Self::unpacked(path, settings, |entry, most, use_it| {
-            unpack::unpack_from(packed, length, entry, most, &mut crate::no_progress, use_it)
+        Self::read_unpacked(path, settings, |entry, most, read| {
+            unpack::unpack_from(packed, length, entry, most, &mut crate::no_progress, read)
         })
     }
 
-    fn unpacked(
+    fn read_unpacked(
         path: &Path,
         settings: &ImportSettings,
-        open: impl FnOnce(Option<&str>, u64, unpack::Use<'_, Self>) -> Result<Self, Problem>,
+        open: impl FnOnce(Option<&str>, u64, unpack::ReadContent<'_, Self>) -> Result<Self, Problem>,
     ) -> Result<Self, HistoryError> {
         let mut inner = path.to_owned();
-        let mut use_it = |entry: Option<&str>, reader: &mut dyn BufRead| {
+        let mut read_content = |entry: Option<&str>, reader: &mut dyn BufRead| {
             inner.extend(entry);
             Self::from_content(path, entry, reader, settings)
         };
-        let read = open(settings.entry.as_deref(), settings.most_bytes, &mut use_it);
-        read.map_err(|problem| problem.at(&inner))
+        let read = open(settings.entry.as_deref(), settings.max_bytes, &mut read_content);
+        read.map_err(|problem| problem.in_file(&inner))
     }
 
     fn from_content(
@@ -111,7 +111,7 @@ impl CandleTable {
     ) -> Result<Self, Problem> {
         let name = entry.map_or_else(|| path.to_string_lossy(), Into::into);
         let mut start = vec![0; 4096];
-        let length = fill(reader, &mut start)?;
+        let length = fill_buffer(reader, &mut start)?;
         start.truncate(length);
         if let Some(decode) = unpack::utf16_decoder(&start) {
             let content = decode(&read_to_memory(&mut start.as_slice().chain(reader))?)?;
@@ -123,24 +123,24 @@ impl CandleTable {
             None => ImportFormat::sniff(&start)?,
         };
         let whole = start.as_slice().chain(reader);
-        let named = read_name(&name, format).or(entry.map(|_| read_name(&path.to_string_lossy(), format)));
+        let named = parse_name(&name, format).or(entry.map(|_| parse_name(&path.to_string_lossy(), format)));
         let (mut decoded, reading) = match decode(format, whole, settings) {
             Ok(decoded) => decoded,
             Err(problem) => return Err(problem.and(detect_symbol(&name, named, settings, None).err())),
         };
-        if let Some(problem) = decoded.labels.problem(decoded.unit, settings.symbol.or(named.symbol)) {
+        if let Some(problem) = decoded.labels.find_problem(decoded.unit, settings.symbol.or(named.symbol)) {
             return Err(problem);
         }
         if decoded.rows.is_empty() {
-            return Err(empty_problem(&decoded, format, settings));
+            return Err(no_candles_problem(&decoded, format, settings));
         }
         let in_seconds = decoded.convert_seconds();
         let mut questions = OpenProblems::default();
         let zone = questions.take(detect_zone(&name, named, format, decoded.clock, settings));
         // A repeated local hour can be resolved only if the rows are in order.
-        let is_repeated = |time| zone.flatten().is_some_and(|zone: Zone| zone.repeats(time));
+        let is_repeated = |time| zone.flatten().is_some_and(|zone: Zone| zone.is_repeated(time));
         let newest_first = decoded.reverse_if_newest_first(is_repeated);
-        let moved = zone.flatten().map(|zone| to_moments(&mut decoded, zone, settings.clock_change));
+        let moved = zone.flatten().map(|zone| convert_to_utc(&mut decoded, zone, settings.clock_change));
         let skipped = moved.transpose()?.unwrap_or_default();
         let symbol = questions.take(detect_symbol(&name, named, settings, decoded.labels.symbol()));
         let interval = questions.take(detect_interval(&decoded, named, settings));
@@ -151,11 +151,11 @@ impl CandleTable {
         };
         decoded.labels.check_symbol(symbol, symbol_from.stated_by())?;
         decoded.labels.check_interval(interval)?;
-        spacing::apply_stamps(&mut decoded, interval, settings.stamped)?;
+        spacing::apply_bar_time(&mut decoded, interval, settings.stamped)?;
         if let Some(zone) = zone {
-            check_fixed(&decoded, zone, interval)?;
+            check_fixed_offset(&decoded, zone, interval)?;
         }
-        spacing::check_grid(&decoded, interval)?;
+        spacing::check_alignment(&decoded, interval)?;
         spacing::check_one_interval(&decoded, interval)?;
         let series = Series { symbol, interval };
         let path = entry.map_or_else(|| path.to_owned(), |entry| path.join(entry));
@@ -175,8 +175,8 @@ impl CandleTable {
     }
 }
 
-fn empty_problem(decoded: &Decoded, format: ImportFormat, settings: &ImportSettings) -> Problem {
-    if let Some(problem) = decoded.labels.all_excluded(decoded.unit) {
+fn no_candles_problem(decoded: &Decoded, format: ImportFormat, settings: &ImportSettings) -> Problem {
+    if let Some(problem) = decoded.labels.all_excluded_problem(decoded.unit) {
         return problem;
     }
     let unit = decoded.unit.as_str();
@@ -184,7 +184,7 @@ fn empty_problem(decoded: &Decoded, format: ImportFormat, settings: &ImportSetti
     let first = first.map(|broken| format!("; {unit} {}: {}", broken.place, broken.problem));
     let guessed = match settings.format {
         Some(_) => String::new(),
-        None => format!("; it was read as {format}, which --format changes"),
+        None => format!("; the file was read as {format} (use --format to change this)"),
     };
     Problem::Empty(format!("the file holds no candles{}{guessed}", first.unwrap_or_default()))
 }
@@ -222,7 +222,7 @@ fn decode(
     Ok((decoded?, None))
 }
 
-fn fill(reader: &mut dyn BufRead, buffer: &mut [u8]) -> Result<usize, Problem> {
+fn fill_buffer(reader: &mut dyn BufRead, buffer: &mut [u8]) -> Result<usize, Problem> {
     let mut filled = 0;
     while filled < buffer.len() {
         match reader.read(&mut buffer[filled..])? {
@@ -252,13 +252,13 @@ fn decode_parquet(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem>
         if !decoded.labels.accept(place, |column| labels[column].text(place as usize - 1)) {
             return Ok(());
         }
-        decoded.keep(place, Ok(Some(Row { time, numbers })), String::new)
+        decoded.push(place, Ok(Some(Row { time, numbers })), String::new)
     };
     crate::parquet::read_rows(content, &["time", "date"], &mut keep).map_err(Problem::File)?;
     Ok(decoded)
 }
 
-/// Returns the time zone of local times; `None` for UTC times and for days.
+/// Returns the time zone of local times, or `None` for UTC times and calendar days.
 fn detect_zone(
     name: &str,
     named: NameParts,
@@ -268,8 +268,8 @@ fn detect_zone(
 ) -> Result<Option<Zone>, Problem> {
     let needless = |what: &str| Err(Problem::File(format!("{what}: omit --timezone")));
     match (clock, settings.zone) {
-        (Clock::Utc, Some(zone)) if !zone.is_utc() => needless("its times are in UTC"),
-        (Clock::Day, Some(_)) => needless("it holds days without times"),
+        (Clock::Utc, Some(zone)) if !zone.is_utc() => needless("the times are in UTC"),
+        (Clock::Day, Some(_)) => needless("the times are calendar days"),
         (Clock::Utc, _) | (Clock::Day, None) => Ok(None),
         (Clock::Wall, Some(zone)) => Ok(Some(zone)),
         (Clock::Wall, None) => {
@@ -303,7 +303,7 @@ fn detect_symbol(
         let file = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
         let seen = format!("the file name \"{file}\" does not contain a symbol");
         let example = label.map_or_else(|| likely_symbol(&file), likely_symbol);
-        Problem::asking(seen, format!("--symbol {example}"))
+        Problem::with_example(seen, format!("--symbol {example}"))
     })?;
     Ok((symbol, DetectedFrom::Name))
 }
@@ -319,8 +319,8 @@ fn detect_interval(
     let is_month = decoded.interval.is_some_and(spacing::is_month);
     match (decoded.interval, named.interval) {
         (Some(content), _) if is_month => Ok((content, DetectedFrom::Content)),
-        (Some(content), Some(name)) if content != name => Err(Problem::asking(
-            format!("the file name says {name}, the content says {content}"),
+        (Some(content), Some(name)) if content != name => Err(Problem::with_example(
+            format!("the file name says {name}, but the content says {content}"),
             format!("--interval {content}"),
         )),
         (Some(content), _) => Ok((content, DetectedFrom::Content)),
@@ -344,24 +344,24 @@ impl FromStr for BarTime {
     }
 }
 
-/// Import options. Omitted ones are detected; an ambiguity is an error.
+/// Import options. Omitted options are detected from the file, and an ambiguity is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportSettings {
     pub format: Option<ImportFormat>,
     pub symbol: Option<Symbol>,
     pub interval: Option<Interval>,
-    /// Labels of the rows to read, such as a symbol or an interval. Empty to read all rows.
+    /// Labels of the rows to read, such as a symbol or an interval. An empty list reads all rows.
     pub only: Vec<String>,
     pub zone: Option<Zone>,
     pub clock_change: ClockChange,
     pub stamped: BarTime,
     pub table: TableSettings,
     pub entry: Option<String>,
-    pub most_bytes: u64,
+    pub max_bytes: u64,
 }
 
 impl ImportSettings {
-    /// Default maximum uncompressed size: 4 GiB, about 60 million lines.
+    /// Default maximum of the uncompressed file size: 4 GiB, about 60 million lines.
     pub const MAX_BYTES: u64 = 4 << 30;
 }
 
@@ -377,7 +377,7 @@ impl Default for ImportSettings {
             stamped: BarTime::Open,
             table: TableSettings::default(),
             entry: None,
-            most_bytes: Self::MAX_BYTES,
+            max_bytes: Self::MAX_BYTES,
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Line-based formats. The layout is detected by the first line.
+//! Line-based import formats, whose layout is detected by the first line.
 
 use super::ImportFormat;
 use super::labels::{LabelColumns, Labels};
 use super::row::{
-    Clock, DecimalCount, Decoded, Problem, Row, Unit, decimals_between_commas, splits_decimals,
+    Clock, DecimalCount, Decoded, Problem, Row, Unit, has_split_decimals, split_decimals_problem,
 };
 use super::unpack::next_line;
 use crate::CSV_HEADER;
@@ -16,7 +16,7 @@ pub(super) fn detect_line_format(first: &str) -> Option<ImportFormat> {
     LAYOUTS.iter().find(|(_, detect_layout)| detect_layout(first).is_some()).map(|(format, _)| *format)
 }
 
-pub(super) fn reads(format: ImportFormat, first: &str, second: &str) -> bool {
+pub(super) fn can_read(format: ImportFormat, first: &str, second: &str) -> bool {
     match detect_layout(format, first.as_bytes()) {
         Ok(layout) if layout.header == Header::Present => layout.read(second.as_bytes()).is_ok(),
         Ok(_) => true,
@@ -39,10 +39,10 @@ pub(super) fn decode(
     decoded.labels = Labels::new(layout.labels, only);
     let mut length = Length::default();
     if layout.header == Header::Absent {
-        keep(&mut decoded, number, first, layout, &mut length)?;
+        add_line(&mut decoded, number, first, layout, &mut length)?;
     }
     while let Some((number, line)) = next_line(&mut lines)? {
-        keep(&mut decoded, number, line, layout, &mut length)?;
+        add_line(&mut decoded, number, line, layout, &mut length)?;
     }
     if let Some(stated) = length.0 {
         decoded.interval = Interval::from_seconds(stated.get() / 1_000).ok();
@@ -66,12 +66,12 @@ impl Length {
             return Ok(());
         }
         Err(format!(
-            "the candle lasts {length} ms, but the first one {first} ms; all candles of a file need one length"
+            "the candle lasts {length} ms, but the first candle {first} ms; all candles of a file need the same length"
         ))
     }
 }
 
-fn keep(
+fn add_line(
     decoded: &mut Decoded,
     number: u64,
     line: &[u8],
@@ -93,7 +93,7 @@ fn keep(
         None => Ok(None),
     });
     let content = || String::from_utf8_lossy(line).into_owned();
-    decoded.keep(number, read, content).map_err(Problem::File)
+    decoded.push(number, read, content).map_err(Problem::File)
 }
 
 fn detect_layout(format: ImportFormat, first: &[u8]) -> Result<Layout, String> {
@@ -113,7 +113,7 @@ struct Layout {
     time: TimeColumn,
     prices: [usize; 4],
     volume: Option<usize>,
-    /// Column of the candle's last millisecond or microsecond.
+    /// Column with the last millisecond or microsecond of the candle.
     until: Option<usize>,
     header: Header,
     clock: Clock,
@@ -131,7 +131,7 @@ enum Header {
 #[derive(Clone, Copy, Debug)]
 enum TimeColumn {
     Milliseconds(usize),
-    /// Unix time in milliseconds or microseconds, distinguished by size.
+    /// Unix time in milliseconds or microseconds. The size shows the unit.
     Epoch(usize),
     Written(usize, Pattern),
     /// A day, or midnight with the exchange's UTC offset: `2024-01-02 00:00:00-05:00`.
@@ -142,8 +142,8 @@ enum TimeColumn {
 
 const MAX_COLUMNS: usize = 16;
 
-/// Minimum time in microseconds. In milliseconds, it would be after the year 5138.
-const LEAST_MICROSECONDS: i64 = 100_000_000_000_000;
+/// Minimum Unix time in microseconds. As milliseconds, such a number is after the year 5138.
+const MIN_MICROSECONDS: i64 = 100_000_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Line {
@@ -171,7 +171,7 @@ impl Layout {
 
     fn read(&self, content: &[u8]) -> Result<Option<Line>, String> {
         let Ok(text) = std::str::from_utf8(content) else {
-            return Err("it is not UTF-8 text".to_owned());
+            return Err("the line is not UTF-8 text".to_owned());
         };
         let mut cells = [""; MAX_COLUMNS];
         let mut count = 0;
@@ -181,8 +181,8 @@ impl Layout {
             }
             count += 1;
         }
-        if self.separator == b',' && splits_decimals(count, self.columns) {
-            return Err(decimals_between_commas(count, self.columns));
+        if self.separator == b',' && has_split_decimals(count, self.columns) {
+            return Err(split_decimals_problem(count, self.columns));
         }
         if count != self.columns {
             return Err(format!("{count} columns instead of {}; is the line cut off?", self.columns));
@@ -216,28 +216,28 @@ impl TimeColumn {
             Self::Epoch(column) => {
                 let count = parse_whole(cells[column], "milliseconds or microseconds")?;
                 match count {
-                    LEAST_MICROSECONDS.. if count % 1_000 == 0 => Ok(Millis::new(count / 1_000)),
-                    LEAST_MICROSECONDS.. => {
+                    MIN_MICROSECONDS.. if count % 1_000 == 0 => Ok(Millis::new(count / 1_000)),
+                    MIN_MICROSECONDS.. => {
                         Err(format!("time {count} is not a whole number of milliseconds"))
                     }
                     _ => Ok(Millis::new(count)),
                 }
             }
-            Self::Written(column, pattern) => pattern.read(cells[column]),
+            Self::Written(column, pattern) => pattern.parse(cells[column]),
             Self::Day(column, pattern) => {
                 let cell = cells[column];
-                match cell.split_once(' ').filter(|(day, _)| pattern.fits(day)) {
-                    Some((day, clock)) if clock.starts_with("00:00:00") => pattern.read(day),
+                match cell.split_once(' ').filter(|(day, _)| pattern.matches(day)) {
+                    Some((day, clock)) if clock.starts_with("00:00:00") => pattern.parse(day),
                     Some(_) => {
                         let text = excerpt(cell.as_bytes());
                         Err(format!("time \"{text}\" is not a day; this format holds daily candles"))
                     }
-                    None => pattern.read(cell),
+                    None => pattern.parse(cell),
                 }
             }
             Self::Split(column, pattern) => {
                 let (date, time) = (cells[column], cells[column + 1]);
-                pattern.read(&format!("{date} {time}"))
+                pattern.parse(&format!("{date} {time}"))
             }
             Self::WithOffset(column, pattern) => {
                 let text = cells[column];
@@ -247,7 +247,7 @@ impl TimeColumn {
                     let text = excerpt(text.as_bytes());
                     format!("time \"{text}\" does not end in a UTC offset such as GMT+0200")
                 })?;
-                Ok(pattern.read(wall)? - offset)
+                Ok(pattern.parse(wall)? - offset)
             }
         }
     }
@@ -265,12 +265,12 @@ fn parse_offset(text: &str) -> Option<Millis> {
     }
 }
 
-/// Returns the candle length: last moment minus open time, plus one unit of time.
+/// Returns the candle length, which is the last moment minus the open time plus one time unit.
 fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -> Result<Millis, String> {
-    let TimeColumn::Epoch(start) = time else { return Err("it has no open time".to_owned()) };
+    let TimeColumn::Epoch(start) = time else { return Err("the row has no open time".to_owned()) };
     let start = parse_whole(cells[*start], "milliseconds")?;
     let end = parse_whole(cells[column], "milliseconds")?;
-    let per_ms = if start >= LEAST_MICROSECONDS { 1_000 } else { 1 };
+    let per_ms = if start >= MIN_MICROSECONDS { 1_000 } else { 1 };
     let length = end.checked_sub(start).and_then(|length| length.checked_add(1));
     match length {
         Some(length) if length > 0 && length % per_ms == 0 => Ok(Millis::new(length / per_ms)),
@@ -278,23 +278,23 @@ fn length_until(time: &TimeColumn, cells: &[&str; MAX_COLUMNS], column: usize) -
     }
 }
 
-/// Date and time pattern. `Y`, `M`, `D`, `h`, `m`, `s` and `f` (milliseconds) each match one digit.
+/// Date and time pattern. Each `Y`, `M`, `D`, `h`, `m`, `s` and `f` (milliseconds) matches one digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pattern(&'static str);
 
 impl Pattern {
     /// Parses `text` to milliseconds since 1970-01-01 in local time.
-    fn read(self, text: &str) -> Result<Millis, String> {
-        self.try_read(text).ok_or_else(|| {
+    fn parse(self, text: &str) -> Result<Millis, String> {
+        self.try_parse(text).ok_or_else(|| {
             format!("time \"{}\" is not a date written as {}", excerpt(text.as_bytes()), self.0)
         })
     }
 
-    fn fits(self, text: &str) -> bool {
-        self.try_read(text).is_some()
+    fn matches(self, text: &str) -> bool {
+        self.try_parse(text).is_some()
     }
 
-    fn try_read(self, text: &str) -> Option<Millis> {
+    fn try_parse(self, text: &str) -> Option<Millis> {
         if text.len() != self.0.len() {
             return None;
         }
@@ -319,17 +319,17 @@ impl Pattern {
     }
 }
 
-type LayoutOf = fn(&str) -> Option<Layout>;
+type DetectLayout = fn(&str) -> Option<Layout>;
 
-/// All layouts. No first line matches two of them.
-const LAYOUTS: [(ImportFormat, LayoutOf); 7] = [
-    (ImportFormat::Csv, native),
-    (ImportFormat::MetaTrader5, meta_trader_5),
-    (ImportFormat::Dukascopy, dukascopy),
-    (ImportFormat::Yahoo, yahoo),
-    (ImportFormat::HistData, hist_data),
-    (ImportFormat::MetaTrader4, meta_trader_4),
-    (ImportFormat::Binance, binance),
+/// All layouts. No first line matches two layouts.
+const LAYOUTS: [(ImportFormat, DetectLayout); 7] = [
+    (ImportFormat::Csv, detect_native),
+    (ImportFormat::MetaTrader5, detect_meta_trader_5),
+    (ImportFormat::Dukascopy, detect_dukascopy),
+    (ImportFormat::Yahoo, detect_yahoo),
+    (ImportFormat::HistData, detect_hist_data),
+    (ImportFormat::MetaTrader4, detect_meta_trader_4),
+    (ImportFormat::Binance, detect_binance),
 ];
 
 const COMPACT: Pattern = Pattern("YYYYMMDD hhmmss");
@@ -352,12 +352,12 @@ const fn expected_first_line(format: ImportFormat) -> &'static str {
     }
 }
 
-fn native(first: &str) -> Option<Layout> {
+fn detect_native(first: &str) -> Option<Layout> {
     (first == CSV_HEADER).then_some(Layout::plain(b',', TimeColumn::Epoch(0), Clock::Utc))
 }
 
-/// Detects Binance klines. Newer archives have a header; since 2025, times are in microseconds.
-fn binance(first: &str) -> Option<Layout> {
+/// Detects Binance klines. Newer archives have a header, and times since 2025 are in microseconds.
+fn detect_binance(first: &str) -> Option<Layout> {
     const COLUMNS: usize = 12;
     let layout = Layout {
         columns: COLUMNS,
@@ -376,21 +376,21 @@ fn binance(first: &str) -> Option<Layout> {
     }
 }
 
-fn hist_data(first: &str) -> Option<Layout> {
+fn detect_hist_data(first: &str) -> Option<Layout> {
     let layout = Layout::plain(b';', TimeColumn::Written(0, COMPACT), Clock::Wall);
-    let is_row = first.split_once(';').is_some_and(|(time, _)| COMPACT.fits(time));
+    let is_row = first.split_once(';').is_some_and(|(time, _)| COMPACT.matches(time));
     is_row.then_some(Layout { header: Header::Absent, interval: Some(Interval::MINUTE), ..layout })
 }
 
-/// Detects Dukascopy: GMT, local time with UTC offset, or Unix times written by download tools.
-fn dukascopy(first: &str) -> Option<Layout> {
+/// Detects Dukascopy files with GMT, local times with a UTC offset, or Unix times of download tools.
+fn detect_dukascopy(first: &str) -> Option<Layout> {
     let (time, numbers) = first.split_once(',')?;
     let time = time.trim().to_ascii_lowercase();
-    if time == "timestamp" && same_names(numbers, &["open", "high", "low", "close"]) {
+    if time == "timestamp" && has_names(numbers, &["open", "high", "low", "close"]) {
         let layout = Layout::plain(b',', TimeColumn::Milliseconds(0), Clock::Utc);
         return Some(Layout { columns: 5, volume: None, ..layout });
     }
-    if !same_names(numbers, &["open", "high", "low", "close", "volume"]) {
+    if !has_names(numbers, &["open", "high", "low", "close", "volume"]) {
         return None;
     }
     match time.as_str() {
@@ -401,11 +401,11 @@ fn dukascopy(first: &str) -> Option<Layout> {
     }
 }
 
-/// Detects `MetaTrader` 4. Times are in the broker's server time, whose zone is not stated.
-fn meta_trader_4(first: &str) -> Option<Layout> {
+/// Detects `MetaTrader` 4 files, whose times are broker server times in an unknown zone.
+fn detect_meta_trader_4(first: &str) -> Option<Layout> {
     let (date, rest) = first.split_once(',')?;
     let (time, _) = rest.split_once(',')?;
-    let is_row = DOTTED.fits(&format!("{date} {time}"));
+    let is_row = DOTTED.matches(&format!("{date} {time}"));
     is_row.then_some(Layout {
         columns: 7,
         prices: [2, 3, 4, 5],
@@ -415,8 +415,8 @@ fn meta_trader_4(first: &str) -> Option<Layout> {
     })
 }
 
-/// Detects `MetaTrader` 5 in server time. Daily and longer candles have no time column.
-fn meta_trader_5(first: &str) -> Option<Layout> {
+/// Detects `MetaTrader` 5 files in server time. Daily and longer candles have no time column.
+fn detect_meta_trader_5(first: &str) -> Option<Layout> {
     let names =
         ["<date>", "<time>", "<open>", "<high>", "<low>", "<close>", "<tickvol>", "<vol>", "<spread>"];
     let lower = first.to_ascii_lowercase();
@@ -436,8 +436,8 @@ fn meta_trader_5(first: &str) -> Option<Layout> {
     })
 }
 
-/// Detects Yahoo-style tables. The adjusted close is ignored, because it is not a traded price.
-fn yahoo(first: &str) -> Option<Layout> {
+/// Detects Yahoo-style tables. The adjusted close is not a traded price and is ignored.
+fn detect_yahoo(first: &str) -> Option<Layout> {
     let names: Vec<String> = first.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
     let place = |wanted: &str| names.iter().position(|name| name == wanted);
     if names.len() > MAX_COLUMNS {
@@ -454,7 +454,7 @@ fn yahoo(first: &str) -> Option<Layout> {
     })
 }
 
-fn same_names(names: &str, expected: &[&str]) -> bool {
+fn has_names(names: &str, expected: &[&str]) -> bool {
     names.split(',').map(|name| name.trim().to_ascii_lowercase()).eq(expected.iter().copied())
 }
 
@@ -476,7 +476,7 @@ mod tests {
             ("YYYYMMDD hhmmss", "20240102 240000", None),
             ("YYYY-MM-DD", "２024-01", None),
         ] {
-            assert_eq!(Pattern(pattern).read(text).ok(), expected.map(Millis::new), "{text}");
+            assert_eq!(Pattern(pattern).parse(text).ok(), expected.map(Millis::new), "{text}");
         }
     }
 }

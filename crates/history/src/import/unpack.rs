@@ -1,4 +1,4 @@
-//! Decompression of gzip and zip with size limits, UTF-16 decoding, and line numbers.
+//! Decompression of gzip and zip files with size limits, and decoding of UTF-16.
 
 use super::format::{WORKBOOK, is_workbook};
 use super::row::Problem;
@@ -14,33 +14,33 @@ use zip::read::ZipFile;
 const BUFFER_BYTES: usize = 256 * 1024;
 const GZIP: &[u8] = b"\x1F\x8B";
 const ZIP: &[u8] = b"PK\x03\x04";
-/// Maximum compression ratio. Even candles of a flat market only shrink to about a tenth.
+/// Maximum compression ratio. Even candles of a flat market shrink only to about a tenth.
 const MAX_RATIO: u64 = 50;
 const MAX_UNCHECKED_BYTES: u64 = 64 << 20;
 const ENDINGS: [&str; 5] = ["csv", "txt", "json", "feather", "parquet"];
 
-pub(super) type Use<'a, T> = &'a mut dyn FnMut(Option<&str>, &mut dyn BufRead) -> Result<T, Problem>;
+pub(super) type ReadContent<'a, T> = &'a mut dyn FnMut(Option<&str>, &mut dyn BufRead) -> Result<T, Problem>;
 
 pub(super) fn unpack<T>(
     path: &Path,
     entry: Option<&str>,
-    most_bytes: u64,
+    max_bytes: u64,
     progress: &mut dyn FnMut(Progress),
-    use_it: Use<'_, T>,
+    read_content: ReadContent<'_, T>,
 ) -> Result<T, Problem> {
     let file = File::open(path)?;
     let total_bytes = file.metadata()?.len();
     let packed = BufReader::with_capacity(BUFFER_BYTES, file);
-    unpack_from(packed, total_bytes, entry, most_bytes, progress, use_it)
+    unpack_from(packed, total_bytes, entry, max_bytes, progress, read_content)
 }
 
 pub(super) fn unpack_from<T>(
     mut packed: impl BufRead + Seek,
     total_bytes: u64,
     entry: Option<&str>,
-    most_bytes: u64,
+    max_bytes: u64,
     progress: &mut dyn FnMut(Progress),
-    use_it: Use<'_, T>,
+    read_content: ReadContent<'_, T>,
 ) -> Result<T, Problem> {
     let start = packed.fill_buf()?;
     let (is_gzip, is_zip) = (start.starts_with(GZIP), start.starts_with(ZIP));
@@ -48,42 +48,42 @@ pub(super) fn unpack_from<T>(
         return Err(Problem::File("this is not a zip archive: omit --entry".to_owned()));
     }
     if is_zip {
-        return open_archive(packed, entry, most_bytes, progress, use_it);
+        return open_archive(packed, entry, max_bytes, progress, read_content);
     }
-    let watched = ProgressReader { inner: packed, at: Progress { read_bytes: 0, total_bytes }, progress };
+    let watched = ProgressReader { inner: packed, state: Progress { read_bytes: 0, total_bytes }, progress };
     if is_gzip {
         let unpacked = MultiGzDecoder::new(BufReader::with_capacity(BUFFER_BYTES, watched));
-        return use_it(None, &mut bounded(unpacked, Bound::new(total_bytes, most_bytes)));
+        return read_content(None, &mut limit_size(unpacked, SizeLimit::new(total_bytes, max_bytes)));
     }
-    use_it(None, &mut BufReader::with_capacity(BUFFER_BYTES, watched))
+    read_content(None, &mut BufReader::with_capacity(BUFFER_BYTES, watched))
 }
 
 fn open_archive<T>(
     packed: impl Read + Seek,
     entry: Option<&str>,
-    most_bytes: u64,
+    max_bytes: u64,
     progress: &mut dyn FnMut(Progress),
-    use_it: Use<'_, T>,
+    read_content: ReadContent<'_, T>,
 ) -> Result<T, Problem> {
-    let mut archive = ZipArchive::new(packed).map_err(|error| broken(&error))?;
-    let name = choose(&archive, entry)?;
-    let file = archive.by_name(&name).map_err(|error| broken(&error))?;
-    let (total_bytes, bound) = (file.size(), Bound::new(file.compressed_size(), most_bytes));
+    let mut archive = ZipArchive::new(packed).map_err(|error| zip_problem(&error))?;
+    let name = choose_entry(&archive, entry)?;
+    let file = archive.by_name(&name).map_err(|error| zip_problem(&error))?;
+    let (total_bytes, bound) = (file.size(), SizeLimit::new(file.compressed_size(), max_bytes));
     let watched: ProgressReader<'_, ZipFile<'_, _>> =
-        ProgressReader { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
-    use_it(Some(&name), &mut bounded(watched, bound))
+        ProgressReader { inner: file, state: Progress { read_bytes: 0, total_bytes }, progress };
+    read_content(Some(&name), &mut limit_size(watched, bound))
 }
 
-fn broken(error: &zip::result::ZipError) -> Problem {
+fn zip_problem(error: &zip::result::ZipError) -> Problem {
     Problem::File(format!("the zip archive cannot be read: {error}"))
 }
 
-fn choose<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) -> Result<String, Problem> {
-    let all = archive.file_names().collect::<Result<Vec<_>, _>>().map_err(|error| broken(&error))?;
+fn choose_entry<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) -> Result<String, Problem> {
+    let all = archive.file_names().collect::<Result<Vec<_>, _>>().map_err(|error| zip_problem(&error))?;
     let names: Vec<&str> = all.iter().map(AsRef::as_ref).filter(|name| !name.ends_with('/')).collect();
     if let Some(wanted) = entry {
         return names.iter().find(|name| **name == wanted).map(|name| (*name).to_owned()).ok_or_else(|| {
-            Problem::unclear(format!("the archive holds {}, not \"{wanted}\"", listed(&names)), "another one")
+            Problem::unclear(format!("the archive has {}, not \"{wanted}\"", list(&names)), "another name")
         });
     }
     for ending in ENDINGS {
@@ -92,7 +92,7 @@ fn choose<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) -> Resul
             [] => {}
             [only] => return Ok(only.to_owned()),
             _ => {
-                let seen = format!("the archive holds {}", listed(&fitting));
+                let seen = format!("the archive holds {}", list(&fitting));
                 return Err(Problem::unclear(seen, format!("--entry, such as --entry {}", fitting[0])));
             }
         }
@@ -100,7 +100,7 @@ fn choose<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) -> Resul
     if is_workbook(&names) {
         return Err(Problem::File(WORKBOOK.to_owned()));
     }
-    Err(Problem::File(format!("the archive holds no candle file, only {}", listed(&names))))
+    Err(Problem::File(format!("the archive holds no candle file, only {}", list(&names))))
 }
 
 fn has_ending(name: &str, ending: &str) -> bool {
@@ -108,7 +108,7 @@ fn has_ending(name: &str, ending: &str) -> bool {
     found.is_some_and(|found| found.eq_ignore_ascii_case(ending)) && !name.starts_with("__MACOSX/")
 }
 
-fn listed(names: &[&str]) -> String {
+fn list(names: &[&str]) -> String {
     const MAX_NAMES: usize = 6;
     let mut sorted = names.to_vec();
     sorted.sort_unstable();
@@ -122,15 +122,15 @@ fn listed(names: &[&str]) -> String {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Bound {
+enum SizeLimit {
     Size(u64),
     Ratio(u64),
 }
 
-impl Bound {
-    fn new(packed_bytes: u64, most_bytes: u64) -> Self {
+impl SizeLimit {
+    fn new(packed_bytes: u64, max_bytes: u64) -> Self {
         let by_ratio = packed_bytes.saturating_mul(MAX_RATIO).max(MAX_UNCHECKED_BYTES);
-        if by_ratio < most_bytes { Self::Ratio(by_ratio) } else { Self::Size(most_bytes) }
+        if by_ratio < max_bytes { Self::Ratio(by_ratio) } else { Self::Size(max_bytes) }
     }
 
     const fn bytes(self) -> u64 {
@@ -142,27 +142,27 @@ impl Bound {
     fn problem(self) -> String {
         match self {
             Self::Size(bytes) => {
-                format!("it unpacks to more than {bytes} bytes; unpack it yourself and import the parts")
+                format!("the file unpacks to more than {bytes} bytes; unpack it and import the parts")
             }
             Self::Ratio(bytes) => format!(
-                "it unpacks to more than {bytes} bytes, {MAX_RATIO} times its size, which is implausible for candles; unpack it \
+                "the file unpacks to more than {bytes} bytes, {MAX_RATIO} times its size, which is implausible for candles; unpack it \
                  yourself and check it"
             ),
         }
     }
 }
 
-fn bounded<R: Read>(inner: R, bound: Bound) -> BufReader<Bounded<R>> {
-    BufReader::with_capacity(BUFFER_BYTES, Bounded { inner, left: bound.bytes(), bound })
+fn limit_size<R: Read>(inner: R, bound: SizeLimit) -> BufReader<LimitedReader<R>> {
+    BufReader::with_capacity(BUFFER_BYTES, LimitedReader { inner, left: bound.bytes(), bound })
 }
 
-struct Bounded<R> {
+struct LimitedReader<R> {
     inner: R,
     left: u64,
-    bound: Bound,
+    bound: SizeLimit,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.inner.read(buffer)? as u64;
         let Some(left) = self.left.checked_sub(length) else {
@@ -182,16 +182,16 @@ pub(super) fn next_line<R: BufRead>(lines: &mut Lines<R>) -> Result<Option<(u64,
 
 type Decoder = fn(&[u8]) -> Result<String, Problem>;
 
-/// Returns a decoder if this is UTF-16, as written by terminals and spreadsheets on Windows.
+/// Returns a decoder if `start` begins UTF-16 text, as written by Windows terminals and spreadsheets.
 pub(super) fn utf16_decoder(start: &[u8]) -> Option<Decoder> {
     match start {
-        [0xFF, 0xFE, ..] => Some(|content| decoded(content, u16::from_le_bytes)),
-        [0xFE, 0xFF, ..] => Some(|content| decoded(content, u16::from_be_bytes)),
+        [0xFF, 0xFE, ..] => Some(|content| decode_utf16(content, u16::from_le_bytes)),
+        [0xFE, 0xFF, ..] => Some(|content| decode_utf16(content, u16::from_be_bytes)),
         _ => None,
     }
 }
 
-fn decoded(content: &[u8], unit_of: fn([u8; 2]) -> u16) -> Result<String, Problem> {
+fn decode_utf16(content: &[u8], unit_of: fn([u8; 2]) -> u16) -> Result<String, Problem> {
     let broken =
         || Problem::File("this UTF-16 text is cut off or invalid; save it again as UTF-8".to_owned());
     let (units, []) = content[2..].as_chunks::<2>() else { return Err(broken()) };
@@ -230,7 +230,7 @@ mod tests {
         };
         let length = packed.len() as u64;
         let found = unpack_from(Cursor::new(packed), length, entry, 1_000, &mut no_progress, read);
-        let found = found.map_err(|problem| match problem.at(Path::new("a.zip")) {
+        let found = found.map_err(|problem| match problem.in_file(Path::new("a.zip")) {
             crate::HistoryError::Io { source, .. } => source.to_string(),
             error => error.to_string(),
         });
@@ -259,7 +259,7 @@ mod tests {
         check(
             two(),
             Some("c.csv"),
-            Err("a.zip: the archive holds a.csv, b.csv, not \"c.csv\"; use another one"),
+            Err("a.zip: the archive has a.csv, b.csv, not \"c.csv\"; use another name"),
         );
         check(
             build_zip(&[("a.exe", b"1")]),
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn stops_decompression_bomb_at_the_limit() {
-        const STOPPED: &str = "it unpacks to more than 1000 bytes; unpack it yourself and import the parts";
+        const STOPPED: &str = "the file unpacks to more than 1000 bytes; unpack it and import the parts";
         let bomb = vec![b'0'; 1_000_000];
         check(compress_gzip(&bomb), None, Err(STOPPED));
         check(build_zip(&[("a.csv", &bomb)]), None, Err(STOPPED));
@@ -281,11 +281,11 @@ mod tests {
 
     #[test]
     fn limits_the_compression_ratio() {
-        assert_eq!(Bound::new(7_000_000, 4 << 30), Bound::Ratio(350_000_000));
-        assert_eq!(Bound::new(100, 4 << 30), Bound::Ratio(64 << 20));
-        assert_eq!(Bound::new(100_000_000, 4 << 30), Bound::Size(4 << 30));
-        assert_eq!(Bound::new(100, 1_000), Bound::Size(1_000));
-        assert!(Bound::Ratio(350_000_000).problem().contains("350000000 bytes, 50 times its size"));
+        assert_eq!(SizeLimit::new(7_000_000, 4 << 30), SizeLimit::Ratio(350_000_000));
+        assert_eq!(SizeLimit::new(100, 4 << 30), SizeLimit::Ratio(64 << 20));
+        assert_eq!(SizeLimit::new(100_000_000, 4 << 30), SizeLimit::Size(4 << 30));
+        assert_eq!(SizeLimit::new(100, 1_000), SizeLimit::Size(1_000));
+        assert!(SizeLimit::Ratio(350_000_000).problem().contains("350000000 bytes, 50 times its size"));
     }
 
     #[test]

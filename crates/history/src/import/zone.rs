@@ -1,6 +1,6 @@
-//! Conversion of local times to UTC.
+//! Conversion of local times in imported files to UTC.
 
-use super::row::{Decoded, Places, Problem, Row};
+use super::row::{Decoded, Problem, Row, RowNumbers};
 use crate::error::{ParseChoiceError, parse_choice};
 use candlewick_sdk::{Interval, Millis};
 use chrono::{DateTime, Datelike, FixedOffset, MappedLocalTime, NaiveDateTime, TimeZone, Timelike, Weekday};
@@ -16,16 +16,16 @@ pub enum Zone {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockChange {
-    /// A repeated hour must occur twice and in order; anything else is an error.
+    /// A repeated hour must occur twice and in order. Otherwise the import fails.
     #[default]
     Strict,
-    /// If a repeated hour occurs once, it is the one before clocks are set back.
+    /// A repeated hour that occurs once is the hour before clocks are set back.
     Earlier,
-    /// If a repeated hour occurs once, it is the one after clocks are set back.
+    /// A repeated hour that occurs once is the hour after clocks are set back.
     Later,
-    /// If two adjacent rows have the same time, the first is the one before clocks are set back.
+    /// The first of two adjacent rows with the same time is from before clocks are set back.
     Pairs,
-    /// Rows with an ambiguous or skipped time are omitted and counted.
+    /// Rows with an ambiguous or skipped local time are omitted and counted.
     Skip,
 }
 
@@ -50,8 +50,8 @@ impl Zone {
         }
     }
 
-    pub(super) fn repeats(self, wall: Millis) -> bool {
-        matches!(moments_at(self, wall), MappedLocalTime::Ambiguous(..))
+    pub(super) fn is_repeated(self, wall: Millis) -> bool {
+        matches!(utc_times(self, wall), MappedLocalTime::Ambiguous(..))
     }
 
     pub(crate) fn local_to_utc(self, wall: NaiveDateTime) -> MappedLocalTime<Millis> {
@@ -63,9 +63,9 @@ impl Zone {
 }
 
 /// Converts all rows to UTC and returns the number of omitted rows. Rows must be oldest first.
-pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -> Result<u64, Problem> {
+pub(super) fn convert_to_utc(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -> Result<u64, Problem> {
     let mut kept = 0;
-    let mut places = Places::default();
+    let mut places = RowNumbers::default();
     let mut index = 0;
     while index < decoded.rows.len() {
         let end = find_overlap_end(decoded, index, zone);
@@ -77,7 +77,7 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
                 (index..last).map(|at| (decoded.rows[at], decoded.places.row_number(at))).collect();
             let in_order = stretch.iter().step_by(2).chain(stretch.iter().skip(1).step_by(2));
             for (number, (row, place)) in in_order.enumerate() {
-                let MappedLocalTime::Ambiguous(first, second) = moments_at(zone, row.time) else { continue };
+                let MappedLocalTime::Ambiguous(first, second) = utc_times(zone, row.time) else { continue };
                 let time = if number < stretch.len() / 2 { first } else { second };
                 places.note(kept, *place);
                 decoded.rows[kept] = Row { time, ..*row };
@@ -88,7 +88,7 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
         }
         for at in index..last {
             let time = decoded.rows[at].time;
-            let moment = match moments_at(zone, time) {
+            let moment = match utc_times(zone, time) {
                 MappedLocalTime::Single(moment) => Some(moment),
                 MappedLocalTime::Ambiguous(first, second) => match (hour, rule) {
                     (RepeatedHour::InOrder { second: start }, _) => {
@@ -142,15 +142,15 @@ impl RepeatedHour {
 
 fn find_overlap_end(decoded: &Decoded, start: usize, zone: Zone) -> usize {
     let first = decoded.rows[start].time;
-    let lies_inside = |time: Millis| time.abs_diff(first) < Millis::DAY && zone.repeats(time);
+    let lies_inside = |time: Millis| time.abs_diff(first) < Millis::DAY && zone.is_repeated(time);
     decoded.rows[start..]
         .iter()
         .position(|row| !lies_inside(row.time))
         .map_or(decoded.rows.len(), |n| start + n)
 }
 
-/// Rejects rows at a fixed offset that repeat an hour with other values, which suggests clock changes.
-pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> Result<(), Problem> {
+/// Rejects a fixed offset if rows repeat an hour with other values, which suggests clock changes.
+pub(super) fn check_fixed_offset(decoded: &Decoded, zone: Zone, interval: Interval) -> Result<(), Problem> {
     let offset = match zone {
         Zone::Fixed(offset) => Millis::from_seconds(i64::from(offset.local_minus_utc())),
         Zone::Place(_) if zone.is_utc() => Millis::ZERO,
@@ -179,13 +179,13 @@ pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> 
     let wall = DateTime::from_timestamp_millis(time.get()).unwrap_or_default().format("%Y-%m-%d %H:%M");
     let unit = decoded.unit.as_str();
     let seen = format!(
-        "{unit} {}: the hour from {wall} on occurs twice with different values, as if clocks were put back, but {zone} has no daylight saving time",
+        "{unit} {}: the hour from {wall} on occurs twice with different values, as if clocks were set back, but {zone} has no daylight saving time",
         decoded.places.row_number(index)
     );
-    Err(Problem::asking(seen, "--timezone Europe/Berlin"))
+    Err(Problem::with_example(seen, "--timezone Europe/Berlin"))
 }
 
-fn moments_at(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {
+fn utc_times(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {
     match DateTime::from_timestamp_millis(wall.get()) {
         Some(time) => zone.local_to_utc(time.naive_utc()),
         None => MappedLocalTime::None,
@@ -239,13 +239,13 @@ impl FromStr for Zone {
         if let Ok(place) = text.parse() {
             return Ok(Self::Place(place));
         }
-        let offset = text.parse().ok().or_else(|| from_utc(text));
+        let offset = text.parse().ok().or_else(|| parse_utc_offset(text));
         offset.map(Self::Fixed).ok_or_else(|| ParseZoneError { text: text.chars().take(64).collect() })
     }
 }
 
-/// Parses an offset such as `UTC-3` or `GMT+5:30`; positive if ahead of UTC.
-fn from_utc(text: &str) -> Option<FixedOffset> {
+/// Parses an offset such as `UTC-3` or `GMT+5:30`. Offsets ahead of UTC are positive.
+fn parse_utc_offset(text: &str) -> Option<FixedOffset> {
     let distance = text.strip_prefix("UTC").or_else(|| text.strip_prefix("GMT"))?;
     let (sign, distance) = distance.split_at_checked(1).filter(|(sign, _)| ["+", "-"].contains(sign))?;
     let (hours, minutes) = distance.split_once(':').unwrap_or((distance, "00"));
@@ -291,11 +291,11 @@ mod tests {
         let mut decoded = Decoded::new(Clock::Wall, Unit::Line);
         for (index, wall) in walls.iter().enumerate() {
             let row = Row { time: Millis::new(millis(day, wall)), numbers: NUMBERS };
-            decoded.keep(index as u64 + 2, Ok(Some(row)), String::new).unwrap();
+            decoded.push(index as u64 + 2, Ok(Some(row)), String::new).unwrap();
         }
-        let found = to_moments(&mut decoded, zone.parse().unwrap(), rule)
+        let found = convert_to_utc(&mut decoded, zone.parse().unwrap(), rule)
             .map(|_| decoded.rows.iter().map(|row| row.time.get()).collect::<Vec<_>>())
-            .map_err(|problem| problem.at(Path::new("x.csv")).to_string());
+            .map_err(|problem| problem.in_file(Path::new("x.csv")).to_string());
         let expected = expected.map(|times| times.iter().map(|time| millis(day, time)).collect::<Vec<_>>());
         assert_eq!(found, expected.map_err(str::to_owned));
     }

@@ -32,13 +32,13 @@ pub(crate) struct Table {
     pub(crate) extra: Vec<Vec<i64>>,
 }
 
-type Keep<'a> = &'a mut dyn FnMut(Millis, Ohlcv) -> Result<(), String>;
+type AddRow<'a> = &'a mut dyn FnMut(Millis, Ohlcv) -> Result<(), String>;
 
 pub fn read_parquet_file(path: &Path, series: Series) -> Result<CandleSeries, HistoryError> {
     read_parquet(File::open(path).map_err(HistoryError::io(path, "open"))?, path, series)
 }
 
-/// Reads candles from Parquet content and ignores other columns. `path` is only used in errors.
+/// Reads candles from Parquet content, ignoring other columns. `path` is only used in error messages.
 pub fn read_parquet(
     content: impl ChunkReader + 'static,
     path: &Path,
@@ -49,7 +49,7 @@ pub fn read_parquet(
     CandleSeries::new(series, table.candles).map_err(|error| match error {
         SeriesError::Empty => HistoryError::NoCandles {
             place: path.display().to_string(),
-            problem: "there are no candles; add at least one".to_owned(),
+            problem: "the file has no candles; add at least one".to_owned(),
         },
         SeriesError::Unsorted { .. } | SeriesError::Misaligned { .. } => {
             fix_file(format!("{error} (counted from 0); sort the rows by time and remove duplicates"))
@@ -64,7 +64,7 @@ pub(crate) fn read_table(
 ) -> Result<Table, String> {
     catch_panics(|| {
         let file = open(content)?;
-        let extra_places = extra.iter().map(|name| find(&file, &[name])).collect::<Result<Vec<_>, _>>()?;
+        let extra_places = extra.iter().map(|name| locate(&file, &[name])).collect::<Result<Vec<_>, _>>()?;
         let mut table = Table { candles: Vec::new(), extra: vec![Vec::new(); extra.len()] };
         let (candles, lists) = (&mut table.candles, &mut table.extra);
         // A broken file may contain a huge row count, so a failed reservation is ignored.
@@ -78,7 +78,7 @@ pub(crate) fn read_table(
         };
         read_groups(&file, &COLUMNS[..1], &mut keep, |group| {
             for (list, place) in lists.iter_mut().zip(&extra_places) {
-                list.extend(integers(group, *place)?);
+                list.extend(read_integers(group, *place)?);
             }
             Ok(())
         })?;
@@ -100,7 +100,7 @@ fn catch_panics<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String
 pub(crate) fn read_rows(
     content: impl ChunkReader + 'static,
     times: &[&str],
-    keep: Keep<'_>,
+    keep: AddRow<'_>,
 ) -> Result<(), String> {
     catch_panics(|| read_groups(&open(content)?, times, keep, |_| Ok(())))
 }
@@ -108,7 +108,7 @@ pub(crate) fn read_rows(
 fn read_groups<R: ChunkReader + 'static>(
     file: &SerializedFileReader<R>,
     times: &[&str],
-    keep: Keep<'_>,
+    keep: AddRow<'_>,
     mut read_extra: impl FnMut(&dyn RowGroupReader) -> Result<(), String>,
 ) -> Result<(), String> {
     let (places, per_ms) = candle_columns(file, times)?;
@@ -125,20 +125,20 @@ fn candle_columns<R: ChunkReader + 'static>(
     file: &SerializedFileReader<R>,
     times: &[&str],
 ) -> Result<([usize; COLUMNS.len()], i64), String> {
-    let mut places = [find(file, times)?; COLUMNS.len()];
+    let mut places = [locate(file, times)?; COLUMNS.len()];
     for (place, name) in places.iter_mut().zip(COLUMNS).skip(1) {
-        *place = find(file, &[name])?;
+        *place = locate(file, &[name])?;
     }
     let schema = file.metadata().file_metadata().schema_descr();
-    Ok((places, time_unit(&schema.column(places[0]))?))
+    Ok((places, units_per_ms(&schema.column(places[0]))?))
 }
 
-fn find<R: ChunkReader + 'static>(file: &SerializedFileReader<R>, names: &[&str]) -> Result<usize, String> {
+fn locate<R: ChunkReader + 'static>(file: &SerializedFileReader<R>, names: &[&str]) -> Result<usize, String> {
     let columns = file.metadata().file_metadata().schema_descr().columns();
     let is_one = |name: &str| names.iter().any(|wanted| name.eq_ignore_ascii_case(wanted));
     columns.iter().position(|column| is_one(&column.path().string())).ok_or_else(|| {
         let there: Vec<String> = columns.iter().map(|column| column.path().string()).collect();
-        format!("there is no column {}; the columns are {}", names.join(" or "), there.join(", "))
+        format!("column {} is missing; the columns are {}", names.join(" or "), there.join(", "))
     })
 }
 
@@ -147,15 +147,15 @@ fn read_group(
     places: [usize; COLUMNS.len()],
     per_ms: i64,
     earlier: usize,
-    keep: Keep<'_>,
+    keep: AddRow<'_>,
 ) -> Result<usize, String> {
-    check_places(group)?;
-    let times = integers(group, places[0])?;
+    check_offsets(group)?;
+    let times = read_integers(group, places[0])?;
     let mut numbers: [Vec<f64>; 5] = Default::default();
     for (list, place) in numbers.iter_mut().zip(&places[1..]) {
-        *list = floats(group, *place)?;
+        *list = read_floats(group, *place)?;
         if list.len() != times.len() {
-            return Err("its columns differ in length".to_owned());
+            return Err("the columns differ in length".to_owned());
         }
     }
     let [opens, highs, lows, closes, volumes] = &numbers;
@@ -171,8 +171,8 @@ fn read_group(
     Ok(times.len())
 }
 
-/// Checks column offsets, because the library asserts that they are valid.
-fn check_places(group: &dyn RowGroupReader) -> Result<(), String> {
+/// Checks the column offsets, because the library panics on invalid offsets.
+fn check_offsets(group: &dyn RowGroupReader) -> Result<(), String> {
     let is_sound = |column: &ColumnChunkMetaData| {
         let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
         start >= 0 && column.compressed_size() >= 0
@@ -184,7 +184,7 @@ fn check_places(group: &dyn RowGroupReader) -> Result<(), String> {
     }
 }
 
-fn time_unit(column: &ColumnDescriptor) -> Result<i64, String> {
+fn units_per_ms(column: &ColumnDescriptor) -> Result<i64, String> {
     match column.logical_type_ref() {
         None | Some(LogicalType::Integer(_)) => Ok(1),
         Some(LogicalType::Timestamp(timestamp)) => match timestamp.unit {
@@ -198,24 +198,24 @@ fn time_unit(column: &ColumnDescriptor) -> Result<i64, String> {
     }
 }
 
-fn integers(group: &dyn RowGroupReader, place: usize) -> Result<Vec<i64>, String> {
+fn read_integers(group: &dyn RowGroupReader, place: usize) -> Result<Vec<i64>, String> {
     match group.get_column_reader(place).map_err(|error| unreadable(&error))? {
-        ColumnReader::Int64ColumnReader(reader) => values(reader, group, place),
-        _ => Err(wrong_kind(group, place, "64-bit whole numbers")),
+        ColumnReader::Int64ColumnReader(reader) => read_values(reader, group, place),
+        _ => Err(wrong_type(group, place, "64-bit whole numbers")),
     }
 }
 
-fn floats(group: &dyn RowGroupReader, place: usize) -> Result<Vec<f64>, String> {
+fn read_floats(group: &dyn RowGroupReader, place: usize) -> Result<Vec<f64>, String> {
     match group.get_column_reader(place).map_err(|error| unreadable(&error))? {
-        ColumnReader::DoubleColumnReader(reader) => values(reader, group, place),
+        ColumnReader::DoubleColumnReader(reader) => read_values(reader, group, place),
         ColumnReader::FloatColumnReader(reader) => {
-            Ok(values(reader, group, place)?.into_iter().map(f64::from).collect())
+            Ok(read_values(reader, group, place)?.into_iter().map(f64::from).collect())
         }
-        _ => Err(wrong_kind(group, place, "doubles")),
+        _ => Err(wrong_type(group, place, "doubles")),
     }
 }
 
-fn values<T: DataType>(
+fn read_values<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     group: &dyn RowGroupReader,
     place: usize,
@@ -228,7 +228,7 @@ where
     if column.max_rep_level() > 0 {
         return Err(format!("column {name} holds lists; it must hold one number per row"));
     }
-    let rows = usize::try_from(group.metadata().num_rows()).map_err(|_| "it has no rows".to_owned())?;
+    let rows = usize::try_from(group.metadata().num_rows()).map_err(|_| "invalid row count".to_owned())?;
     let (mut list, mut levels) = (Vec::new(), Vec::new());
     let _ = list.try_reserve_exact(rows);
     while list.len() < rows {
@@ -240,13 +240,13 @@ where
             return Err(format!("column {name} has rows without a value; fill or remove them"));
         }
         if read == 0 {
-            return Err(format!("column {name} is shorter than the file states"));
+            return Err(format!("column {name} has fewer rows than the file states"));
         }
     }
     Ok(list)
 }
 
-fn wrong_kind(group: &dyn RowGroupReader, place: usize, wanted: &str) -> String {
+fn wrong_type(group: &dyn RowGroupReader, place: usize, wanted: &str) -> String {
     let column = group.metadata().schema_descr().column(place);
     format!("column {} holds {}; it must hold {wanted}", column.path().string(), column.physical_type())
 }
@@ -290,13 +290,13 @@ fn put(candles: &[Candle], extra: &[(&str, &[i64])], writer: impl Write + Send) 
     for (number, chunk) in candles.chunks(GROUP_CANDLES).enumerate() {
         let mut group = file.next_row_group()?;
         let times: Vec<i64> = chunk.iter().map(|candle| candle.time().get()).collect();
-        put_column::<Int64Type, _>(&mut group, &times)?;
+        write_column::<Int64Type, _>(&mut group, &times)?;
         for number in numbers {
-            put_column::<DoubleType, _>(&mut group, &chunk.iter().map(number).collect::<Vec<f64>>())?;
+            write_column::<DoubleType, _>(&mut group, &chunk.iter().map(number).collect::<Vec<f64>>())?;
         }
         for (_, column) in extra {
             let start = number * GROUP_CANDLES;
-            put_column::<Int64Type, _>(&mut group, &column[start..start + chunk.len()])?;
+            write_column::<Int64Type, _>(&mut group, &column[start..start + chunk.len()])?;
         }
         group.close()?;
     }
@@ -304,7 +304,7 @@ fn put(candles: &[Candle], extra: &[(&str, &[i64])], writer: impl Write + Send) 
     Ok(())
 }
 
-fn put_column<T: DataType, W: Write + Send>(
+fn write_column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     values: &[T::T],
 ) -> Result<(), ParquetError> {
@@ -429,14 +429,14 @@ mod tests {
     fn rejects_missing_columns_wrong_types_and_other_files() {
         let times = || Column::Int64(&[60_000, 120_000]);
         let absent = file(&format!("required int64 time; {NUMBERS}"), &[times(), ONES, ONES, ONES, ONES]);
-        let message = "x.parquet: there is no column volume; the columns are time, open, high, low, close";
+        let message = "x.parquet: column volume is missing; the columns are time, open, high, low, close";
         assert_eq!(read(&absent), Err(message.to_owned()));
         let schema = format!("required int64 time; {NUMBERS} required int32 volume;");
         let whole = file(&schema, &[times(), ONES, ONES, ONES, ONES, Column::Int32(&[1, 2])]);
         let message = "x.parquet: column volume holds INT32; it must hold doubles";
         assert_eq!(read(&whole), Err(message.to_owned()));
         let none = read(&to_parquet(&[], &[])).unwrap_err();
-        assert_eq!(none, "x.parquet: there are no candles; add at least one");
+        assert_eq!(none, "x.parquet: the file has no candles; add at least one");
         for nonsense in ["", "PAR1", "time,open,high,low,close,volume\n60000,1,1,1,1,0\n"] {
             let message = read(nonsense.as_bytes()).unwrap_err();
             assert!(message.starts_with("x.parquet: this is not a valid Parquet file"), "{message}");

@@ -1,6 +1,6 @@
-//! Columns with short texts, such as symbols, intervals and flags.
+//! Reading of Parquet columns with short texts, such as symbols, intervals and flags.
 
-use super::{catch_panics, check_places, open, unreadable};
+use super::{catch_panics, check_offsets, open, unreadable};
 use crate::import::TextColumn;
 use parquet::column::reader::{ColumnReader as Reader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
@@ -21,7 +21,7 @@ pub(crate) fn read_texts(
             wanted.iter().map(|(_, name)| TextColumn::new(name.clone())).collect();
         for index in 0..file.metadata().num_row_groups() {
             let group = file.get_row_group(index).map_err(|error| unreadable(&error))?;
-            check_places(&*group)?;
+            check_offsets(&*group)?;
             for ((place, _), column) in wanted.iter().zip(&mut texts) {
                 read_group(&*group, *place, column)?;
             }

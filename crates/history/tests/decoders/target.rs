@@ -127,14 +127,14 @@ fn import(content: &[u8], format: Option<&str>) {
         interval: Some(series().interval),
         zone: wall.then(|| "Europe/Athens".parse().unwrap()),
         clock_change: if wall { ClockChange::Skip } else { ClockChange::Strict },
-        most_bytes: 1 << 20,
+        max_bytes: 1 << 20,
         ..ImportSettings::default()
     };
     if let Ok(imported) = import_bytes(content, Path::new("x"), &given) {
         hold_to_itself(&imported.candles);
     }
     let sniffed =
-        ImportSettings { format: None, interval: None, zone: None, most_bytes: 1 << 20, ..given.clone() };
+        ImportSettings { format: None, interval: None, zone: None, max_bytes: 1 << 20, ..given.clone() };
     // Checking market hours over centuries is slow, so this is done only sometimes.
     let session =
         if content.len().is_multiple_of(16) { MarketHours::Currencies } else { MarketHours::Always };

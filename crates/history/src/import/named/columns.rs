@@ -1,10 +1,10 @@
-//! Column roles of a table, by column names or by options.
+//! Detection of the column roles of a table, by column names or by options.
 
 use super::settings::{ColumnRoles, Role};
 use super::{number, time};
 use crate::csv::excerpt;
-use crate::import::labels::{LabelColumns, is_one_of, plain_name};
-use crate::import::row::{Problem, decimals_between_commas, splits_decimals};
+use crate::import::labels::{LabelColumns, is_one_of, normalize_name};
+use crate::import::row::{Problem, has_split_decimals, split_decimals_problem};
 use ::csv::StringRecord;
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub(super) struct Columns {
     time: (usize, Option<usize>),
     pub(super) prices: [usize; 4],
     pub(super) volume: Option<usize>,
-    pub(super) fewest: usize,
+    pub(super) min_columns: usize,
     pub(super) is_utc: bool,
     pub(super) labels: Option<LabelColumns>,
     clock_digits: usize,
@@ -38,8 +38,8 @@ const CLOSES: &str = "close|c|close price|closing price|price close|close/last|l
 const PRICES: &str = "price";
 const VOLUMES: &str = "volume|vol|vol.|v|tick volume|tickvol|tickvolume|base volume";
 
-pub(super) fn name_prices(cells: &[String]) -> bool {
-    let names: Vec<String> = cells.iter().map(|cell| plain_name(cell)).collect();
+pub(super) fn has_price_names(cells: &[String]) -> bool {
+    let names: Vec<String> = cells.iter().map(|cell| normalize_name(cell)).collect();
     let has = |known: &str| names.iter().any(|name| is_one_of(known, name));
     has(OPENS) && has(HIGHS) && has(LOWS) && (has(CLOSES) || has(PRICES))
 }
@@ -48,14 +48,14 @@ impl Columns {
     pub(super) fn detect(
         header: &StringRecord,
         sample: Option<&StringRecord>,
-        said: Option<&ColumnRoles>,
+        given: Option<&ColumnRoles>,
     ) -> Result<Self, Problem> {
         let cells: Vec<String> = header.iter().map(|cell| cell.trim().to_owned()).collect();
-        match said {
+        match given {
             Some(roles) => Self::from_roles(roles, &cells),
             None if cells.iter().any(|cell| is_value(cell)) => {
-                let seen = "its first line holds values instead of column names".to_owned();
-                Err(unclear(seen, &suggestion_for_values(&cells)))
+                let seen = "the first line holds values instead of column names".to_owned();
+                Err(unclear_columns(seen, &suggest_roles_for_values(&cells)))
             }
             None => Self::from_names(&cells, sample),
         }
@@ -65,7 +65,7 @@ impl Columns {
         if cells.len() < roles.0.len() {
             let seen =
                 format!("--columns names {} columns, but the first line has {}", roles.0.len(), cells.len());
-            return Err(unclear(seen, &suggestion_for_values(cells)));
+            return Err(unclear_columns(seen, &suggest_roles_for_values(cells)));
         }
         let open = roles.0.iter().position(|role| *role == Some(Role::Open));
         let is_value = open.and_then(|open| cells.get(open)).is_some_and(|cell| is_value(cell));
@@ -78,7 +78,7 @@ impl Columns {
     }
 
     fn from_names(cells: &[String], sample: Option<&StringRecord>) -> Result<Self, Problem> {
-        let names: Vec<String> = cells.iter().map(|cell| plain_name(cell)).collect();
+        let names: Vec<String> = cells.iter().map(|cell| normalize_name(cell)).collect();
         let all = |known: &str| -> Vec<usize> {
             (0..names.len()).filter(|column| is_one_of(known, &names[*column])).collect()
         };
@@ -133,11 +133,11 @@ impl Columns {
                 missing.join(", "),
                 shown.join("\", \"")
             );
-            return Err(unclear(seen, &suggestion(&roles, &names, sample)));
+            return Err(unclear_columns(seen, &suggest_roles(&roles, &names, sample)));
         }
         if !doubles.is_empty() {
             let seen = format!("the columns are ambiguous: {}", doubles.join("; "));
-            return Err(unclear(seen, &suggestion(&roles, &names, sample)));
+            return Err(unclear_columns(seen, &suggest_roles(&roles, &names, sample)));
         }
         let is_utc = times.iter().all(|column| utc.contains(column));
         Self::new(Header::Present, &roles, cells.to_vec(), is_utc)
@@ -158,16 +158,16 @@ impl Columns {
             None => (needed(Role::Time)?, None),
         };
         let prices = [needed(Role::Open)?, needed(Role::High)?, needed(Role::Low)?, needed(Role::Close)?];
-        let fewest = 1 + prices.into_iter().chain([time.0]).chain(time.1).max().unwrap_or_default();
+        let min_columns = 1 + prices.into_iter().chain([time.0]).chain(time.1).max().unwrap_or_default();
         let labels = match header {
             Header::Present => LabelColumns::find(names.iter().map(String::as_str)),
             Header::Absent => None,
         };
         let volume = place(Role::Volume);
-        Ok(Self { header, time, prices, volume, fewest, is_utc, labels, clock_digits: 0, names })
+        Ok(Self { header, time, prices, volume, min_columns, is_utc, labels, clock_digits: 0, names })
     }
 
-    pub(super) fn note_clock(&mut self, record: &StringRecord) {
+    pub(super) fn record_clock_digits(&mut self, record: &StringRecord) {
         let clock = self.time.1.and_then(|clock| record.get(clock)).unwrap_or_default().trim();
         if is_digits(clock) {
             self.clock_digits = self.clock_digits.max(clock.len());
@@ -192,15 +192,15 @@ impl Columns {
         let (last, previous) = (last_cell(record), previous.map(last_cell).unwrap_or_default());
         let is_truncated = last.is_empty() && !previous.is_empty()
             || last.ends_with(['.', ',']) && !previous.ends_with(['.', ',']);
-        is_truncated.then(|| format!("the last column is \"{last}\" and the line has no end; is it cut off?"))
+        is_truncated.then(|| format!("the last column is \"{last}\" without a line break; is data missing?"))
     }
 
     pub(super) fn check_column_count(&self, count: usize) -> Option<String> {
-        if count < self.fewest {
-            return Some(format!("{count} columns instead of {}; is the line cut off?", self.fewest));
+        if count < self.min_columns {
+            return Some(format!("{count} columns instead of {}; is the line cut off?", self.min_columns));
         }
-        let is_split = matches!(self.header, Header::Present) && splits_decimals(count, self.names.len());
-        is_split.then(|| decimals_between_commas(count, self.names.len()))
+        let is_split = matches!(self.header, Header::Present) && has_split_decimals(count, self.names.len());
+        is_split.then(|| split_decimals_problem(count, self.names.len()))
     }
 
     pub(super) fn join_time(&self, record: &StringRecord) -> String {
@@ -212,7 +212,7 @@ impl Columns {
     }
 }
 
-/// Joins a date and a time. The time may lack a leading zero: `93000` is 09:30:00.
+/// Joins a date and a time of day, which may lack a leading zero: `93000` is 09:30:00.
 fn day_and_clock(date: &str, clock: &str, digits: usize) -> String {
     if digits > 4 && is_digits(clock) { format!("{date} {clock:0>6}") } else { format!("{date} {clock}") }
 }
@@ -231,13 +231,13 @@ fn is_date_and_clock(sample: Option<&StringRecord>, date: usize, clock: usize) -
     time::is_day(cell(date)) && time::is_day_and_clock(&day_and_clock(cell(date), cell(clock), 6))
 }
 
-fn unclear(seen: String, columns: &str) -> Problem {
+fn unclear_columns(seen: String, columns: &str) -> Problem {
     let example = format!("--columns {columns}");
     let option = format!("--columns, such as {example} (- skips a column)");
     Problem::Unclear { seen, option, examples: vec![example] }
 }
 
-fn suggestion(roles: &[Option<Role>], names: &[String], sample: Option<&StringRecord>) -> String {
+fn suggest_roles(roles: &[Option<Role>], names: &[String], sample: Option<&StringRecord>) -> String {
     let mut roles = roles.to_vec();
     if let [None, None, ..] = *roles
         && is_date_and_clock(sample, 0, 1)
@@ -247,14 +247,14 @@ fn suggestion(roles: &[Option<Role>], names: &[String], sample: Option<&StringRe
     let timed = roles.iter().any(|role| matches!(role, Some(Role::Time | Role::Date)));
     for role in [Role::Time, Role::Open, Role::High, Role::Low, Role::Close] {
         let is_there = if role == Role::Time { timed } else { roles.contains(&Some(role)) };
-        if !is_there && let Some(free) = free_column(role, &roles, names, sample) {
+        if !is_there && let Some(free) = find_free_column(role, &roles, names, sample) {
             roles[free] = Some(role);
         }
     }
     ColumnRoles(roles).to_string()
 }
 
-fn free_column(
+fn find_free_column(
     role: Role,
     roles: &[Option<Role>],
     names: &[String],
@@ -277,7 +277,7 @@ fn free_column(
     fits.or_else(|| free.iter().find(|column| holds(column))).or(free.first()).copied()
 }
 
-fn suggestion_for_values(cells: &[String]) -> String {
+fn suggest_roles_for_values(cells: &[String]) -> String {
     let usual = [Role::Time, Role::Open, Role::High, Role::Low, Role::Close, Role::Volume].map(Some);
     let roles = usual.into_iter().chain(std::iter::repeat(None)).take(cells.len().clamp(5, 32)).collect();
     ColumnRoles(roles).to_string()

@@ -1,7 +1,6 @@
 //! Import of tables with named columns from spreadsheets, scripts and charting sites.
 //!
-//! A first pass determines column roles, delimiter, number format and time format. A second pass reads the
-//! rows.
+//! The first pass determines column roles and the formats of numbers and times. The second pass reads the rows.
 
 use super::labels::Labels;
 use super::row::{Clock, DecimalCount, Decoded, Problem, Row, Unit};
@@ -20,18 +19,18 @@ mod time;
 
 pub use settings::{ColumnRoles, DateOrder, DecimalMark, Delimiter, ParseTableOptionError, TableSettings};
 
-pub(super) const NO_UTF8: &str = "it is not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8)";
+pub(super) const NOT_UTF8: &str = "the file is not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8)";
 
 pub(super) struct NamedTable {
     pub(super) decoded: Decoded,
     pub(super) reading: String,
 }
 
-pub(super) fn may_be(first: &str) -> bool {
-    Delimiter::ALL.iter().any(|delimiter| cells(first, *delimiter).len() >= 5) || is_spaced(first)
+pub(super) fn may_be_table(first: &str) -> bool {
+    Delimiter::ALL.iter().any(|delimiter| cells(first, *delimiter).len() >= 5) || is_space_separated(first)
 }
 
-pub(super) fn reads(first: &str, second: &str) -> bool {
+pub(super) fn can_read(first: &str, second: &str) -> bool {
     let is_whole = |delimiter: &Delimiter| {
         let names = cells(first, *delimiter).len();
         names >= 5 && names == cells(second, *delimiter).len()
@@ -54,22 +53,22 @@ pub(super) fn decode(
     let first = content.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let first =
         first.ok_or_else(|| Problem::Empty("the file is empty; it needs at least one candle".to_owned()))?;
-    let first = std::str::from_utf8(first.trim_ascii_end()).map_err(|_| Problem::File(NO_UTF8.to_owned()))?;
+    let first = std::str::from_utf8(first.trim_ascii_end()).map_err(|_| Problem::File(NOT_UTF8.to_owned()))?;
     let delimiter = detect_delimiter(first, settings)?;
     let content = &*with_single_spaces(content, delimiter);
     let mut records = Records::new(content, delimiter);
     let Some(header) = records.next() else {
-        return Err(Problem::Empty("the file holds nothing but its first line".to_owned()));
+        return Err(Problem::Empty("the file has no row with values".to_owned()));
     };
     let (_, header) = header?;
     let sample = records.next().transpose()?.map(|(_, record)| record);
     let mut columns = Columns::detect(&header, sample.as_ref(), settings.columns.as_ref())?;
     if columns.has_clock() {
         for record in rows(content, delimiter, &columns) {
-            columns.note_clock(&record?.1);
+            columns.record_clock_digits(&record?.1);
         }
     }
-    let seen = survey(content, delimiter, &columns)?;
+    let seen = survey_table(content, delimiter, &columns)?;
     let numbers = NumberStyle::detect(&seen.numbers, settings.decimal, delimiter)?;
     let times = TimeStyle::detect(&seen.times, settings.date_order)?;
     let clock = if columns.is_utc && times.clock() == Clock::Wall { Clock::Utc } else { times.clock() };
@@ -91,7 +90,7 @@ pub(super) fn decode(
             let prices = columns.prices.map(|column| cell(&record, column));
             decoded.decimals = decoded.decimals.and(DecimalCount::from_prices(prices, numbers.mark()));
         }
-        decoded.keep(line, read, || record.iter().collect::<Vec<_>>().join(",")).map_err(Problem::File)?;
+        decoded.push(line, read, || record.iter().collect::<Vec<_>>().join(",")).map_err(Problem::File)?;
         previous = Some(record);
     }
     let (between, marks) = (delimiter.describe(), numbers.describe());
@@ -107,7 +106,7 @@ pub(super) fn preamble_length(content: &[u8]) -> usize {
     content.split_inclusive(|byte| *byte == b'\n').take_while(is_remark).map(<[u8]>::len).sum()
 }
 
-/// Replaces the preamble with blank lines to preserve line numbers.
+/// Replaces the lines before the table with blank lines to preserve line numbers.
 fn without_preamble(content: &[u8]) -> Cow<'_, [u8]> {
     let length = preamble_length(content);
     if content[..length].trim_ascii().is_empty() {
@@ -118,13 +117,13 @@ fn without_preamble(content: &[u8]) -> Cow<'_, [u8]> {
 }
 
 #[derive(Default)]
-struct Survey {
+struct TableSurvey {
     numbers: number::NumberSurvey,
     times: time::TimeSurvey,
 }
 
-fn survey(content: &[u8], delimiter: Delimiter, columns: &Columns) -> Result<Survey, Problem> {
-    let mut seen = Survey::default();
+fn survey_table(content: &[u8], delimiter: Delimiter, columns: &Columns) -> Result<TableSurvey, Problem> {
+    let mut seen = TableSurvey::default();
     for record in rows(content, delimiter, columns) {
         let (_, record) = record?;
         for column in columns.prices.iter().chain(&columns.volume) {
@@ -145,17 +144,17 @@ fn parse_row(
         return Err(problem);
     }
     let prices = columns.prices.map(|column| cell(record, column));
-    if prices.iter().all(|price| number::is_nothing(price)) {
+    if prices.iter().all(|price| number::is_missing(price)) {
         return Ok(None);
     }
-    let time = times.read(&columns.join_time(record))?;
+    let time = times.parse(&columns.join_time(record))?;
     let price = |name: &str, text: &str| {
-        numbers.read(text).ok_or_else(|| format!("{name} \"{}\" is not a number", excerpt(text.as_bytes())))
+        numbers.parse(text).ok_or_else(|| format!("{name} \"{}\" is not a number", excerpt(text.as_bytes())))
     };
     let [open, high, low, close] = prices;
     let volume = match columns.volume.map(|column| cell(record, column)) {
-        Some(text) if !number::is_nothing(text) => numbers
-            .read_count(text)
+        Some(text) if !number::is_missing(text) => numbers
+            .to_volume(text)
             .ok_or_else(|| format!("volume \"{}\" is not a number", excerpt(text.as_bytes())))?,
         _ => 0.0,
     };
@@ -193,7 +192,7 @@ impl<'a> Records<'a> {
         Self { content, records: builder.from_reader(content).into_records() }
     }
 
-    /// Returns the line number of a record. Its position is the start of any blank lines before it.
+    /// Returns the line number of a record, whose position may be at blank lines before the record.
     fn line_number(&self, position: Option<&csv::Position>) -> u64 {
         let Some(position) = position else { return 0 };
         let from = usize::try_from(position.byte()).unwrap_or(usize::MAX);
@@ -216,7 +215,7 @@ impl Iterator for Records<'_> {
                 }
                 Err(error) => {
                     let line = self.line_number(error.position());
-                    let problem = format!("it cannot be split into columns: {error}");
+                    let problem = format!("the line cannot be split into columns: {error}");
                     return Some(Err(Problem::Line { line, problem }));
                 }
             }
@@ -250,10 +249,10 @@ fn with_single_spaces(content: &[u8], delimiter: Delimiter) -> Cow<'_, [u8]> {
     Cow::Owned(single)
 }
 
-fn is_spaced(first: &str) -> bool {
+fn is_space_separated(first: &str) -> bool {
     let cells = cells(first, Delimiter::Space);
     let numbers = cells.iter().filter(|cell| number::is_number(cell)).count();
-    !first.contains([',', ';', '\t', '|']) && (columns::name_prices(&cells) || numbers >= 4)
+    !first.contains([',', ';', '\t', '|']) && (columns::has_price_names(&cells) || numbers >= 4)
 }
 
 fn detect_delimiter(first: &str, settings: &TableSettings) -> Result<Delimiter, Problem> {
@@ -264,18 +263,18 @@ fn detect_delimiter(first: &str, settings: &TableSettings) -> Result<Delimiter, 
         let cells = cells(first, *delimiter);
         match &settings.columns {
             Some(roles) => cells.len() == roles.0.len(),
-            None => columns::name_prices(&cells),
+            None => columns::has_price_names(&cells),
         }
     };
     let found: Vec<Delimiter> = Delimiter::ALL.into_iter().filter(fits).collect();
     let most = || Delimiter::ALL.into_iter().rev().max_by_key(|delimiter| cells(first, *delimiter).len());
     match (found.as_slice(), &settings.columns) {
         ([only], _) => Ok(*only),
-        ([], _) if is_spaced(first) => Ok(Delimiter::Space),
+        ([], _) if is_space_separated(first) => Ok(Delimiter::Space),
         ([], None) => Ok(most().unwrap_or(Delimiter::Comma)),
         ([], Some(roles)) => {
             let seen = format!(
-                "--columns names {} columns, but no delimiter splits the first line, \"{}\", into as many",
+                "--columns names {} columns, but no delimiter splits the first line, \"{}\", into as many columns",
                 roles.0.len(),
                 excerpt(first.as_bytes())
             );

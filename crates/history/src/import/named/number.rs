@@ -14,17 +14,17 @@ pub(super) struct NumberSurvey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NumberStyle {
     decimal: DecimalMark,
-    is_marked: bool,
+    has_marks: bool,
 }
 
-pub(super) fn is_nothing(text: &str) -> bool {
+pub(super) fn is_missing(text: &str) -> bool {
     ["", "-", "null", "nan", "na", "n/a", "none", "#n/a"]
         .iter()
         .any(|nothing| text.eq_ignore_ascii_case(nothing))
 }
 
 pub(super) fn is_number(text: &str) -> bool {
-    [DecimalMark::Point, DecimalMark::Comma].into_iter().any(|mark| read(text, mark).is_some())
+    [DecimalMark::Point, DecimalMark::Comma].into_iter().any(|mark| parse(text, mark).is_some())
 }
 
 impl NumberSurvey {
@@ -32,8 +32,8 @@ impl NumberSurvey {
         if !text.bytes().any(|byte| byte == b',' || byte == b'.') {
             return;
         }
-        let text = without_unit(text).0;
-        let (as_point, as_comma) = (read(text, DecimalMark::Point), read(text, DecimalMark::Comma));
+        let text = split_unit(text).0;
+        let (as_point, as_comma) = (parse(text, DecimalMark::Point), parse(text, DecimalMark::Comma));
         let place = match (as_point, as_comma) {
             (Some(_), None) => &mut self.point,
             (None, Some(_)) => &mut self.comma,
@@ -48,14 +48,14 @@ impl NumberSurvey {
 impl NumberStyle {
     pub(super) fn detect(
         seen: &NumberSurvey,
-        said: Option<DecimalMark>,
+        given: Option<DecimalMark>,
         delimiter: Delimiter,
     ) -> Result<Self, Problem> {
         let option = "--decimal point or --decimal comma";
-        let decimal = match (said, &seen.point, &seen.comma, &seen.either_comma) {
+        let decimal = match (given, &seen.point, &seen.comma, &seen.either_comma) {
             (Some(decimal), ..) => decimal,
             (None, Some(point), Some(comma), _) => {
-                let seen = format!("{point} has a decimal point, {comma} a decimal comma");
+                let seen = format!("{point} has a decimal point, but {comma} has a decimal comma");
                 return Err(Problem::unclear(seen, option));
             }
             (None, None, Some(_), _) => DecimalMark::Comma,
@@ -72,11 +72,11 @@ impl NumberStyle {
             (None, _, None, _) => DecimalMark::Point,
         };
         let marked = [&seen.point, &seen.comma, &seen.either_comma, &seen.either_point];
-        Ok(Self { decimal, is_marked: marked.into_iter().any(Option::is_some) })
+        Ok(Self { decimal, has_marks: marked.into_iter().any(Option::is_some) })
     }
 
-    pub(super) fn read(self, text: &str) -> Option<f64> {
-        read(text, self.decimal)
+    pub(super) fn parse(self, text: &str) -> Option<f64> {
+        parse(text, self.decimal)
     }
 
     pub(super) const fn mark(self) -> char {
@@ -86,26 +86,26 @@ impl NumberStyle {
         }
     }
 
-    pub(super) fn read_count(self, text: &str) -> Option<f64> {
-        let (number, unit) = without_unit(text);
-        self.read(number).map(|number| number * unit)
+    pub(super) fn to_volume(self, text: &str) -> Option<f64> {
+        let (number, unit) = split_unit(text);
+        self.parse(number).map(|number| number * unit)
     }
 
     pub(super) const fn describe(self) -> &'static str {
         match self.decimal {
-            _ if !self.is_marked => "",
+            _ if !self.has_marks => "",
             DecimalMark::Point => ", decimal points",
             DecimalMark::Comma => ", decimal commas",
         }
     }
 }
 
-fn without_unit(text: &str) -> (&str, f64) {
+fn split_unit(text: &str) -> (&str, f64) {
     let units = [('K', 1e3), ('k', 1e3), ('M', 1e6), ('B', 1e9)];
     units.iter().find_map(|(unit, worth)| Some((text.strip_suffix(*unit)?, *worth))).unwrap_or((text, 1.0))
 }
 
-fn read(text: &str, decimal: DecimalMark) -> Option<f64> {
+fn parse(text: &str, decimal: DecimalMark) -> Option<f64> {
     let (mark, group) = match decimal {
         DecimalMark::Point => ('.', ','),
         DecimalMark::Comma => (',', '.'),
@@ -167,8 +167,8 @@ mod tests {
     #[test]
     fn parses_numbers_exactly_or_rejects_them() {
         let (point, comma) = (
-            NumberStyle { decimal: DecimalMark::Point, is_marked: true },
-            NumberStyle { decimal: DecimalMark::Comma, is_marked: true },
+            NumberStyle { decimal: DecimalMark::Point, has_marks: true },
+            NumberStyle { decimal: DecimalMark::Comma, has_marks: true },
         );
         for (text, as_point, as_comma) in [
             ("1.25", Some(1.25), None),
@@ -184,8 +184,8 @@ mod tests {
             ("1 234", None, None),
             ("", None, None),
         ] {
-            assert_eq!((point.read(text), comma.read(text)), (as_point, as_comma), "{text}");
+            assert_eq!((point.parse(text), comma.parse(text)), (as_point, as_comma), "{text}");
         }
-        assert_eq!([point.read_count("1.25M"), comma.read_count("1,5K")], [Some(1_250_000.0), Some(1_500.0)]);
+        assert_eq!([point.to_volume("1.25M"), comma.to_volume("1,5K")], [Some(1_250_000.0), Some(1_500.0)]);
     }
 }

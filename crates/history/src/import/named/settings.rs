@@ -1,4 +1,4 @@
-//! Import options for tables.
+//! Import options for tables: column roles, delimiter, decimal mark and date order.
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,7 +38,7 @@ impl Role {
     }
 }
 
-/// Column roles from left to right. `date,clock` is a time in two columns; `-` ignores a column.
+/// Column roles from left to right. Two columns `date,clock` form a time, and `-` ignores a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnRoles(pub(super) Vec<Option<Role>>);
 
@@ -53,9 +53,9 @@ pub enum Delimiter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DecimalMark {
-    /// `1.25`, or `1,234.5` with thousands separators.
+    /// Decimal point: `1.25`, or `1,234.5` with thousands separators.
     Point,
-    /// `1,25`, or `1.234,5` with thousands separators.
+    /// Decimal comma: `1,25`, or `1.234,5` with thousands separators.
     Comma,
 }
 
@@ -72,12 +72,12 @@ pub struct ParseTableOptionError {
     problem: String,
 }
 
-fn refused(text: &str, problem: impl Into<String>) -> ParseTableOptionError {
+fn invalid(text: &str, problem: impl Into<String>) -> ParseTableOptionError {
     ParseTableOptionError { text: text.chars().take(80).collect(), problem: problem.into() }
 }
 
 impl Delimiter {
-    /// Delimiters to detect. A space is a delimiter only if the first line has none of these.
+    /// Delimiters to detect. Spaces separate columns only if the first line has no other delimiter.
     pub(super) const ALL: [Self; 4] = [Self::Comma, Self::Semicolon, Self::Tab, Self::Bar];
 
     pub(super) const fn byte(self) -> u8 {
@@ -93,7 +93,7 @@ impl Delimiter {
     }
 }
 
-/// Byte, name and plural of each delimiter, indexed by discriminant.
+/// Byte, name and plural name of each delimiter, indexed by discriminant.
 const DELIMITERS: [(u8, &str, &str); 5] = [
     (b',', "comma", "commas"),
     (b';', "semicolon", "semicolons"),
@@ -114,10 +114,10 @@ impl FromStr for ColumnRoles {
                     "has an unknown column \"{name}\": use time, date, clock, open, high, low, close, volume, or - to skip a \
                      column"
                 );
-                return Err(refused(text, problem));
+                return Err(invalid(text, problem));
             }
             if role.is_some() && roles.contains(&role) {
-                return Err(refused(text, format!("names the column {name} twice")));
+                return Err(invalid(text, format!("names the column {name} twice")));
             }
             roles.push(role);
         }
@@ -125,11 +125,11 @@ impl FromStr for ColumnRoles {
         if let Some(missing) =
             [Role::Open, Role::High, Role::Low, Role::Close].into_iter().find(|role| !has(*role))
         {
-            return Err(refused(text, format!("names no column for {}", missing.as_str())));
+            return Err(invalid(text, format!("names no column for {}", missing.as_str())));
         }
         match (has(Role::Time), has(Role::Date), has(Role::Clock)) {
             (true, false, false) | (false, true, true) => Ok(Self(roles)),
-            _ => Err(refused(text, "needs either time, or both date and clock")),
+            _ => Err(invalid(text, "needs either time, or both date and clock")),
         }
     }
 }
@@ -144,7 +144,7 @@ impl FromStr for Delimiter {
         match text {
             "\\t" => Ok(Self::Tab),
             _ => found
-                .ok_or_else(|| refused(text, "is not a delimiter: use comma, semicolon, tab, bar or space")),
+                .ok_or_else(|| invalid(text, "is not a delimiter: use comma, semicolon, tab, bar or space")),
         }
     }
 }
@@ -156,7 +156,7 @@ impl FromStr for DecimalMark {
         match text {
             "point" | "." => Ok(Self::Point),
             "comma" | "," => Ok(Self::Comma),
-            _ => Err(refused(text, "is neither point nor comma")),
+            _ => Err(invalid(text, "is neither point nor comma")),
         }
     }
 }
@@ -168,7 +168,7 @@ impl FromStr for DateOrder {
         match text {
             "day-first" => Ok(Self::DayFirst),
             "month-first" => Ok(Self::MonthFirst),
-            _ => Err(refused(text, "is neither day-first nor month-first")),
+            _ => Err(invalid(text, "is neither day-first nor month-first")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Time formats: Unix times, or dates with optional time of day and zone.
+//! Time formats: Unix times, or dates with an optional time of day and zone.
 
 use super::super::row::{Clock, Problem};
 use super::settings::DateOrder;
@@ -67,7 +67,7 @@ impl TimeSurvey {
 }
 
 impl TimeStyle {
-    pub(super) fn detect(seen: &TimeSurvey, said: Option<DateOrder>) -> Result<Self, Problem> {
+    pub(super) fn detect(seen: &TimeSurvey, given: Option<DateOrder>) -> Result<Self, Problem> {
         let Some(first) = seen.first else {
             let text = seen.unread.as_deref().unwrap_or_default();
             let problem = format!(
@@ -84,10 +84,10 @@ impl TimeStyle {
         };
         let unclear =
             |seen: String| Err(Problem::unclear(seen, "--date-order day-first or --date-order month-first"));
-        let order = match (said, &seen.day_first, &seen.month_first, &seen.either) {
+        let order = match (given, &seen.day_first, &seen.month_first, &seen.either) {
             (Some(order), ..) => order,
             (None, Some(day), Some(month), _) => {
-                return unclear(format!("{day} begins with the day, {month} with the month"));
+                return unclear(format!("{day} begins with the day, but {month} begins with the month"));
             }
             (None, None, Some(_), _) => DateOrder::MonthFirst,
             (None, None, None, Some(date)) => {
@@ -108,13 +108,13 @@ impl TimeStyle {
         }
     }
 
-    pub(super) fn read(self, text: &str) -> Result<Millis, String> {
+    pub(super) fn parse(self, text: &str) -> Result<Millis, String> {
         let shown = || excerpt(text.as_bytes());
         match (self, parse_time(text)) {
             (Self::Epoch(unit), Some(ParsedTime::Epoch { whole, fraction_ns }))
                 if unit == Unit::detect(whole) =>
             {
-                unit.moment(whole, fraction_ns)
+                unit.to_millis(whole, fraction_ns)
                     .ok_or_else(|| format!("time {} is not a whole number of milliseconds", shown()))
             }
             (
@@ -122,7 +122,7 @@ impl TimeStyle {
                 Some(ParsedTime::Calendar { date, day_time, offset }),
             ) if (zone == ZonePresence::Written) == offset.is_some() && clock == day_time.is_some() => {
                 let day =
-                    date.in_order(order).ok_or_else(|| format!("time \"{}\" is not a valid day", shown()))?;
+                    date.with_order(order).ok_or_else(|| format!("time \"{}\" is not a valid day", shown()))?;
                 let midnight =
                     Millis::new(day.and_hms_opt(0, 0, 0).unwrap_or_default().and_utc().timestamp_millis());
                 Ok(midnight + day_time.unwrap_or(Millis::ZERO) - offset.unwrap_or(Millis::ZERO))
@@ -148,7 +148,7 @@ impl TimeStyle {
 }
 
 impl Unit {
-    /// Detects the unit by size. 100,000,000,000 is the year 5138 in seconds, but 1973 in milliseconds.
+    /// Detects the unit by size: 100,000,000,000 s is in the year 5138, but 100,000,000,000 ms in 1973.
     const fn detect(count: i64) -> Self {
         match count.unsigned_abs() {
             0..100_000_000_000 => Self::Seconds,
@@ -158,7 +158,7 @@ impl Unit {
         }
     }
 
-    fn moment(self, whole: i64, fraction_ns: i64) -> Option<Millis> {
+    fn to_millis(self, whole: i64, fraction_ns: i64) -> Option<Millis> {
         let per_ms = match self {
             Self::Seconds if fraction_ns % 1_000_000 == 0 => {
                 return Some(Millis::new(whole.checked_mul(1_000)? + fraction_ns / 1_000_000));
@@ -173,7 +173,7 @@ impl Unit {
 }
 
 impl Date {
-    fn in_order(self, order: DateOrder) -> Option<NaiveDate> {
+    fn with_order(self, order: DateOrder) -> Option<NaiveDate> {
         match (self, order) {
             (Self::Ordered(date), _) => Some(date),
             (Self::Either(day, month, year), DateOrder::DayFirst)
@@ -198,7 +198,7 @@ pub(super) fn is_day_and_clock(text: &str) -> bool {
 
 fn parse_time(text: &str) -> Option<ParsedTime> {
     let text = text.trim();
-    epoch(text).or_else(|| {
+    parse_epoch(text).or_else(|| {
         let mut scanner = Scanner(text);
         let date = scanner.date()?;
         if scanner.0.is_empty() {
@@ -210,10 +210,10 @@ fn parse_time(text: &str) -> Option<ParsedTime> {
     })
 }
 
-/// Plausible times, 1990 to 2039. Excludes row numbers, spreadsheet days and dates such as 20240131.
-const PLAUSIBLE: std::ops::Range<Millis> = Millis::new(631_152_000_000)..Millis::new(2_208_988_800_000);
+/// Plausible times, 1990 to 2039. Row numbers, spreadsheet days and dates such as 20240131 are excluded.
+const PLAUSIBLE_TIMES: std::ops::Range<Millis> = Millis::new(631_152_000_000)..Millis::new(2_208_988_800_000);
 
-fn epoch(text: &str) -> Option<ParsedTime> {
+fn parse_epoch(text: &str) -> Option<ParsedTime> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || !all_digits(whole) || !all_digits(decimals) || decimals.len() > 9 {
@@ -221,8 +221,8 @@ fn epoch(text: &str) -> Option<ParsedTime> {
     }
     let fraction_ns = format!("{decimals:0<9}").parse().ok()?;
     let whole = whole.parse().ok()?;
-    let moment = Unit::detect(whole).moment(whole, 0).unwrap_or(Millis::ZERO);
-    PLAUSIBLE.contains(&moment).then_some(ParsedTime::Epoch { whole, fraction_ns })
+    let moment = Unit::detect(whole).to_millis(whole, 0).unwrap_or(Millis::ZERO);
+    PLAUSIBLE_TIMES.contains(&moment).then_some(ParsedTime::Epoch { whole, fraction_ns })
 }
 
 struct Scanner<'a>(&'a str);
@@ -231,15 +231,15 @@ const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 impl Scanner<'_> {
-    fn digits(&mut self, most: usize) -> Option<(u32, usize)> {
-        let count = self.0.bytes().take(most).take_while(u8::is_ascii_digit).count();
+    fn digits(&mut self, max_digits: usize) -> Option<(u32, usize)> {
+        let count = self.0.bytes().take(max_digits).take_while(u8::is_ascii_digit).count();
         let (digits, rest) = self.0.split_at_checked(count)?;
         let number = digits.parse().ok()?;
         self.0 = rest;
         Some((number, count))
     }
 
-    fn exactly(&mut self, count: usize) -> Option<u32> {
+    fn exact_digits(&mut self, count: usize) -> Option<u32> {
         self.digits(count).and_then(|(number, found)| (found == count).then_some(number))
     }
 
@@ -250,7 +250,7 @@ impl Scanner<'_> {
         has_skipped
     }
 
-    fn mark(&mut self, characters: &[char]) -> Option<char> {
+    fn take_char(&mut self, characters: &[char]) -> Option<char> {
         let mark = self.0.chars().next().filter(|first| characters.contains(first))?;
         self.0 = &self.0[mark.len_utf8()..];
         Some(mark)
@@ -265,61 +265,61 @@ impl Scanner<'_> {
         u32::try_from(month + 1).ok()
     }
 
-    /// Parses `2024-01-31`, `31/01/2024`, `31-Jan-2024`, `Jan 31, 2024` or `20240131`.
+    /// Parses a date such as `2024-01-31`, `31/01/2024`, `31-Jan-2024`, `Jan 31, 2024` or `20240131`.
     fn date(&mut self) -> Option<Date> {
         const MARKS: [char; 3] = ['-', '/', '.'];
         if let Some(month) = self.month() {
             self.skip(&[' ', '.']);
             let (day, _) = self.digits(2)?;
             self.skip(&[' ', ',']);
-            let year = self.exactly(4)?;
-            return ordered(year, month, day);
+            let year = self.exact_digits(4)?;
+            return new_date(year, month, day);
         }
         let all = self.0.bytes().take_while(u8::is_ascii_digit).count();
         if [8, 12, 14].contains(&all) {
-            let (year, month, day) = (self.exactly(4)?, self.exactly(2)?, self.exactly(2)?);
-            return ordered(year, month, day);
+            let (year, month, day) = (self.exact_digits(4)?, self.exact_digits(2)?, self.exact_digits(2)?);
+            return new_date(year, month, day);
         }
         let (first, length) = self.digits(4)?;
-        let mark = self.mark(&MARKS).or_else(|| self.mark(&[' ']))?;
+        let mark = self.take_char(&MARKS).or_else(|| self.take_char(&[' ']))?;
         if length == 4 {
             let (month, _) = self.digits(2)?;
-            self.mark(&[mark])?;
+            self.take_char(&[mark])?;
             let (day, _) = self.digits(2)?;
-            return ordered(first, month, day);
+            return new_date(first, month, day);
         }
         if length > 2 {
             return None;
         }
         if let Some(month) = self.month() {
-            self.mark(&[mark])?;
-            let year = self.exactly(4)?;
-            return ordered(year, month, first);
+            self.take_char(&[mark])?;
+            let year = self.exact_digits(4)?;
+            return new_date(year, month, first);
         }
         let (second, _) = self.digits(2)?;
-        self.mark(&[mark])?;
-        let year = i32::try_from(self.exactly(4)?).ok()?;
+        self.take_char(&[mark])?;
+        let year = i32::try_from(self.exact_digits(4)?).ok()?;
         let either = Date::Either(first, second, year);
-        let is_day = |order| either.in_order(order).is_some();
+        let is_day = |order| either.with_order(order).is_some();
         (is_day(DateOrder::DayFirst) || is_day(DateOrder::MonthFirst)).then_some(either)
     }
 
-    /// Parses `17:00`, `17:00:00.250`, `170000` or `5:00 PM`.
+    /// Parses a time of day such as `17:00`, `17:00:00.250`, `170000` or `5:00 PM`.
     fn day_time(&mut self) -> Option<Millis> {
         self.skip(&['T', 't', ' ', ',']);
         let all = self.0.bytes().take_while(u8::is_ascii_digit).count();
         let (mut hour, minute, second) = if all == 6 || all == 4 {
-            let (hour, minute) = (self.exactly(2)?, self.exactly(2)?);
-            (hour, minute, if all == 6 { self.exactly(2)? } else { 0 })
+            let (hour, minute) = (self.exact_digits(2)?, self.exact_digits(2)?);
+            (hour, minute, if all == 6 { self.exact_digits(2)? } else { 0 })
         } else {
             let (hour, _) = self.digits(2)?;
-            self.mark(&[':'])?;
-            let minute = self.exactly(2)?;
-            let second = if self.mark(&[':']).is_some() { self.exactly(2)? } else { 0 };
+            self.take_char(&[':'])?;
+            let minute = self.exact_digits(2)?;
+            let second = if self.take_char(&[':']).is_some() { self.exact_digits(2)? } else { 0 };
             (hour, minute, second)
         };
         let mut thousandths = 0;
-        if self.mark(&['.', ',']).is_some() {
+        if self.take_char(&['.', ',']).is_some() {
             let (number, count) = self.digits(9)?;
             let nanoseconds = u64::from(number) * 10_u64.pow(u32::try_from(9 - count).ok()?);
             if nanoseconds % 1_000_000 != 0 {
@@ -346,7 +346,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// Parses an optional UTC offset at the end: `Z`, `UTC`, `GMT+0200`, `-05:00`.
+    /// Parses an optional UTC offset such as `Z`, `UTC`, `GMT+0200` or `-05:00`.
     #[expect(clippy::option_option, reason = "an absent zone differs from an unreadable one")]
     fn offset(&mut self) -> Option<Option<Millis>> {
         if self.0.is_empty() {
@@ -362,17 +362,17 @@ impl Scanner<'_> {
                 return Some(Some(Millis::ZERO));
             }
         }
-        let sign = if self.mark(&['+', '-'])? == '+' { 1 } else { -1 };
-        let hours = self.exactly(2)?;
-        let colon = self.mark(&[':']).is_some();
-        let minutes = if self.0.is_empty() && !colon { 0 } else { self.exactly(2)? };
+        let sign = if self.take_char(&['+', '-'])? == '+' { 1 } else { -1 };
+        let hours = self.exact_digits(2)?;
+        let colon = self.take_char(&[':']).is_some();
+        let minutes = if self.0.is_empty() && !colon { 0 } else { self.exact_digits(2)? };
         let is_offset = self.0.is_empty() && hours <= 14 && minutes < 60;
         let distance = Millis::HOUR * i64::from(hours) + Millis::MINUTE * i64::from(minutes);
         is_offset.then(|| Some(distance * sign))
     }
 }
 
-fn ordered(year: u32, month: u32, day: u32) -> Option<Date> {
+fn new_date(year: u32, month: u32, day: u32) -> Option<Date> {
     NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day).map(Date::Ordered)
 }
 
@@ -383,13 +383,13 @@ mod tests {
     /// 2024-01-31 17:00:00 UTC.
     const MOMENT: i64 = 1_706_720_400_000;
 
-    fn read(texts: &[&str], said: Option<DateOrder>) -> Result<(Vec<i64>, Clock), String> {
+    fn read(texts: &[&str], given: Option<DateOrder>) -> Result<(Vec<i64>, Clock), String> {
         let mut seen = TimeSurvey::default();
         for text in texts {
             seen.note(text);
         }
-        let style = TimeStyle::detect(&seen, said).map_err(|problem| format!("{problem:?}"))?;
-        let read = texts.iter().map(|text| style.read(text).map(Millis::get));
+        let style = TimeStyle::detect(&seen, given).map_err(|problem| format!("{problem:?}"))?;
+        let read = texts.iter().map(|text| style.parse(text).map(Millis::get));
         Ok((read.collect::<Result<_, _>>()?, style.clock()))
     }
 
