@@ -217,9 +217,7 @@ impl TimeColumn {
                 let count = parse_whole(cells[column], "milliseconds or microseconds")?;
                 match count {
                     MIN_MICROSECONDS.. if count % 1_000 == 0 => Ok(Millis::new(count / 1_000)),
-                    MIN_MICROSECONDS.. => {
-                        Err(format!("time {count} is not a whole number of milliseconds"))
-                    }
+                    MIN_MICROSECONDS.. => Err(format!("time {count} is not a whole number of milliseconds")),
                     _ => Ok(Millis::new(count)),
                 }
             }

@@ -53,7 +53,8 @@ pub(super) fn decode(
     let first = content.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
     let first =
         first.ok_or_else(|| Problem::Empty("the file is empty; it needs at least one candle".to_owned()))?;
-    let first = std::str::from_utf8(first.trim_ascii_end()).map_err(|_| Problem::File(NOT_UTF8.to_owned()))?;
+    let first =
+        std::str::from_utf8(first.trim_ascii_end()).map_err(|_| Problem::File(NOT_UTF8.to_owned()))?;
     let delimiter = detect_delimiter(first, settings)?;
     let content = &*with_single_spaces(content, delimiter);
     let mut records = Records::new(content, delimiter);

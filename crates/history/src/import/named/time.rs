@@ -121,8 +121,9 @@ impl TimeStyle {
                 Self::Calendar { order, zone, clock, .. },
                 Some(ParsedTime::Calendar { date, day_time, offset }),
             ) if (zone == ZonePresence::Written) == offset.is_some() && clock == day_time.is_some() => {
-                let day =
-                    date.with_order(order).ok_or_else(|| format!("time \"{}\" is not a valid day", shown()))?;
+                let day = date
+                    .with_order(order)
+                    .ok_or_else(|| format!("time \"{}\" is not a valid day", shown()))?;
                 let midnight =
                     Millis::new(day.and_hms_opt(0, 0, 0).unwrap_or_default().and_utc().timestamp_millis());
                 Ok(midnight + day_time.unwrap_or(Millis::ZERO) - offset.unwrap_or(Millis::ZERO))
