@@ -4,11 +4,11 @@ use crate::graph::Field;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Argument {
-    /// A whole number that is the same for all candles.
+    /// Constant whole number, usually of candles.
     Period,
-    /// A number that is the same for all candles.
+    /// Constant number.
     Constant,
-    /// A number per candle, by default the close.
+    /// Number that changes with each candle. Defaults to the close.
     Source,
     Number,
     Truth,
@@ -23,7 +23,7 @@ pub(crate) struct Function {
     pub(crate) takes: &'static [Argument],
     pub(crate) optional: usize,
     pub(crate) lines: &'static [&'static str],
-    /// Index of the default line, `None` if there is none.
+    /// Index of the default line in `lines`. `None` if a rule must name the line.
     pub(crate) main: Option<usize>,
 }
 
@@ -45,7 +45,7 @@ impl Function {
 
 use Argument::{Constant, Number, Period, Source, Time, Truth, Zone};
 
-/// Indicators, defined in `candlewick_sdk::indicator`.
+/// Indicator functions of the rule language, implemented in `candlewick_sdk::indicator`.
 const INDICATORS: [Function; 20] = [
     function("sma", "sma(period, of)", &[Period, Source]).optional(1),
     function("ema", "ema(period, of)", &[Period, Source]).optional(1),
@@ -117,8 +117,8 @@ const FIELDS: [(&str, Field); 7] = [
     ("typical", Field::Typical),
 ];
 
-/// Candle patterns in the rule language, after Nison, *Japanese Candlestick Charting Techniques*, 1991.
-/// The numeric bounds are our own. A candle whose high equals its low matches no pattern.
+/// Names and definitions of the candle patterns, which follow Nison, *Japanese Candlestick Charting Techniques*, 1991.
+/// The numeric bounds are Candlewick's own.
 const PATTERNS: [(&str, &str); 16] = [
     ("bullish", "close > open"),
     ("bearish", "close < open"),
@@ -165,12 +165,12 @@ pub(crate) fn find_field(name: &str) -> Option<Field> {
     FIELDS.into_iter().find(|(known, _)| *known == name).map(|(_, field)| field)
 }
 
-/// Returns the definition of a pattern.
+/// Returns the condition that defines a candle pattern.
 pub(crate) fn find_pattern(name: &str) -> Option<&'static str> {
     PATTERNS.into_iter().find(|(known, _)| *known == name).map(|(_, definition)| definition)
 }
 
-/// Returns all reserved names, which are invalid as parameter names.
+/// Returns the reserved names, which rules cannot use as parameter names.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
     let words = ["and", "or", "not", "true", "false", "between"];
     let functions = INDICATORS.iter().chain(&FUNCTIONS).map(|function| function.name);

@@ -1,4 +1,4 @@
-//! Batch evaluation over several candles. Each value has a column, which is computed at once.
+//! Batch evaluation of rules. Each value has a column with one entry per candle of the batch.
 
 use crate::graph::{Binary, Field};
 use crate::indicator::{ByCandle, ByNumber, put_lines};
@@ -9,17 +9,17 @@ use candlewick_sdk::{Candle, MAX_BATCH};
 
 pub(crate) type Column = [f64; MAX_BATCH];
 
-/// Values of a small program for a batch of candles. [`InlineSlots`] holds the state after the batch.
+/// Columns of a small program's values for a batch of candles. [`InlineSlots`] stores the last values.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     all: Box<[Column]>,
     prices: [bool; 4],
-    /// Number of candles in the batch. Later entries of a column are meaningless.
+    /// Number of candles in the batch. Column entries beyond this number are meaningless.
     count: usize,
 }
 
 impl Columns {
-    /// Creates columns of constants. Prices and computed values are overwritten for each batch.
+    /// Fills each column with its initial value. Each batch overwrites prices and computed values.
     pub(crate) fn new(values: &InlineSlots) -> Self {
         let columns = values.used().iter().map(|value| [*value; MAX_BATCH]);
         Self { all: columns.collect(), prices: values.prices(), count: 0 }
@@ -50,7 +50,7 @@ impl Columns {
         self.all[place][candle]
     }
 
-    /// Returns one bit per candle, 1 if `holds` is true. The lowest bit is the first candle.
+    /// Returns a mask with a 1 bit for each candle on which `holds` is true. The first candle is the lowest bit.
     #[inline]
     pub(crate) fn where_holds(&self, one: Slot, other: Slot, holds: impl Fn(f64, f64) -> bool) -> u64 {
         let mut flags = [0_u8; MAX_BATCH];
@@ -97,8 +97,8 @@ impl Columns {
         self.end(out, values);
     }
 
-    /// Counts the candles in a window on which a condition is true; NaN if it is unknown on any of them.
-    /// `window` holds the latest values, oldest first, at most `MAX_BATCH`, and is updated.
+    /// Counts the true values of a condition in a rolling window. The count is NaN while any value is unknown.
+    /// `window` contains the values before the batch, oldest first, at most `MAX_BATCH`. It is updated.
     #[inline]
     pub(crate) fn count(&mut self, of: Slot, window: &mut [f64], out: Slot, values: &mut InlineSlots) {
         let (new, length) = (self.all[of], window.len());
@@ -161,7 +161,7 @@ impl Columns {
         loops!(Add, Subtract, Multiply, Divide, Min, Max, Less, LessOrEqual, Equal, Unequal, And, Or);
     }
 
-    /// Computes each candle's previous value, `last` for the first. Returns `last` for the next batch.
+    /// Shifts a column by one candle. `last` becomes the first entry. Returns `last` for the next batch.
     #[inline]
     pub(crate) fn back(&mut self, of: Slot, last: f64, out: Slot, values: &mut InlineSlots) -> f64 {
         let next = self.count.checked_sub(1).map_or(last, |place| self.all[of][place]);
@@ -229,7 +229,7 @@ impl Columns {
         self.end_lines(out, I::LINES, values);
     }
 
-    /// Borrows the column of an operand, which always precedes `out`, and the columns from `out` on.
+    /// Splits the columns into an operand's column and the columns from `out` on. Operands precede `out`.
     #[inline]
     fn split(&mut self, of: Slot, out: Slot) -> (&Column, &mut [Column]) {
         let (before, from) = self.all.split_at_mut(out);
@@ -248,7 +248,7 @@ impl Columns {
     }
 }
 
-/// Packs eight bytes that are 0 or 1 into one byte. The first byte becomes the lowest bit.
+/// Packs eight bytes, each 0 or 1, into eight bits. The first byte becomes the lowest bit.
 #[inline]
 fn pack_bits(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56

@@ -1,4 +1,4 @@
-//! Compiler from the syntax tree of a rule to a graph: names, types, settings and constant folding.
+//! Compiler from the syntax tree of a rule to a graph. Resolves names, checks types and folds constants.
 
 use crate::error::suggest_name;
 use crate::graph::{Binary, Field, Graph, Id, Op};
@@ -38,7 +38,7 @@ pub(crate) struct Compiler<'a> {
     parameters: &'a BTreeMap<String, f64>,
     pub(crate) used: BTreeSet<String>,
     pub(crate) compared: Vec<Id>,
-    /// Numbers that conditions read, in order. Only recorded for explanations.
+    /// Numbers that the conditions read, in order. Recorded only if conditions are explained.
     pub(crate) numbers_read: Vec<Id>,
     pub(crate) is_explaining: bool,
     is_in_pattern: bool,
@@ -47,7 +47,7 @@ pub(crate) struct Compiler<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'t> {
     pub(crate) tree: &'t Tree,
-    /// Index of the interval in the graph's list of intervals.
+    /// Index in the graph's list of candle intervals. 0 is the bot's own interval.
     pub(crate) candles: usize,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Compiler<'a> {
             None => Ok(id),
             Some(always) => {
                 let word = if always == 0.0 { "never" } else { "always" };
-                let message = format!("this is {word} true: compare a value that changes, such as close");
+                let message = format!("the rule is {word} true: compare a value that changes, such as close");
                 Err(RuleError::new(tree.part(root).place.clone(), message))
             }
         }
@@ -125,7 +125,7 @@ impl<'a> Compiler<'a> {
         }
         let name = &self.graph.node(value.id).name;
         let message =
-            format!("{of} needs a condition, but `{name}` is a number: compare it, such as {name} > 0");
+            format!("{of} needs a condition, but `{name}` is a number: compare the number, as in {name} > 0");
         Err(at.error(id, message))
     }
 
@@ -188,7 +188,7 @@ impl<'a> Compiler<'a> {
 
     pub(crate) fn unknown(&self, name: &str, place: &Range<usize>) -> RuleError {
         let own: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
-        RuleError::new(place.clone(), format!("there is no `{name}`: {}", suggest_name(name, &own)))
+        RuleError::new(place.clone(), format!("unknown name `{name}`: {}", suggest_name(name, &own)))
     }
 
     fn pattern(
@@ -207,7 +207,7 @@ impl<'a> Compiler<'a> {
                 let hint = match by {
                     Some(1) => format!("{name}[1] is the value of the previous candle"),
                     Some(by) => format!("{name}[{by}] is the value {by} candles ago"),
-                    None => "write it without brackets".to_owned(),
+                    None => "remove the brackets".to_owned(),
                 };
                 let message = format!("`{name}` is not a function: {hint}");
                 return Err(RuleError::new(name_place.clone(), message));
@@ -215,7 +215,7 @@ impl<'a> Compiler<'a> {
             return Err(self.unknown(name, name_place));
         };
         if let Some(first) = arguments.first() {
-            let message = format!("`{name}` takes no values: write {name}()");
+            let message = format!("`{name}` takes no arguments: write {name}()");
             return Err(at.error(*first, message));
         }
         let elsewhere = |error: RuleError| RuleError { place: name_place.clone(), ..error };
@@ -265,7 +265,7 @@ impl<'a> Compiler<'a> {
             if result.is_nan() {
                 return Err(RuleError::new(
                     place.clone(),
-                    "this never has a value: it divides by zero or is too large",
+                    "the expression has no value, because it divides by zero or is too large",
                 ));
             }
             return Ok(if operator.is_comparison() {
@@ -318,7 +318,7 @@ fn stray_text(text: &str) -> String {
             format!("`weekday()` is a number from 1 (Monday) to 7 (Sunday): write {day}")
         }
         None => {
-            "a text can only be a time or a time zone, such as in between(\"08:00\", \"17:00\")".to_owned()
+            "quoted text can only be a time or a time zone, as in between(\"08:00\", \"17:00\")".to_owned()
         }
     }
 }
@@ -385,7 +385,7 @@ impl Compiler<'_> {
         self.graph.add(op, name, warm, candles)
     }
 
-    /// Returns the name of a value, in parentheses if it contains an operator.
+    /// Returns the name of a value, in parentheses if the name contains an operator.
     pub(crate) fn bracketed(&self, id: Id) -> String {
         let node = self.graph.node(id);
         let is_call = node.name.ends_with(')') && !node.name.starts_with('(') && !node.name.contains(") ");
@@ -398,8 +398,8 @@ impl Compiler<'_> {
 }
 
 impl Binary {
-    /// Applies the operator. NaN is a missing number or an unknown condition, and propagates unless the
-    /// other operand decides the result. Infinite results become NaN.
+    /// Applies the operator. NaN (a missing number or an unknown condition) propagates unless the other
+    /// operand decides the result. Infinite results become NaN.
     #[inline]
     pub(crate) fn apply(self, one: f64, other: f64) -> f64 {
         match self {

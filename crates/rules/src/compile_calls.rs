@@ -1,4 +1,4 @@
-//! Compilation of calls, indicator lines and values of longer candles.
+//! Compiler for function calls, indicator lines and values of longer candles.
 
 use crate::catalog::{Argument, Function};
 use crate::compile::{Compiler, Scope, Value};
@@ -10,7 +10,7 @@ use candlewick_engine::{EngineError, Hours, LocalClock, Window};
 use candlewick_sdk::{Interval, Millis, Resampler, suggest};
 use std::ops::Range;
 
-/// Default number of candles that `since` searches.
+/// Default number of candles that the function `since` searches.
 const DEFAULT_SINCE_CANDLES: usize = 500;
 const MAX_PERIOD: usize = 100_000;
 const MAX_COUNTED_CANDLES: usize = 10_000;
@@ -155,7 +155,7 @@ impl Compiler<'_> {
         Ok((self.graph.add(op, own, warm, at.candles), name))
     }
 
-    /// Returns an error for swapped arguments such as `rsi(close, 7)`.
+    /// Builds the error for swapped arguments such as `rsi(close, 7)`. `None` if they are not swapped.
     fn swap_error(
         &mut self,
         at: Scope<'_>,
@@ -180,7 +180,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Returns an error for an indicator of a constant such as `ema(100, 60)`.
+    /// Builds the error for a constant in place of a series, such as `ema(100, 60)`.
     fn source_error(&self, function: &Function, number: f64, place: &Range<usize>) -> RuleError {
         let own = self.graph.intervals()[0];
         let minutes = Interval::from_seconds((number * 60.0) as i64).ok().filter(|longer| *longer > own);
@@ -212,7 +212,7 @@ impl Compiler<'_> {
         let name = format!("{word}({}, {})", self.name(one), self.name(other));
         let warm = self.graph.node(one).warm_after.max(self.graph.node(other).warm_after).max(1) + 1;
         // Cannot collide with other names, because it is not a valid expression.
-        let order = format!("order of {} and {}", self.name(one), self.name(other));
+        let order = format!("comparison of {} with {}", self.name(one), self.name(other));
         let order = self.graph.add(Op::Order(one, other), order, warm, at.candles);
         let op = Op::Crosses { is_above, order };
         Ok(Value::truth(self.graph.add(op, name, warm, at.candles)))
@@ -279,10 +279,10 @@ fn check_count(function: &Function, arguments: &[PartId], place: &Range<usize>) 
         return Ok(());
     }
     let count = match (least, most) {
-        (_, 0) => "no values".to_owned(),
-        (1, 1) => "1 value".to_owned(),
-        (least, most) if least == most => format!("{most} values"),
-        (least, most) => format!("{least} or {most} values"),
+        (_, 0) => "no arguments".to_owned(),
+        (1, 1) => "1 argument".to_owned(),
+        (least, most) if least == most => format!("{most} arguments"),
+        (least, most) => format!("{least} or {most} arguments"),
     };
     let message =
         format!("`{}` takes {count}, not {}: write {}", function.name, arguments.len(), function.call);
@@ -408,7 +408,7 @@ impl Compiler<'_> {
     ) -> Result<Value, RuleError> {
         let wrong = |message: String| Err(RuleError::new(place.clone(), message));
         if at.candles != 0 {
-            return wrong("intervals cannot be nested: remove one of them".to_owned());
+            return wrong("intervals cannot be nested: remove one interval".to_owned());
         }
         let interval: Interval = match text.parse() {
             Ok(interval) => interval,

@@ -1,4 +1,4 @@
-//! Comparisons of two values, with rounding tolerance for computed prices.
+//! Compiler for comparisons of two values, with a rounding tolerance for computed prices.
 
 use crate::RuleError;
 use crate::compile::{Compiler, Kind, Scope};
@@ -7,7 +7,7 @@ use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId};
 
 impl Compiler<'_> {
-    /// Rejects comparisons of a condition with 1 or 0, which test booleans in other languages.
+    /// Rejects comparisons of a condition with 1 or 0, which other languages use to test booleans.
     pub(crate) fn reject_boolean_comparison(
         &mut self,
         at: Scope<'_>,
@@ -36,7 +36,7 @@ impl Compiler<'_> {
         Err(RuleError::new(part.place.clone(), format!("`{name}` is a condition, not a number: {hint}")))
     }
 
-    /// Compares exactly, or within rounding if a side is computed and both are in the unit of a price.
+    /// Adds a comparison, with a rounding tolerance if both sides are prices and either side is computed.
     pub(crate) fn compare(
         &mut self,
         binary: Binary,
@@ -58,7 +58,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Returns whether a value is computed by the rule's own arithmetic and thus subject to rounding.
+/// Returns whether the rule's own arithmetic computes a value, which is thus subject to rounding.
 fn is_computed(graph: &Graph, id: Id) -> bool {
     match graph.node(id).op {
         Op::Field(field) => matches!(
@@ -75,7 +75,7 @@ fn is_computed(graph: &Graph, id: Id) -> bool {
     }
 }
 
-/// Returns whether a value is in the unit of a price, such as prices, their averages and constants.
+/// Returns whether a value is in price units. Prices, averages of prices and constants are.
 fn has_price_unit(graph: &Graph, id: Id) -> bool {
     match &graph.node(id).op {
         Op::Constant(_) => true,

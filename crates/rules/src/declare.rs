@@ -1,4 +1,4 @@
-//! Rules as declarations: comparisons of series with levels. The trials of a search share the series.
+//! Conversion of rules to declarations: comparisons of series with levels. The trials of a search share series.
 
 use crate::graph::{Binary, Graph, Id, Op};
 use crate::program::{Program, Slot};
@@ -7,7 +7,7 @@ use candlewick_sdk::{
 };
 use std::collections::HashMap;
 
-/// Maximum number of declared alternatives. A condition with more becomes a series of its own.
+/// Maximum number of alternatives per condition. A condition with more alternatives becomes one series.
 const MAX_ALTERNATIVES: usize = 8;
 const TRUTH_THRESHOLD: f64 = 0.5;
 
@@ -38,7 +38,7 @@ struct Test {
     holds: bool,
 }
 
-/// Returns the alternatives in which a condition is true (or false). All tests of one must pass.
+/// Returns alternative lists of tests. A condition equals `holds` if all tests of any list pass.
 fn alternatives(graph: &Graph, of: Id, holds: bool) -> Vec<Vec<Test>> {
     let found = match &graph.node(of).op {
         Op::Not(inner) => alternatives(graph, *inner, !holds),
@@ -105,7 +105,7 @@ impl DeclarationBuilder<'_> {
     }
 }
 
-/// A program that aggregates its longer candles itself.
+/// Program that computes a series and aggregates the longer candles from the bot's own candles.
 struct SeriesProgram {
     program: Program,
     place: Slot,

@@ -1,7 +1,7 @@
-//! Rules with indicators inlined into the loop over candles, as in a strategy written in Rust.
+//! Fast form of rules: indicators are inlined into the loop over candles, as in a strategy written in Rust.
 //!
-//! Dispatching a step costs as much as computing an indicator. Most rules use one or two indicators of the
-//! candle. These are monomorphized into the loop, and the rest remains a list of steps.
+//! Dispatching a step costs as much as computing an indicator. Most rules use one or two indicators of candle
+//! prices. These indicators are monomorphized into the loop. All other steps remain a list.
 
 use crate::columns::Columns;
 use crate::indicator::{ByCandle, ByNumber, Indicator};
@@ -21,7 +21,7 @@ struct InlinedRule<H> {
     values: InlineSlots,
     columns: Columns,
     reached: Box<[u64]>,
-    /// Result of [`Decision::prefilter`](crate::condition::Decision::prefilter).
+    /// Slot pairs from [`Decision::prefilter`](crate::condition::Decision::prefilter).
     needed: Option<[(u8, u8); 2]>,
     interval: Interval,
     answers: RuleSet,
@@ -126,7 +126,7 @@ fn put_all(values: &mut InlineSlots, out: u8, lines: &[f64]) {
 }
 
 impl Tail {
-    /// Compiles steps. Unused slots of `values` store the state of plain instructions.
+    /// Compiles the remaining steps. Free slots of `values` store the state of instructions.
     fn build(steps: Vec<Step>, values: &mut InlineSlots) -> Self {
         if let [Step { action: Action::Order(order), out }] = steps[..] {
             return Self::Order(order, out);
@@ -186,7 +186,7 @@ impl Tail {
     }
 }
 
-/// Runs the parts in order. Not generic, so that all heads share the code.
+/// Runs the parts in order. This function is not generic, so that all heads share the code.
 #[inline(never)]
 fn run_parts(parts: &mut [Part], candle: &Candle, interval: Interval, values: &mut InlineSlots) {
     for part in parts {
@@ -260,7 +260,7 @@ enum HeadKind {
 }
 
 impl HeadKind {
-    /// Removes the first step that can be inlined. It depends only on the candle, so it can run first.
+    /// Removes the first step that can be inlined. The step can run first, because it needs only the candle.
     fn take_first(steps: &mut Vec<Step>) -> Option<Self> {
         let place = steps.iter().position(|step| Self::from_step(step).is_some())?;
         Self::from_step(&steps.remove(place))

@@ -1,4 +1,4 @@
-//! Errors in the text of a rule with their positions, and suggestions for unknown names.
+//! Errors in the text of a rule, with positions, and suggestions for unknown names.
 
 use crate::catalog::{Argument, find, names};
 use candlewick_sdk::{AliasContext, Counterpart, counterparts, nearest, visible};
@@ -8,7 +8,7 @@ use std::ops::Range;
 #[error("{message}")]
 pub struct RuleError {
     pub message: String,
-    /// Byte range in the text; empty if something is missing there.
+    /// Byte range of the error in the rule's text. Empty if text is missing at this position.
     pub place: Range<usize>,
 }
 
@@ -17,7 +17,7 @@ impl RuleError {
         Self { message: message.into(), place }
     }
 
-    /// Returns the 1-based line and column. The column counts characters.
+    /// Returns the 1-based line and column of the error. The column counts characters.
     pub fn line_and_column(&self, text: &str) -> (usize, usize) {
         let before = &text[..text.floor_char_boundary(self.place.start)];
         let line = before.matches('\n').count() + 1;
@@ -65,7 +65,7 @@ pub(crate) fn hint_for_member(module: &str, name: &str) -> Option<String> {
         is_known.then(|| format!("omit `{module}.`; docs/rules.md lists the functions"))
     };
     let hint = whole.next().or_else(|| own.next()).or_else(unknown)?;
-    Some(format!("there is no `{dotted}`: {hint}"))
+    Some(format!("unknown name `{dotted}`: {hint}"))
 }
 
 pub(crate) fn hint_for_word(word: &str) -> Option<String> {

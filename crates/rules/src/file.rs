@@ -1,4 +1,4 @@
-//! Rule files with conditions, parameters and an expiry, and their errors with hints.
+//! Rule files with conditions, parameters and an expiry, and error messages with hints.
 
 use crate::error::render_counterpart;
 use crate::rule::Side;
@@ -154,7 +154,7 @@ fn parameter_error(name: &str, problem: &str, file: Option<&str>) -> FileError {
     }
 }
 
-/// Returns the 1-based line and column. `None` if the file has the condition in escaped form.
+/// Returns the 1-based line and column of an error. `None` if the file contains escapes in the condition.
 fn locate_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Option<(u64, usize)> {
     let places: Places = toml::from_str(file).ok()?;
     let place = match side {
@@ -172,7 +172,7 @@ fn line_number_at(text: &str, at: usize) -> u64 {
     text[..text.floor_char_boundary(at)].matches('\n').count() as u64 + 1
 }
 
-const CONFIGURATION_HINT: &str = "this is a configuration, not a rule: use it with --config";
+const CONFIGURATION_HINT: &str = "the file is a configuration, not a rule: use it with --config";
 const RULE_KEYS: [&str; 4] = ["buy", "sell", "expiry", "about"];
 
 fn syntax_error(error: &toml::de::Error, text: &str) -> FileError {
@@ -200,7 +200,7 @@ fn hint_for_line(line: &str, message: &str) -> Option<String> {
         return Some(hint_for_bare_line(line));
     }
     if let Some(side) = [Side::Buy, Side::Sell].into_iter().find(|side| line == format!("[{}]", side.key())) {
-        return Some(format!("a condition is a text: {} = \"rsi(14) < 30\"", side.key()));
+        return Some(format!("a condition is a string: {} = \"rsi(14) < 30\"", side.key()));
     }
     let (key, value) = line.split_once('=')?;
     let (key, value) = (key.trim(), value.trim());
@@ -223,7 +223,7 @@ fn hint_for_line(line: &str, message: &str) -> Option<String> {
         '"' if value.starts_with("\"\"\"") => None,
         '"' if quotes('"') == 1 => Some("the condition has no closing \"".to_owned()),
         '"' if second_key(value).is_some() => second_key(value)
-            .map(|key| format!("each key needs a separate line: start a new one before `{key}`")),
+            .map(|key| format!("each key needs a separate line: start a new line before `{key}`")),
         '"' if quotes('"') > 2 => Some(
             "use single quotes inside the double quotes of a condition, as in between('08:00', '17:00')"
                 .to_owned(),
@@ -235,7 +235,7 @@ fn hint_for_line(line: &str, message: &str) -> Option<String> {
                 .to_owned(),
         ),
         '"' | '\'' if message.starts_with("expected newline") => {
-            Some("the condition ends at its closing quote: put all of it between the two quotes".to_owned())
+            Some("the condition ends at its closing quote: move the quote to the end of the line".to_owned())
         }
         '"' | '\'' => None,
         '[' | '{' => {
@@ -382,7 +382,7 @@ mod tests {
             ("enter_long = \"rsi(14) < 30\"", "did you mean `buy`?"),
             ("put = \"rsi(14) > 70\"", "did you mean `sell`?"),
             ("paramters = {}", "did you mean `parameters`?"),
-            ("[buy]\nwhen = \"rsi(14) < 30\"", "a condition is a text: buy = \"rsi(14) < 30\""),
+            ("[buy]\nwhen = \"rsi(14) < 30\"", "a condition is a string: buy = \"rsi(14) < 30\""),
             ("about = 5", "use a text in quotes, not 5"),
             ("[parameters]\nbuy = \"rsi(14) < 30\"", "buy is not a parameter: move it above the line"),
             ("[parameters]\np = { default = 14, type = \"int\" }", "without a point is a whole number"),

@@ -1,4 +1,4 @@
-//! Enum of all indicators of the SDK.
+//! Enum of the indicators in `candlewick_sdk`.
 
 use crate::columns::{Column, Columns};
 use crate::program::{InlineSlots, Slot};
@@ -8,7 +8,7 @@ use candlewick_sdk::indicator::{
 };
 use candlewick_sdk::{Candle, Direction, Interval, MAX_BATCH, Millis};
 
-/// Assumed memory of trend-following indicators in candles. Theoretically, it is unlimited.
+/// Assumed memory of trend-following indicators in candles. The theoretical memory is unlimited.
 const TREND_MEMORY_CANDLES: usize = 500;
 
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub(crate) enum Indicator {
     Pivots(Pivots),
 }
 
-/// Matches an indicator, with one expression if it takes numbers and one if it takes candles.
+/// Matches an indicator. Evaluates `$by_number` for indicators of numbers and `$by_candle` for the others.
 macro_rules! by_source {
     ($indicator:expr, $number:ident => $by_number:expr, $candle:ident => $by_candle:expr) => {
         match $indicator {
@@ -64,7 +64,7 @@ macro_rules! by_source {
 }
 
 impl Indicator {
-    /// Creates an indicator from its constant arguments: periods, multipliers and times in ms.
+    /// Creates an indicator from constants: periods, multipliers and times in ms. `None` for unknown names.
     pub(crate) fn new(name: &str, settings: &[f64]) -> Result<Option<Self>, IndicatorError> {
         let number = |place: usize| settings.get(place).copied().unwrap_or_default();
         let period = |place: usize| number(place) as usize;
@@ -139,8 +139,8 @@ impl Indicator {
         by_source!(self, one => write(lines, one.lines(of)), _other => {});
     }
 
-    /// Updates an indicator of candles and writes its lines, NaN before warm-up. Not inlined into the loop
-    /// over steps, where values of the candle would be computed for every step.
+    /// Updates an indicator of candles and writes its lines, NaN before warm-up. Not inlined, because the loop
+    /// over steps would then compute the candle's values for every step.
     #[inline(never)]
     pub(crate) fn update_by_candle(&mut self, candle: &Candle, lines: &mut [f64]) {
         by_source!(self, _other => {}, one => write(lines, one.lines(candle)));

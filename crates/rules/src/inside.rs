@@ -1,4 +1,4 @@
-//! Analysis of a bot's rule or of all rules in its combination, such as its slowest part.
+//! Analysis of a bot's rules, including all rules in a combination.
 
 use crate::combine::nested_rules;
 use crate::compile::Compiler;
@@ -69,12 +69,12 @@ pub fn quoted_texts(registry: &Registry, strategy: (&str, &Value)) -> Result<Vec
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LongPart {
-    /// Text in the rule language with parameter values, such as `ema(100)@1h`.
+    /// Text of the part with parameter values inserted, such as `ema(100)@1h`.
     pub text: String,
-    /// Warm-up in candles of the bot.
+    /// Warm-up in the bot's own candles.
     pub candles: usize,
-    /// Moving average with the same period but less memory, such as `sma(100)@1h`, and its warm-up.
-    /// `None` if the part is not a moving average whose memory exceeds its period.
+    /// Moving average with the same period but a shorter warm-up, such as `sma(100)@1h`, and this warm-up.
+    /// `None` if the part is not an exponential moving average.
     pub windowed: Option<(String, usize)>,
 }
 

@@ -1,11 +1,11 @@
-//! Four-byte instructions for the simple steps of a small program. Their state is stored in values.
+//! Four-byte instructions for the simple steps of a small program. Slots store their state.
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Field};
 use crate::program::{InlineSlots, Slot, Slots};
 use crate::step::{Action, Step, order};
 
-/// Maximum lookback with one value per candle. Longer lookbacks use a ring buffer.
+/// Maximum lookback of a shift register, in candles. Longer lookbacks use a ring buffer.
 const MAX_BACK: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
@@ -22,10 +22,10 @@ enum Operation {
     Negate,
     Abs,
     Not,
-    /// Outputs the second operand and replaces that slot with the first operand.
+    /// Outputs the second operand, then stores the first operand in the second operand's slot.
     Exchange,
     Compared,
-    /// Outputs the comparison result and stores the previous one in the slot after the output.
+    /// Outputs the comparison result and stores the previous result in the slot after the output.
     Order,
     CrossesAbove,
     CrossesBelow,
@@ -155,7 +155,7 @@ impl<'v> Instructions<'v> {
         true
     }
 
-    /// Adds a shift register with one value per candle, latest first. Returns `false` if slots are lacking.
+    /// Adds a shift register with one value per candle, latest first. Returns `false` if too few slots are free.
     fn back(&mut self, of: Slot, since: &[f64], out: Slot) -> bool {
         if self.values.free_slots() < since.len() {
             return false;

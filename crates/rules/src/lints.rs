@@ -1,4 +1,4 @@
-//! Lints of conditions: comparisons that are always or never true, and probable mistakes.
+//! Lints for conditions: comparisons that are always or never true, and probable mistakes.
 
 #[cfg(test)]
 mod tests;
@@ -44,7 +44,7 @@ enum Relation {
     Below,
     AtMost,
     Equal,
-    /// The lower value was not lower on the previous candle.
+    /// The lower value became lower on this candle.
     Crossing,
 }
 
@@ -62,7 +62,7 @@ struct NumberComparison {
     is_upper: bool,
 }
 
-/// A number and an offset: 0 for the number itself, -1 or 1 for just below or just above the number.
+/// Bound of a range: a number and an offset. Offsets -1 and 1 mean just below and just above the number.
 type Bound = (f64, i8);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,7 +78,7 @@ impl Range {
         Self { least: (least, 0), most: (most, 0) }
     }
 
-    /// Returns the range of the values of a function or name.
+    /// Returns the range of the values of a function or candle field. `None` if the range is unknown.
     fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "rsi" | "adx" | "stochastic" => Self::new(0.0, 100.0),
@@ -246,7 +246,7 @@ fn check_direction(condition: &Condition, part: PartId, _: Interval) -> Option<S
     })
 }
 
-/// Finds candle-to-candle comparisons of a value of longer candles, such as `falling(ema(50)@15m, 1)`.
+/// Finds values of longer candles that are compared on each own candle, such as `falling(ema(50)@15m, 1)`.
 fn check_step(condition: &Condition, part: PartId, own: Interval) -> Option<String> {
     let tree = &condition.tree;
     let Form::Call { name, arguments, .. } = &tree.part(part).form else { return None };
@@ -294,8 +294,8 @@ impl<'c> Unshifted<'c> {
     }
 }
 
-/// Returns whether a value is the upper line of a Donchian channel, and the channel's period (1 if that
-/// is a parameter). `None` if the value is neither the upper nor the lower line.
+/// Returns `(is_upper, period)` for the upper or lower line of a Donchian channel, `None` for other values.
+/// The period is 1 if a parameter sets it.
 fn channel_edge(condition: &Condition, value: &Unshifted<'_>) -> Option<(bool, f64)> {
     let Form::Line { of, name: line, .. } = &condition.tree.part(value.part).form else { return None };
     let Form::Call { name, arguments, .. } = &condition.tree.part(*of).form else { return None };
@@ -332,7 +332,7 @@ fn check_channel(condition: &Condition, part: PartId, _: Interval) -> Option<Str
     ))
 }
 
-/// Returns the operands of a comparison. Those of `a - b > 0` are those of `a > b`.
+/// Returns the operands of a comparison. Treats `a - b > 0` like `a > b`.
 fn difference_operands(condition: &Condition, comparison: &Comparison) -> (PartId, PartId) {
     let Comparison { lower, higher, .. } = *comparison;
     let is_zero = |part: PartId| condition.number(part).is_some_and(|number| number.abs() < f64::EPSILON);

@@ -43,7 +43,7 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    /// Parses an expression of operators with a precedence of at least `least`.
+    /// Parses an expression whose operators have at least the precedence `least`.
     fn expression(&mut self, least: u8) -> Result<PartId, RuleError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -54,7 +54,7 @@ impl Parser<'_> {
         while let Some(operator) = self.operator().filter(|operator| operator.precedence() >= least) {
             let sign = self.next_place();
             if operator.is_comparison() && self.is_comparison(left) {
-                let message = "comparisons cannot be chained: join them, such as a < b and b < c";
+                let message = "comparisons cannot be chained: join two comparisons, as in a < b and b < c";
                 return Err(RuleError::new(sign, message));
             }
             self.next += 1;
@@ -84,7 +84,7 @@ impl Parser<'_> {
                     self.next += 1;
                     self.check_module(part)?;
                     let (name, name_place) =
-                        self.expect_name("the dot needs a line, such as macd(12, 26, 9).signal")?;
+                        self.expect_name("write a line name after the dot, as in macd(12, 26, 9).signal")?;
                     let place = start..name_place.end;
                     self.add(Form::Line { of: part, name, name_place }, place)?
                 }
@@ -206,13 +206,13 @@ impl Parser<'_> {
             return error;
         }
         let message = match word.kind {
-            TokenKind::Sign(sign @ (")" | "]")) => format!("this `{sign}` has no opening bracket: remove it or add one"),
+            TokenKind::Sign(sign @ (")" | "]")) => format!("`{sign}` has no opening bracket: remove it or add one"),
             TokenKind::Sign(",") => {
-                "a comma only separates values of a function: use `and` or `or` between conditions and a decimal point as in 1.5"
+                "a comma can only separate arguments: join conditions with `and` or `or`, and write 1.5 with a point"
                     .to_owned()
             }
             TokenKind::Name(name) if ["and", "or"].contains(&name.to_lowercase().as_str()) => {
-                format!("there is no `{name}`: write `{}`", name.to_lowercase())
+                format!("unexpected `{name}`: write `{}`", name.to_lowercase())
             }
             _ => format!("an operator such as `and` or `<` is missing before {}", self.quoted(&word.place)),
         };
@@ -225,7 +225,7 @@ impl Parser<'_> {
 
     fn add(&mut self, form: Form, place: Range<usize>) -> Result<PartId, RuleError> {
         if self.tree.len() == MAX_PARTS {
-            return Err(RuleError::new(place, format!("use at most {MAX_PARTS} parts in a rule")));
+            return Err(RuleError::new(place, format!("too many parts: use at most {MAX_PARTS} in a rule")));
         }
         Ok(self.tree.add(form, place))
     }
@@ -262,5 +262,5 @@ impl Parser<'_> {
 fn foreign_word_error(word: &Token<'_>) -> Option<RuleError> {
     let TokenKind::Name(name) = word.kind else { return None };
     let hint = hint_for_word(name)?;
-    Some(RuleError::new(word.place.clone(), format!("there is no `{name}`: {hint}")))
+    Some(RuleError::new(word.place.clone(), format!("unexpected `{name}`: {hint}")))
 }

@@ -1,4 +1,4 @@
-//! A rule as a list of steps, which run once per candle without allocation.
+//! A rule compiled to a list of steps that run once per candle, without allocation.
 
 use crate::graph::{Field, Graph, Id, Op};
 use crate::step::Step;
@@ -7,7 +7,7 @@ use candlewick_sdk::{Candle, Interval};
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     own: Frame,
-    /// Frames of longer candles, shortest interval first.
+    /// Steps and values for longer candles, shortest interval first.
     longer: Vec<LongerFrame>,
 }
 
@@ -16,16 +16,16 @@ struct Frame {
     interval: Interval,
     steps: Vec<Step>,
     constants: Vec<(Id, Slot)>,
-    /// Whether any value depends on each price of `PRICES`.
+    /// Flags of the `PRICES` on which other values depend.
     prices: [bool; 4],
-    /// Values, starting with the prices of the candle. NaN is a missing number or an unknown condition.
+    /// Values by slot, starting with the candle's prices. NaN is a missing number or an unknown condition.
     values: Vec<f64>,
 }
 
-/// Prices at the start of every frame. Nearly every rule reads them.
+/// Candle prices in the first slots of every frame. Nearly every rule reads prices.
 const PRICES: [Field; 4] = [Field::Open, Field::High, Field::Low, Field::Close];
 
-/// Number of values that a `u8` can index. Nearly all programs have fewer.
+/// Maximum number of slots in a small program, so that a `u8` can index a slot. Most programs have fewer.
 const INLINE_SLOTS: usize = 256;
 
 impl Field {
@@ -52,7 +52,7 @@ pub(crate) struct InlineSlots {
 #[derive(Clone, Debug)]
 struct LongerFrame {
     frame: Frame,
-    /// Pairs of slots: source in this frame, target in the bot's own frame.
+    /// Slots to copy: the source in this frame and the target in the bot's own frame.
     seen: Vec<(usize, usize)>,
 }
 
@@ -92,7 +92,7 @@ impl Program {
         self.own.run(candle);
     }
 
-    /// Processes a closed longer candle. Its values are visible from the next own candle on.
+    /// Processes a closed longer candle. Its values take effect on the bot's next own candle.
     pub(crate) fn run_longer(&mut self, interval: Interval, candle: &Candle) {
         let Some(longer) = self.longer.iter_mut().find(|longer| longer.frame.interval == interval) else {
             return;
@@ -113,7 +113,7 @@ impl Program {
         &self.own.values
     }
 
-    /// Returns steps and initial values. `Err(self)` if the program is too large or uses longer candles.
+    /// Returns steps and initial values, or `Err(self)` if the program is too large or uses longer candles.
     pub(crate) fn into_inline(self) -> Result<(Interval, Vec<Step>, InlineSlots), Self> {
         let Frame { values, .. } = &self.own;
         if !self.longer.is_empty() || values.len() > INLINE_SLOTS {
@@ -154,7 +154,7 @@ impl InlineSlots {
         INLINE_SLOTS - self.used
     }
 
-    /// Allocates a slot, which must be available, and returns its index.
+    /// Allocates a slot and returns its index. Panics if no slot is free.
     pub(crate) fn allocate(&mut self, value: f64) -> Slot {
         let place = self.used;
         self.values[place] = value;

@@ -1,4 +1,4 @@
-//! A rule: buy and sell conditions, which are compiled into a strategy for given parameters.
+//! A rule with buy and sell conditions, which compile into a strategy for given parameter values.
 
 use crate::RuleError;
 use crate::compile::Compiler;

@@ -1,4 +1,4 @@
-//! Steps of a program. Each computes a value from other values and from its state.
+//! Steps of a program. Each step computes a value from other values and from its own state.
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Clock, Field, Op};
@@ -9,7 +9,7 @@ use candlewick_engine::{LocalClock, Window};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, MAX_BATCH, Millis};
 
-/// Tolerance for equal numbers, relative to the larger of the second number and the close. For example,
+/// Tolerance for equal numbers, as a fraction of the second number or the close, whichever is larger. For example,
 /// averages of constant prices differ only by rounding errors.
 const ROUNDING: f64 = 1e-12;
 
@@ -163,7 +163,7 @@ const fn binary_action(binary: Binary, one: Slot, other: Slot) -> Action {
     }
 }
 
-/// Not inlined, because the loop over steps would otherwise compute it for every step.
+/// Returns 1 or 0. Not inlined, because the loop over steps would then compute the time for every step.
 #[inline(never)]
 fn is_between(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
     let time = candle.close_time(interval).get().rem_euclid(Millis::DAY.get());
@@ -183,7 +183,7 @@ fn replace_oldest(last: &mut [f64], next: &mut usize, new: f64) -> f64 {
     oldest
 }
 
-/// Updates a rolling count of true conditions. Returns NaN while any condition in it is unknown.
+/// Updates a rolling count of true conditions. Returns NaN while any counted condition is unknown.
 #[inline]
 pub(crate) fn count(new: f64, old: f64, held: &mut usize, unknown: &mut usize) -> f64 {
     *held = *held + usize::from(new == 1.0) - usize::from(old == 1.0);
@@ -196,7 +196,7 @@ impl Order {
         (self.one, self.other)
     }
 
-    /// Writes the current comparison result to `out` and the previous one to `out + 1`.
+    /// Writes the current comparison result to `out` and the previous result to `out + 1`.
     #[inline]
     pub(crate) fn write<S: Slots + ?Sized>(self, candle: &Candle, out: Slot, values: &mut S) {
         let now = order(values.at(self.one), values.at(self.other), candle.close());
@@ -206,7 +206,7 @@ impl Order {
     }
 }
 
-/// Compares numbers: 1 if `one` is larger, -1 if smaller, 0 if equal within rounding, NaN if missing.
+/// Returns 1 if `one` is larger, -1 if smaller, 0 if equal within rounding, NaN if a number is missing.
 #[inline]
 pub(crate) fn order(one: f64, other: f64, close: f64) -> f64 {
     let difference = one - other;
@@ -331,7 +331,7 @@ impl Step {
     }
 }
 
-/// Cached start of the last candle's day. Consecutive candles are mostly on the same day.
+/// Cached start of the last candle's day. Consecutive candles are usually on the same day.
 #[derive(Default)]
 struct Day {
     start: i64,

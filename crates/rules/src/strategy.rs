@@ -1,4 +1,4 @@
-//! The strategy that a rule compiles to.
+//! Strategy compiled from a rule.
 
 use crate::columns::Columns;
 use crate::condition::{Decision, TestList};
@@ -10,7 +10,7 @@ use candlewick_sdk::{
     ReasonTemplate, Signal, Strategy,
 };
 
-/// A compiled rule. It signals on each candle on which a condition is known to be true.
+/// Strategy compiled from a rule. Signals on each candle on which a condition is known to be true.
 #[derive(Clone, Debug)]
 pub struct RuleStrategy {
     graph: Graph,
@@ -89,7 +89,7 @@ impl RuleStrategy {
         declare::declaration(&self.graph, &rules, self.answers.expiry, longer)
     }
 
-    /// Returns the fastest form. Small programs without longer candles have common indicators inlined.
+    /// Converts the strategy to its fastest form. Inlines common indicators if no longer candles are used.
     pub fn into_fastest(self) -> Box<dyn Strategy> {
         match self.program.into_inline() {
             Ok((interval, steps, values)) => direct::strategy(interval, steps, values, self.answers),
@@ -99,7 +99,7 @@ impl RuleStrategy {
 }
 
 impl RuleSet {
-    /// Inlined, so that the signal is built in place (see docs/performance.md).
+    /// Returns the signal for a candle's values. Inlined to build the signal in place (see docs/performance.md).
     #[inline]
     pub(crate) fn at(&self, values: &[f64]) -> Option<Signal> {
         let rule = self.first(values)?;
@@ -129,7 +129,7 @@ impl RuleSet {
         }
     }
 
-    /// Not inlined, because no condition is true on most candles.
+    /// Returns the first rule whose condition is true. Not inlined, because most candles have none.
     #[inline(never)]
     fn first(&self, values: &[f64]) -> Option<&Rule> {
         self.rules.get(self.decision.first_true(values))

@@ -117,7 +117,7 @@ fn explains_a_vote_with_inversion_and_filters() {
             "up buy 0 close > open: true [close 11, open 10]",
             "high part 0 signals: false",
             "high sell 0 close > 11: false [close 11]",
-            "when filter 0 lets the signal pass: ? (no signal; it would pass)",
+            "when filter 0 lets the signal pass: ? (no signal; any signal would pass)",
             "when filter 1 close < 13: true [close 11]",
         ],
         // The fourth candle falls after a rise.

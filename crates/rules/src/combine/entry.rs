@@ -1,4 +1,4 @@
-//! Registration of the strategy `combine`, whose parts are in the bot's parameters.
+//! Registry entry of the strategy `combine`, which combines the strategies in the bot's parameters.
 
 use super::explained::describe_plan;
 use super::gate::Gate;
@@ -12,20 +12,20 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 pub const NAME: &str = "combine";
-/// Version of the semantics of combinations. A bot's version is this and the hash of its parts.
+/// Version of the `combine` semantics. A bot's version also contains a hash of the combination's parts.
 pub const VERSION: &str = "1.0.0";
-/// Version of combinations whose reasons mention votes or an inverted direction. Trades are unchanged.
+/// Version of combinations that mention votes or an inverted direction in their signal reasons.
 const REWORDED_VERSION: &str = "1.1.0";
 const ABOUT: &str = "Trades by other strategies: the first that signals, a vote, filters, or the opposite.";
 
-/// Maximum of `within`, in candles.
+/// Maximum value of the parameter `within`, in candles.
 pub(super) const MAX_WITHIN: usize = 10_000;
 const MAX_PARTS: usize = 32;
 const MAX_DEPTH: usize = 4;
 const HASH_LETTERS: usize = 16;
 
-/// Creates the strategy `combine`. Parts come from `registry` or are other combinations.
-/// The combination exposes their parameters as `NAME.PARAMETER`.
+/// Builds the registry entry of `combine`. Parts are strategies from `registry` or nested combinations.
+/// The combination exposes a part's parameters as `PART.PARAMETER`.
 pub fn entry(registry: Registry) -> StrategyEntry {
     let registry = Arc::new(registry);
     let of = registry.clone();
@@ -103,13 +103,12 @@ fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
         return Ok(());
     }
     Err(invalid(format!(
-        "quorum = {quorum} is outside {least} to {sum}: it is the weight that a direction needs, and the weights of the {} parts \
-         add up to {sum}",
+        "quorum = {quorum} is outside {least} to {sum}: the weights of the {} parts add up to {sum}",
         parts.len()
     )))
 }
 
-/// Returns the smallest weight and the sum of all weights. The sum is rounded: 0.7 + 0.1 is 0.8.
+/// Returns the smallest weight and the sum of all weights. The sum is rounded, so that 0.7 + 0.1 is 0.8.
 fn quorum_bounds(weights: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let sum = (weights.clone().sum::<f64>() * 1e9).round() / 1e9;
     (weights.reduce(f64::min).unwrap_or(sum).min(sum), sum)
@@ -154,7 +153,7 @@ impl Plan {
             (false, false) => first_of,
             (true, false) => {
                 let problem =
-                    "there is nothing to combine: set first_of = [{ strategy = \"rsi-reversal\" }] or vote";
+                    "a combination needs parts: set first_of = [{ strategy = \"rsi-reversal\" }] or vote";
                 return Err(invalid(problem));
             }
             (false, true) => return Err(invalid("set either first_of or vote, not both")),

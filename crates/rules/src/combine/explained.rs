@@ -1,4 +1,4 @@
-//! Descriptions of a combination, and the state of its conditions at each candle.
+//! Text description of a combination, and the states of its conditions at each candle.
 
 use super::entry::Plan;
 use super::strategy::{Agreement, Choice, Combination, Part, vote_weights};
@@ -15,7 +15,7 @@ pub(super) struct Texts {
 const LETS_PASS: &str = "lets the signal pass";
 
 impl Texts {
-    /// The last `filters` elements of `parts` are filters.
+    /// Builds the texts of the deciding parts. The last `filters` elements of `parts` are filters.
     pub(super) fn new(parts: &[Part], filters: usize, choice: &Choice) -> Self {
         let choice_text = match choice {
             Choice::FirstOf => "a part signals".to_owned(),
@@ -95,7 +95,7 @@ fn inner_conditions(part: &Part) -> impl Iterator<Item = Condition<'_>> {
     })
 }
 
-/// Nests the conditions of a filter below the filter itself if the filter accepts any view.
+/// Nests a filter's condition below the filter if a signal in either direction lets trades pass.
 fn nest_in_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Agreement)) -> Condition<'a> {
     if need != Agreement::Any || one.part != filter.name {
         return one;
@@ -126,10 +126,10 @@ fn choice_note(parts: &[Part], choice: &Choice, direction: Option<Direction>, in
 fn filter_note(filter: &Part, need: Agreement) -> String {
     let passing = |direction: Direction| need.lets_pass(filter.view(), direction);
     match (passing(Direction::Buy), passing(Direction::Sell)) {
-        (true, true) => "no signal; it would pass",
+        (true, true) => "no signal; any signal would pass",
         (true, false) => "no signal; a BUY would pass",
         (false, true) => "no signal; a SELL would pass",
-        (false, false) => "no signal; it would be blocked",
+        (false, false) => "no signal; any signal would be blocked",
     }
     .to_owned()
 }
@@ -138,7 +138,7 @@ fn rounded(weight: f64) -> f64 {
     (weight * 1e9).round() / 1e9
 }
 
-/// Describes a plan with the values of the bot, such as `trades if 3 of 3 votes agree: dip and band`.
+/// Describes a combination in one line, such as `trades if 3 of 3 votes agree: dip and band`.
 pub(super) fn describe_plan(plan: &Plan, params: &Value) -> String {
     let parts: Vec<String> = plan.parts.iter().map(|part| describe_part(part, plan.is_vote)).collect();
     let decides = if plan.is_vote { describe_vote(plan, &parts, params) } else { describe_first_of(&parts) };

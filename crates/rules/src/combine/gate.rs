@@ -1,4 +1,4 @@
-//! A gate in front of a strategy. While it is closed, signals become virtual trades.
+//! Trade gate of a combination. While the gate is closed, signals become virtual trades.
 
 use super::NAME;
 use super::written_gate::{GatePlan, WrittenGate};
@@ -18,7 +18,7 @@ pub(super) struct Gate {
     interval: Millis,
     day_ends: Millis,
     pending: VecDeque<PendingTrade>,
-    /// State before the last candle's signal; `None` if there was no signal.
+    /// Gate state before the signal on the last candle. `None` if that candle had no signal.
     before: Option<GateState>,
     moved: Option<GateMove>,
 }
@@ -41,7 +41,7 @@ impl Gate {
         self.plan.warmup(self.interval)
     }
 
-    /// Settles virtual trades that end on this candle. Called before the strategy sees the candle.
+    /// Settles virtual trades that end on this candle. Must be called before the strategy gets the candle.
     pub(super) fn on_candle(&mut self, candle: &Candle) {
         let close = candle.time() + self.interval;
         if let Some(day) = self.plan.day.filter(|_| close >= self.day_ends) {
@@ -122,7 +122,7 @@ impl Gate {
     }
 }
 
-/// A `CANDLE_CLOSE` trade of 60 s or more skips a close that is at most this far away (`domain 3`).
+/// Maximum time to a close that a `CANDLE_CLOSE` trade of 60 s or more skips (`domain 3`).
 const CANDLE_CLOSE_CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(super) struct VirtualTrade {
@@ -168,7 +168,7 @@ impl VirtualTrade {
     }
 }
 
-/// Returns the price at a time within a candle, both ends included (`domain 3`, path `linear`).
+/// Interpolates the price at a time from a candle's open to its close (`domain 3`, path `linear`).
 fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
     let inside = at - candle.time();
     if inside == Millis::ZERO {
@@ -180,7 +180,7 @@ fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
     }
 }
 
-/// Returns the open and close time of a trade signaled at `at`, without latency (`domain 3`).
+/// Returns the open and close times of a trade without latency whose signal is at `at` (`domain 3`).
 fn trade_times(expiry: Expiry, at: Millis) -> (Millis, Millis) {
     let duration = expiry.close_type.duration();
     let next = at.floor_to(duration) + duration;
@@ -200,20 +200,20 @@ pub struct GateReplay {
     pub signals: Vec<ReplayedSignal>,
 }
 
-/// A signal and its virtual result. Latency, money and risk limits are ignored.
+/// Signal with the outcome of its virtual trade. Latency, money and risk limits are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayedSignal {
     pub decided: Millis,
     pub known: Millis,
-    /// Start of the signal's day if the gate resets daily, else 0.
+    /// Start of the signal's day in Unix ms if the gate resets daily, else 0.
     pub day: i64,
-    /// Outcome of the virtual trade; cancelled if candles are missing.
+    /// Outcome of the virtual trade. `Cancelled` if candles are missing.
     pub outcome: TradeOutcome,
     pub is_real: bool,
 }
 
-/// Replays candles to a bot's strategy. Returns `None` unless it is a combination with a gate, whose
-/// parts do not need settlements.
+/// Replays candles to a combination with a gate and returns its signals. `None` for other strategies, and for
+/// combinations whose parts need settlements.
 pub fn replay_gate(
     entry: &StrategyEntry,
     params: &Value,

@@ -1,9 +1,9 @@
-//! Changes of a part's reason: mentions of the votes and of an inverted direction.
+//! Rewording of a part's signal reason, to mention the votes and an inverted direction.
 
 use candlewick_sdk::{Reason, ReasonTemplate};
 
 const INVERTED_PREFIX: &str = "turned round: ";
-/// Maximum number of cached texts. Strategies have far fewer.
+/// Maximum number of cached reasons. Strategies have far fewer reasons.
 const MAX_CACHED: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) struct ReasonChange {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Votes {
-    /// Weight in billionths, so that decimal weights add up exactly.
+    /// Weight of the votes for the direction, in billionths, so that decimal weights add up exactly.
     of_direction: i64,
     of_all: i64,
 }
@@ -67,7 +67,7 @@ fn reword(own: &str, change: ReasonChange) -> String {
     if change.is_inverted { invert(&voted) } else { voted }
 }
 
-/// Adds the prefix of an inverted reason, or removes it if the reason is already inverted.
+/// Adds the prefix of inverted reasons, or removes the prefix from an inverted reason.
 fn invert(reason: &str) -> String {
     reason.strip_prefix(INVERTED_PREFIX).map_or_else(|| format!("{INVERTED_PREFIX}{reason}"), str::to_owned)
 }

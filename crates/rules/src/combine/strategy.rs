@@ -1,4 +1,4 @@
-//! Strategy of a combination, and the views of its parts.
+//! Strategy that combines the signals of its parts.
 
 use super::explained;
 use super::explained::Texts;
@@ -50,7 +50,7 @@ pub(super) fn vote_weights(parts: &[Part], weights: &[f64]) -> (f64, f64) {
 }
 
 pub(super) struct Combination {
-    /// Deciding parts, followed by the filters.
+    /// Parts that decide the direction, followed by the filters.
     pub(super) parts: Vec<Part>,
     needs: Vec<Agreement>,
     pub(super) choice: Choice,
@@ -66,7 +66,7 @@ pub(super) struct Combination {
 }
 
 impl Combination {
-    /// The last `needs.len()` elements of `parts` are filters.
+    /// Creates a combination. The last `needs.len()` elements of `parts` are filters.
     pub(super) fn new(
         parts: Vec<Part>,
         needs: Vec<Agreement>,
@@ -222,7 +222,7 @@ impl Strategy for Combination {
         explained::conditions(self)
     }
 
-    /// Returns indicators and views (1 for BUY, -1 for SELL) under their part's name, and the gate's state.
+    /// Returns each part's indicators and view (1 for BUY, -1 for SELL) as `PART.NAME`, and the gate state.
     fn indicators(&self) -> Vec<(&str, f64)> {
         let mut shown = Vec::new();
         for (place, part) in self.parts.iter().enumerate() {
@@ -242,7 +242,7 @@ impl Strategy for Combination {
 pub(super) struct Part {
     pub(super) name: String,
     pub(super) strategy: Box<dyn Strategy>,
-    /// Number of candles for which a signal remains the view, including its own candle.
+    /// Number of candles for which a signal stays valid, including the candle of the signal.
     pub(super) within: usize,
     pub(super) invert: bool,
     pub(super) signal: Option<Signal>,
@@ -255,7 +255,7 @@ impl Part {
         Self { name, strategy, within, invert, signal: None, view: None, age: 0 }
     }
 
-    /// Returns the warm-up, which covers every candle whose signal may still count.
+    /// Returns the warm-up in candles, including all candles whose signals are still valid.
     pub(super) fn warmup(&self) -> usize {
         let own = self.strategy.warmup();
         if self.within <= 1 { own } else { own.max(1) + self.within - 1 }
@@ -283,7 +283,7 @@ impl Part {
         self.view
     }
 
-    /// Returns the direction of a signal on the current candle, even if `signal` was already taken.
+    /// Returns the direction of the current candle's signal, even after `signal` was taken.
     #[inline]
     pub(super) fn signals(&self) -> Option<Direction> {
         self.view.filter(|_| self.age == 0)
@@ -303,7 +303,7 @@ impl Part {
     }
 }
 
-/// Append-only list of names. Borrowed names stay valid while others are added.
+/// Append-only list of names. Borrowed names stay valid while new names are added.
 #[derive(Default)]
 pub(super) struct NameCache {
     first: OnceCell<Box<Name>>,

@@ -1,4 +1,4 @@
-//! Parsing of the parts and filters of a combination from the bot's parameters.
+//! Parser for the parts and filters of a combination in the bot's parameters.
 
 use super::entry::{MAX_WITHIN, invalid, specify_entry};
 use super::strategy::{Agreement, Part};
@@ -25,7 +25,7 @@ pub(super) struct WrittenPart {
     pub(super) invert: bool,
 }
 
-/// Rejects null. TOML's `nan` and `inf` arrive as null and must not count as a missing key.
+/// Parses a number, not null. TOML's `nan` and `inf` arrive as null and must not count as a missing key.
 fn non_null_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     f64::deserialize(deserializer).map(Some)
 }
@@ -51,7 +51,7 @@ pub(super) struct WrittenFilter {
     parameters: Map<String, Value>,
 }
 
-/// Filter on the average true range, as a fraction of the close.
+/// Filter with bounds for the average true range, as fractions of the close.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Volatility {
@@ -141,7 +141,7 @@ impl WrittenFilter {
                 })?;
                 let zone = match self.timezone.as_deref() {
                     None => String::new(),
-                    Some(zone) if zone.contains(['"', '\'']) => return Err(wrong("timezone has a quote")),
+                    Some(zone) if zone.contains(['"', '\'']) => return Err(wrong("timezone contains quotes")),
                     Some(zone) => format!(", \"{zone}\""),
                 };
                 Ok(rule(
@@ -259,7 +259,7 @@ impl PlannedPart {
         };
         let entry = entry.map_err(|error| part_error(&name, error))?;
         if entry.wants_prices {
-            return Err(wrong("it needs prices between candles, but parts receive only candles".to_owned()));
+            return Err(wrong("the strategy needs prices between candles; parts get only candles".to_owned()));
         }
         if let Some(unknown) = unknown_key(&own, &entry) {
             let known: Vec<&str> = entry.parameters.iter().map(|known| known.name.as_str()).collect();
@@ -286,13 +286,13 @@ impl PlannedPart {
         &self.parameters
     }
 
-    /// Returns the input of the version hash: everything except parameter values.
+    /// Returns the part's data for the version hash: everything except parameter values.
     pub(super) fn identity(&self) -> Value {
         let Self { name, entry, weight, within, invert, .. } = self;
         json!([name, entry.name, entry.version, weight, within, invert])
     }
 
-    /// Builds the part for a bot from the combination's parameters. `within` is the default for the part.
+    /// Builds the part with a bot's parameter values. `within` is the default validity of signals in candles.
     pub(super) fn build(
         &self,
         values: &Value,
@@ -314,7 +314,7 @@ impl PlannedPart {
     }
 }
 
-/// Returns the name of each part: the given name or that of its strategy, numbered if already used.
+/// Returns a unique name for each part: its given name, or its strategy's name with a number if necessary.
 pub(super) fn assign_names(parts: &[&WrittenPart]) -> Result<Vec<String>, BuildError> {
     let mut taken = BTreeSet::new();
     for part in parts.iter().filter(|part| !part.name.is_empty()) {

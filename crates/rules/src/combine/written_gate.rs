@@ -1,4 +1,4 @@
-//! Parsing of a gate from the bot's parameters.
+//! Parser for the trade gate in the bot's parameters.
 
 use super::entry::invalid;
 use super::written::error_text;
@@ -14,7 +14,7 @@ const MAX_HISTORY: u32 = 100_000;
 const DEFAULT_HISTORY: usize = 500;
 /// Length of a day on which clocks are set back.
 const LONGEST_DAY: Millis = Millis::from_seconds(25 * 3_600);
-/// Default error rate and edge of the verdict, as for a run (`domain 6`).
+/// Default error rate of the verdict, the same as for a run (`domain 6`).
 const DEFAULT_ERROR_RATE: f64 = 0.05;
 const DEFAULT_EDGE: f64 = 0.04;
 
@@ -26,7 +26,7 @@ pub(super) struct GatePlan {
 }
 
 impl GatePlan {
-    /// Number of candles to restore the gate's state at startup: by default a whole day if it resets daily.
+    /// Returns the number of past candles that restore the gate at startup. A gate with daily resets needs a day.
     pub(super) fn warmup(&self, interval: Millis) -> usize {
         let of_a_day = || LONGEST_DAY.get().div_euclid(interval.get().max(1)) as usize;
         let usual = || if self.day.is_some() { of_a_day() } else { DEFAULT_HISTORY };
@@ -52,7 +52,7 @@ pub(super) struct WrittenGate {
     history: Option<u32>,
 }
 
-/// Name, range and description of a parameter.
+/// Name, range and description of a gate parameter.
 type GateParameter = (&'static str, (f64, u32), &'static str);
 
 const PARAMETERS: [GateParameter; 9] = [
@@ -68,7 +68,7 @@ const PARAMETERS: [GateParameter; 9] = [
 ];
 
 impl WrittenGate {
-    /// Parses the gate, `None` if there is none. `gate.NAME` overrides the value in the table.
+    /// Parses the gate, `None` if no gate is set. A parameter `gate.NAME` overrides `NAME` in the gate's table.
     pub(super) fn parse(params: &Value) -> Result<Option<Self>, BuildError> {
         let Some(given) = params.get(KEY).filter(|gate| !gate.is_null()) else { return Ok(None) };
         let Value::Object(given) = given else {
@@ -189,8 +189,8 @@ impl WrittenGate {
             }
             _ => {
                 return Err(wrong(
-                    "set one condition that opens it: after_virtual_losses = 2, virtual_win_rate = 0.6 with over = 20, \
-                     or verdict = \"shown\" with payout = 80.0",
+                    "set one condition that opens the gate: after_virtual_losses = 2, virtual_win_rate = 0.6 with \
+                     over = 20, or verdict = \"shown\" with payout = 80.0",
                 ));
             }
         };
