@@ -1,4 +1,4 @@
-//! Commands of the command line, run inside the Python process.
+//! Command-line commands that run inside the Python process.
 //!
 //! A command runs on its own thread without the GIL. The caller's thread handles Ctrl-C and reports progress.
 
@@ -18,7 +18,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-/// Polling interval of the caller's thread.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Result of a command.
@@ -30,7 +29,7 @@ pub(crate) struct Answer {
     output: String,
     /// Error message of a failed command.
     message: Option<String>,
-    /// Suggested fix of the error.
+    /// Suggested fix for the error.
     help: Option<String>,
     /// Trades of a backtest or of a completed run.
     trades: Option<Py<Table>>,
@@ -39,10 +38,10 @@ pub(crate) struct Answer {
 /// Result of the command's thread: the answer, or the payload of a panic.
 type ThreadResult = Result<HostedAnswer, Box<dyn Any + Send>>;
 
-/// Runs a command with the built-in strategies and those of `definitions`.
+/// Runs a command with the built-in strategies and the strategies in `definitions`.
 /// `starts_by` is the command line that starts another process with the same strategies.
 ///
-/// A failure of the command is part of the answer. Exceptions of strategies and `KeyboardInterrupt` are raised.
+/// The answer contains a failure of the command. Strategy exceptions and `KeyboardInterrupt` are raised.
 #[pyfunction]
 #[pyo3(signature = (arguments, definitions, starts_by, keeps_output, progress = None))]
 pub(crate) fn answer(
@@ -103,14 +102,14 @@ pub(crate) fn flags(command: Vec<String>) -> Vec<String> {
     App::long_flags(&command)
 }
 
-/// Returns the keyword argument closest to a misspelt one or to another program's argument.
+/// Suggests a keyword argument for a misspelt name or another program's argument.
 #[pyfunction]
 pub(crate) fn find_keyword(name: &str, choices: Vec<String>) -> Option<String> {
     let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
     find_key(&[AliasContext::Keyword, AliasContext::Setting], name, &choices).map(str::to_owned)
 }
 
-/// Waits for the end of the command. A signal or an exception of the callback stops it and is returned.
+/// Waits until the command ends. An OS signal or a callback exception stops the command and is returned.
 fn wait(
     py: Python<'_>,
     mut receiver: Receiver<ThreadResult>,
@@ -145,7 +144,7 @@ fn show(py: Python<'_>, host: &PyHost, progress: Option<&Py<PyAny>>) -> PyResult
     now.map_or(Ok(()), |now| progress.call1(py, (now.work, now.done, now.total)).map(drop))
 }
 
-/// Converts a panic of a command, which is a bug.
+/// Converts a command's panic, which is a bug, to a Python exception.
 fn panic_error(payload: &(dyn Any + Send)) -> PyErr {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("unknown reason");

@@ -1,4 +1,4 @@
-//! The Python process as the host of a command: progress, results and failures of strategies.
+//! Host of a command in a Python process: stores progress, results and failures of strategies.
 
 use crate::trades::build_trades_table;
 use arrow_array::RecordBatch;
@@ -17,7 +17,7 @@ pub(crate) struct Progress {
     pub(crate) total: u64,
 }
 
-/// State shared by the command and its strategies in Python.
+/// State shared by a command and its Python strategies.
 pub(crate) struct PyHost {
     itself: Option<ThisProgram>,
     is_stopped: AtomicBool,
@@ -28,7 +28,7 @@ pub(crate) struct PyHost {
     pub(crate) trades: Mutex<Option<RecordBatch>>,
 }
 
-/// Locks a mutex, ignoring poisoning: a failed strategy may have unwound, but values are complete.
+/// Locks a mutex and ignores poisoning. A failed strategy may have unwound, but the value is complete.
 pub(crate) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -50,7 +50,7 @@ impl PyHost {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Stops a trading run, or unwinds any other command. The strategy must not signal after this.
+    /// Records a strategy's exception. Stops a trading run, or unwinds any other command.
     pub(crate) fn fail(&self, error: PyErr) {
         let text = error.to_string();
         let kind = *locked(&self.kind);
@@ -68,7 +68,7 @@ impl PyHost {
         *locked(&self.kind) == CommandKind::Trades
     }
 
-    /// Returns all candles of the series, `None` unless they are known and contain this one.
+    /// Returns all candles of a series in advance. `None` if they are unknown or do not contain `candle`.
     pub(crate) fn known_candles(&self, series: Series, candle: &Candle) -> Option<CandleSeries> {
         let known = locked(&self.candles);
         let found = known.iter().find(|one| one.series() == series)?;

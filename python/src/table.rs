@@ -23,7 +23,7 @@ const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 
-/// An Arrow table. pandas, Polars, `DuckDB` and pyarrow read it without a copy.
+/// Arrow table, which pandas, Polars, `DuckDB` and pyarrow read without a copy.
 #[pyclass(module = "candlewick", frozen)]
 pub(crate) struct Table(pub(crate) RecordBatch);
 
@@ -85,7 +85,7 @@ impl Table {
         let column = self.0.column_by_name(name).cloned();
         column.map(Column).ok_or_else(|| {
             let names = self.column_names().join(", ");
-            PyKeyError::new_err(format!("there is no column {name:?}; known are: {names}"))
+            PyKeyError::new_err(format!("unknown column {name:?}; known columns: {names}"))
         })
     }
 
@@ -94,7 +94,7 @@ impl Table {
     }
 }
 
-/// Memory of a column of numbers, and its buffer format.
+/// Memory and buffer format of a numeric column.
 struct Numbers {
     data: *const c_void,
     len: usize,
@@ -147,7 +147,7 @@ impl Column {
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let Numbers { data, len, format } = slf.get().numbers()?;
         if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
-            return Err(PyBufferError::new_err("a column is read only"));
+            return Err(PyBufferError::new_err("a column is read-only"));
         }
         let bytes =
             isize::try_from(len * size_of::<f64>()).map_err(|_| PyBufferError::new_err("too long"))?;
@@ -215,7 +215,7 @@ fn stream_pointer(capsule: &Bound<'_, PyAny>) -> PyResult<*mut FFI_ArrowArrayStr
     Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?.cast().as_ptr())
 }
 
-/// Reads the arrays of an Arrow array or of a stream of arrays; `None` for any other object.
+/// Reads an Arrow array or a stream of Arrow arrays. `None` for any other object.
 #[allow(unsafe_code, reason = "the interface uses pointers")]
 pub(crate) fn read_arrays(column: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>>> {
     if let Ok(method) = column.getattr("__arrow_c_array__") {
@@ -233,13 +233,13 @@ pub(crate) fn read_arrays(column: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Arra
     }
     let Ok(method) = column.getattr("__arrow_c_stream__") else { return Ok(None) };
     let capsule = method.call0()?;
-    // SAFETY: as above.
+    // SAFETY: a capsule of this name contains such a stream, which is taken once.
     let reader = unsafe { arrow_array::ffi_stream::ArrayStreamReader::from_raw(stream_pointer(&capsule)?) };
     let arrays = reader.and_then(Iterator::collect::<Result<Vec<_>, _>>);
     arrays.map(Some).map_err(|error| arrow_error(&error))
 }
 
-/// Converts a time to ms, `None` if it is not a whole number of ms.
+/// Converts an Arrow time to ms. `None` if the time is not a whole number of ms.
 pub(crate) fn to_millis(kind: &DataType, value: i64) -> Option<i64> {
     use arrow_schema::TimeUnit;
     match kind {
@@ -285,7 +285,7 @@ fn parse_column(cells: &[String]) -> ArrayRef {
     Arc::new(texts.collect::<StringArray>())
 }
 
-/// Returns the numbers of an array, with NaN for missing ones; `None` if it has another type.
+/// Returns the numbers of an array, with NaN for missing values. `None` for other types.
 pub(crate) fn array_to_numbers(array: &dyn Array) -> Option<Vec<f64>> {
     fn read_column<T: ArrowPrimitiveType>(
         array: &dyn Array,

@@ -1,4 +1,4 @@
-//! Trades as an Arrow table: the columns of `--trades`, with timestamps and exact amounts.
+//! Arrow table of trades: the columns of `--trades`, with timestamps and exact amounts.
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::types::{Decimal128Type, TimestampMillisecondType};
@@ -9,12 +9,12 @@ use candlewick_report::run::rows_by_decision;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use std::sync::Arc;
 
-/// Number of digits of an amount.
+/// Number of decimal digits of an amount.
 const DIGITS: u8 = 18;
 
 type Row<'a> = (&'a IntentRow, &'a BotSettings);
 
-/// Builds the table of all trades, ordered by decision time, then bot.
+/// Builds the table of all trades, ordered by decision time, then by bot.
 pub(crate) fn build_trades_table(
     book: &TradeBook,
     bots: &[BotSettings],

@@ -1,7 +1,7 @@
 //! Follows the crossing of the MACD and its signal line.
 //!
-//! Example of a strategy on an indicator with several lines. It compares the histogram with zero, and stores the side of the
-//! previous candle.
+//! Example of a strategy on an indicator with several lines. It compares the histogram with zero, and stores the sign
+//! at the previous candle.
 
 use candlewick_sdk::indicator::{Macd, MacdLines};
 use candlewick_sdk::{
@@ -25,30 +25,30 @@ parameters! {
     }
 }
 
-/// Buys when the MACD crosses above its signal line, sells when it crosses below.
+/// Strategy that buys when the MACD crosses above its signal line and sells when the MACD crosses below.
 /// A change from equal lines also counts as a crossing.
 #[derive(Clone, Debug)]
 pub struct MacdCross {
     params: Params,
     macd: Macd,
-    /// Lines after the last candle.
+    /// MACD and signal line after the last candle.
     last: Option<MacdLines>,
     /// Comparison of the MACD and its signal line at the previous candle.
     before: Option<Ordering>,
 }
 
-/// Index of the crossing in the numbers.
+/// Index of the crossing in `Numbers`.
 const CROSSING: SeriesIndex = SeriesIndex::new(0);
 
 impl DeclaredStrategy for MacdCross {
     type Numbers = [f64; 1];
 
-    /// Returns the number of candles until the lines are stable, plus one for the comparison.
+    /// Returns the number of candles until the lines are stable, plus one candle for the comparison.
     fn warm_after(&self) -> usize {
         self.macd.stable_after() + 1
     }
 
-    /// Returns the crossing: positive if it is upwards, negative if downwards. `None` without a crossing.
+    /// Returns a positive number for an upward crossing, a negative number for a downward one, else `None`.
     #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         self.last = self.macd.update(candle.close());

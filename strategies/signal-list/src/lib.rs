@@ -19,12 +19,12 @@ parameters! {
     }
 }
 
-/// Signals at the close of each candle whose close time (ms) is in the list. Skips other symbols.
+/// Strategy that signals at the close times (ms) in a list. Rows for other symbols are skipped.
 /// The `close_type` of a row overrides the bot's, but not its expiration type.
 #[derive(Debug)]
 pub struct SignalList {
     interval: Interval,
-    /// Rows in ascending order of time, at most one per time.
+    /// Rows sorted by time, at most one row per time.
     rows: Vec<Row>,
     /// Index of the first pending row.
     next: usize,

@@ -1,4 +1,4 @@
-//! Parser of the list: `time,symbol,direction[,close_type]`, one signal per line.
+//! Parser for the signal list: one signal `time,symbol,direction[,close_type]` per line.
 
 use candlewick_sdk::{BotContext, BuildError, CloseType, Direction, Expiry, Millis, Symbol};
 use std::path::Path;
@@ -11,24 +11,24 @@ pub(crate) struct Row {
     /// Close time of the candle.
     pub(crate) time: Millis,
     pub(crate) direction: Direction,
-    /// The bot's expiry with the duration of the row. `None` if the row has no duration.
+    /// The bot's expiry with the row's duration. `None` if the row has no duration.
     pub(crate) expiry: Option<Expiry>,
-    /// Line number, 1-based.
+    /// 1-based line number in the file.
     line: u64,
 }
 
-/// An unusable line.
+/// Error in a line of the list.
 #[derive(Debug, PartialEq)]
 struct Fault {
     line: u64,
     problem: String,
 }
 
-/// Reads the rows of the bot's symbol, in ascending order of time, at most one per time.
+/// Reads the rows for the bot's symbol, sorted by time, at most one row per time.
 pub(crate) fn read(path: &Path, bot: &BotContext) -> Result<Vec<Row>, BuildError> {
     let file_error = |line, problem| BuildError::File { path: path.display().to_string(), line, problem };
     let text = std::fs::read_to_string(path).map_err(|error| {
-        file_error(None, format!("cannot read the list: {error}; check the parameter file"))
+        file_error(None, format!("cannot read the list: {error}; check the parameter `file`"))
     })?;
     parse(&text, bot).map_err(|fault| file_error(Some(fault.line), fault.problem))
 }
@@ -56,13 +56,13 @@ fn parse(text: &str, bot: &BotContext) -> Result<Vec<Row>, Fault> {
     }
 }
 
-/// Parses a row; `None` if it has another symbol. Rows of other symbols must also be valid.
+/// Parses a row. `None` for other symbols, whose rows must also be valid.
 fn parse_row(line: u64, row: &str, columns: usize, bot: &BotContext) -> Result<Option<Row>, String> {
     let fields: Vec<&str> = row.split(',').map(str::trim).collect();
     let (time, symbol, direction, close_type) = match fields.as_slice() {
         [time, symbol, direction] => (time, symbol, direction, ""),
         [time, symbol, direction, close_type] if columns == 4 => (time, symbol, direction, *close_type),
-        _ => return Err(format!("the row has {} fields, the header {columns}", fields.len())),
+        _ => return Err(format!("the row has {} fields, but the header has {columns}", fields.len())),
     };
     let time: i64 = time
         .parse()
@@ -126,8 +126,8 @@ mod tests {
     fn reports_unusable_lines_with_a_fix() {
         let header = "time,symbol,direction,close_type\n60000,BTCUSDT,BUY,\n";
         for (row, line, problem) in [
-            ("60000,BTCUSDT", 3, "the row has 2 fields, the header 4"),
-            ("60000,BTCUSDT,BUY,01:00,1", 3, "the row has 5 fields, the header 4"),
+            ("60000,BTCUSDT", 3, "the row has 2 fields, but the header has 4"),
+            ("60000,BTCUSDT,BUY,01:00,1", 3, "the row has 5 fields, but the header has 4"),
             (
                 "2025-01-01,BTCUSDT,BUY",
                 3,
@@ -144,7 +144,7 @@ mod tests {
         check("60000,BTCUSDT,BUY\n", Err((1, &format!("the header is \"60000,BTCUSDT,BUY\": {wrong}"))));
         check(
             "time,symbol,direction\n60000,BTCUSDT,BUY,01:00",
-            Err((2, "the row has 4 fields, the header 3")),
+            Err((2, "the row has 4 fields, but the header has 3")),
         );
     }
 }

@@ -21,15 +21,15 @@ parameters! {
     }
 }
 
-/// Buys if the RSI is low in a rising trend, sells if it is high in a falling one.
-/// The trend rises if the last longer candle closed above the average of longer closes, and falls if it closed below.
+/// Strategy that buys if the RSI is low in a rising trend, and sells if the RSI is high in a falling trend.
+/// The trend rises if the last longer candle closed above the average of longer closes, and falls if below.
 #[derive(Debug)]
 pub struct TrendFilter {
     longer: [Interval; 1],
-    /// Number of the bot's own candles in a longer one.
+    /// Number of the bot's own candles in a longer candle.
     own_in_longer: usize,
     average: Ema,
-    /// Average after the last longer candle, and close of that candle.
+    /// Average after the last longer candle, and the close of that candle.
     last_average: Option<(f64, f64)>,
     trend: Option<Direction>,
     rsi: Rsi,
@@ -40,7 +40,7 @@ pub struct TrendFilter {
 
 impl Strategy for TrendFilter {
     /// Returns the number of candles until both indicators are stable, plus one longer candle.
-    /// The first longer candle may be cut off, and the last one takes effect one candle after its close.
+    /// The first longer candle may be incomplete, and the last takes effect one own candle after its close.
     fn warmup(&self) -> usize {
         self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_in_longer)
     }

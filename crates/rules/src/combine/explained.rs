@@ -126,10 +126,10 @@ fn choice_note(parts: &[Part], choice: &Choice, direction: Option<Direction>, in
 fn filter_note(filter: &Part, need: Agreement) -> String {
     let passing = |direction: Direction| need.lets_pass(filter.view(), direction);
     match (passing(Direction::Buy), passing(Direction::Sell)) {
-        (true, true) => "no signal; any signal would pass",
-        (true, false) => "no signal; a BUY would pass",
-        (false, true) => "no signal; a SELL would pass",
-        (false, false) => "no signal; any signal would be blocked",
+        (true, true) => "any signal would pass",
+        (true, false) => "a BUY would pass",
+        (false, true) => "a SELL would pass",
+        (false, false) => "any signal would be blocked",
     }
     .to_owned()
 }
