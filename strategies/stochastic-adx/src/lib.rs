@@ -1,7 +1,7 @@
 //! Bets on a return from an extreme of the stochastic oscillator while the ADX shows no trend.
 //!
-//! Example of a strategy with a filter: each rule compares two series with their own periods. A missing number is NaN, for
-//! which every comparison is false.
+//! Example of a strategy with a filter: each rule compares two series with their own periods. A missing number is NaN,
+//! for which every comparison is false.
 
 use candlewick_sdk::indicator::{Adx, Stochastic};
 use candlewick_sdk::{
