@@ -1,7 +1,7 @@
 //! Compiler for comparisons of two values, with a rounding tolerance for computed prices.
 
 use crate::RuleError;
-use crate::compile::{Compiler, Kind, Scope};
+use crate::compile::{Compiler, Scope, ValueKind};
 use crate::graph::{Binary, Field, Graph, Id, Op};
 use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId};
@@ -20,7 +20,7 @@ impl Compiler<'_> {
             _ => return Ok(()),
         };
         let value = self.value(at, side)?;
-        if value.kind == Kind::Number {
+        if value.kind == ValueKind::Number {
             return Ok(());
         }
         let part = at.tree.part(side);

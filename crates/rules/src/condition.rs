@@ -50,7 +50,7 @@ impl TestList {
         // One label per condition, and one for no true condition.
         let mut tests = Self { tests: Vec::new(), labels: vec![0; count + 1], starts: Vec::new() };
         for (holds, condition) in conditions.iter().enumerate() {
-            let next = if holds + 1 < count { tests.label() } else { count };
+            let next = if holds + 1 < count { tests.add_label() } else { count };
             tests.starts.push(tests.tests.len());
             tests.add(graph, *condition, true, (holds, next));
             if holds + 1 < count {
@@ -80,7 +80,7 @@ impl TestList {
         Decision { tests: tests.into_iter().map(placed).collect(), starts: starts.into() }
     }
 
-    fn label(&mut self) -> Label {
+    fn add_label(&mut self) -> Label {
         self.labels.push(0);
         self.labels.len() - 1
     }
@@ -90,7 +90,7 @@ impl TestList {
         let (kind, one, other) = match graph.node(of).op {
             Op::Not(inner) => return self.add(graph, inner, !holds, (met, unmet)),
             Op::Binary(binary @ (Binary::And | Binary::Or), one, other) => {
-                let second = self.label();
+                let second = self.add_label();
                 let first = if (binary == Binary::Or) == holds { (met, second) } else { (second, unmet) };
                 self.add(graph, one, holds, first);
                 self.labels[second] = self.tests.len();
@@ -178,19 +178,19 @@ impl Decision {
                 continue;
             }
             let holds = match test.kind {
-                TestKind::Less => columns.where_holds(test.one, test.other, |one, other| one < other),
-                TestKind::LessOrEqual => columns.where_holds(test.one, test.other, |one, other| one <= other),
-                TestKind::Equal => columns.where_holds(test.one, test.other, |one, other| one == other),
-                TestKind::Unequal => columns.where_holds(test.one, test.other, |one, other| {
+                TestKind::Less => columns.mask_where(test.one, test.other, |one, other| one < other),
+                TestKind::LessOrEqual => columns.mask_where(test.one, test.other, |one, other| one <= other),
+                TestKind::Equal => columns.mask_where(test.one, test.other, |one, other| one == other),
+                TestKind::Unequal => columns.mask_where(test.one, test.other, |one, other| {
                     !one.is_nan() && !other.is_nan() && one != other
                 }),
-                TestKind::Holds => columns.where_holds(test.one, test.other, |one, _| one == 1.0),
-                TestKind::HoldsNot => columns.where_holds(test.one, test.other, |one, _| one == 0.0),
+                TestKind::Holds => columns.mask_where(test.one, test.other, |one, _| one == 1.0),
+                TestKind::HoldsNot => columns.mask_where(test.one, test.other, |one, _| one == 0.0),
                 TestKind::CrossesAbove => {
-                    columns.where_holds(test.one, test.other, |one, other| one == 1.0 && other < 1.0)
+                    columns.mask_where(test.one, test.other, |one, other| one == 1.0 && other < 1.0)
                 }
                 TestKind::CrossesBelow => {
-                    columns.where_holds(test.one, test.other, |one, other| one == -1.0 && other > -1.0)
+                    columns.mask_where(test.one, test.other, |one, other| one == -1.0 && other > -1.0)
                 }
             };
             // All jumps are forward.
@@ -201,7 +201,7 @@ impl Decision {
     }
 
     /// Returns the length of the scratch space for [`first_true_batch`](Self::first_true_batch).
-    pub(crate) const fn places(&self) -> usize {
+    pub(crate) const fn scratch_len(&self) -> usize {
         self.tests.len() + self.starts.len() + 1
     }
 }

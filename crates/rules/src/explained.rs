@@ -49,7 +49,7 @@ impl ExplainedRule {
         expiry: Option<Expiry>,
     ) -> Result<Self, (Side, RuleError)> {
         let strategy: RuleStrategy = rule.build(numbers, own, expiry)?;
-        let mut compiler = Compiler::new(numbers, own).explaining();
+        let mut compiler = Compiler::new(numbers, own).with_explanations();
         let mut compiled = Vec::new();
         for (side, condition) in rule.conditions() {
             for (depth, part) in parts_with_depth(&condition.tree) {
@@ -81,7 +81,7 @@ fn explain(
     (depth, part): (usize, PartId),
 ) -> Result<CompiledSide, RuleError> {
     compiler.numbers_read.clear();
-    let id = compiler.truth(Scope { tree, candles: 0 }, part, "a rule")?;
+    let id = compiler.condition(Scope { tree, candles: 0 }, part, "a rule")?;
     let is_joined = joining_operator(tree, part).is_some();
     let numbers_read = std::mem::take(&mut compiler.numbers_read);
     let numbers: Vec<Id> = if is_joined { Vec::new() } else { numbers_read };
@@ -100,7 +100,7 @@ fn last_closed_value(compiler: &mut Compiler<'_>, number: Id) -> Id {
     if candles == 0 {
         return number;
     }
-    let name = format!("{}@{}", compiler.bracketed(number), compiler.graph.intervals()[candles]);
+    let name = format!("{}@{}", compiler.bracketed_name(number), compiler.graph.intervals()[candles]);
     compiler.graph.add(Op::Longer(number), name, warm, 0)
 }
 

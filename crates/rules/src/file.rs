@@ -33,7 +33,7 @@ pub(crate) struct WrittenParameter {
 }
 
 #[derive(Deserialize)]
-struct Places {
+struct KeySpans {
     buy: Option<Spanned<String>>,
     sell: Option<Spanned<String>>,
     #[serde(default)]
@@ -67,7 +67,7 @@ impl WrittenRule {
         let rule = Rule::parse(self.buy.as_deref(), self.sell.as_deref()).map_err(at)?;
         // The bot's interval is checked later. Here any longer interval is valid.
         let defaults = self.defaults();
-        let unused = rule.unused(&defaults, Interval::SECOND).map_err(at)?;
+        let unused = rule.unused_parameters(&defaults, Interval::SECOND).map_err(at)?;
         match unused.first() {
             None => Ok(rule),
             Some(name) => {
@@ -137,7 +137,7 @@ fn check_name(name: &str) -> Result<(), String> {
             "parameters.{name}: use letters, digits and _ in the name, and no digit at the start"
         ));
     }
-    if KEYS.contains(&name) || name == "about" || catalog::names().any(|known| known == name) {
+    if KEYS.contains(&name) || name == "about" || catalog::reserved_names().any(|known| known == name) {
         return Err(format!("parameters.{name}: `{name}` is a reserved name: choose another"));
     }
     Ok(())
@@ -145,7 +145,7 @@ fn check_name(name: &str) -> Result<(), String> {
 
 fn parameter_error(name: &str, problem: &str, file: Option<&str>) -> FileError {
     let place = |file: &str| {
-        let places: Places = toml::from_str(file).ok()?;
+        let places: KeySpans = toml::from_str(file).ok()?;
         places.parameters.keys().find(|key| key.get_ref() == name).map(Spanned::span)
     };
     match file.and_then(|file| Some((file, place(file)?))) {
@@ -156,7 +156,7 @@ fn parameter_error(name: &str, problem: &str, file: Option<&str>) -> FileError {
 
 /// Returns the 1-based line and column of an error. `None` if the file contains escapes in the condition.
 fn locate_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Option<(u64, usize)> {
-    let places: Places = toml::from_str(file).ok()?;
+    let places: KeySpans = toml::from_str(file).ok()?;
     let place = match side {
         Side::Buy => places.buy,
         Side::Sell => places.sell,
@@ -273,15 +273,15 @@ fn hint_to_quote(key: &str, condition: &str) -> String {
 }
 
 pub(crate) fn hint_for_expiry(value: &str) -> String {
-    const FORM: &str = "write a duration as minutes and seconds in quotes";
+    const EXPIRY_HINT: &str = "write a duration as minutes and seconds in quotes";
     let plain = value.trim_matches(|letter| letter == '"' || letter == '\'');
     let error = plain.parse::<CloseType>().err();
     match error.as_ref().map_or(Some(plain), |error| error.suggestion()) {
         Some(code) if code.parse::<CloseType>().is_ok() => {
-            format!("{FORM}: did you mean expiry = \"{code}\"?")
+            format!("{EXPIRY_HINT}: did you mean expiry = \"{code}\"?")
         }
-        Some(both) => format!("{FORM}: did you mean {both}?"),
-        None => format!("{FORM}, such as expiry = \"05:00\""),
+        Some(both) => format!("{EXPIRY_HINT}: did you mean {both}?"),
+        None => format!("{EXPIRY_HINT}, such as expiry = \"05:00\""),
     }
 }
 
@@ -317,7 +317,7 @@ pub(crate) fn hint_for_key(message: &str, value: Option<&str>) -> Option<String>
 fn hint_for_value(name: &str, value: &str) -> Option<String> {
     let value = value.trim();
     if value.parse::<f64>().is_ok() {
-        let is_taken = catalog::names().any(|known| known == name);
+        let is_taken = catalog::reserved_names().any(|known| known == name);
         let prefix = if is_taken { "my_" } else { "" };
         return Some(format!(
             "parameters belong below the line [parameters]: {prefix}{name} = {{ default = {value} }}"
@@ -327,7 +327,7 @@ fn hint_for_value(name: &str, value: &str) -> Option<String> {
     is_calculation.then(|| "values cannot have names: write the expression into buy or sell".to_owned())
 }
 
-pub(crate) fn with_key(table: &Value, message: &str) -> String {
+pub(crate) fn prepend_key(table: &Value, message: &str) -> String {
     let mut found = Vec::new();
     if let Some(given) = rejected_value(message).and_then(|shown| serde_json::from_str(shown).ok()) {
         collect_keys(table, "", &given, &mut found);

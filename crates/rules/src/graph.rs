@@ -134,7 +134,7 @@ impl Graph {
         &self.intervals
     }
 
-    pub(crate) fn interval_index(&mut self, interval: Interval) -> usize {
+    pub(crate) fn find_or_add_interval(&mut self, interval: Interval) -> usize {
         let known = self.intervals.iter().position(|one| *one == interval);
         known.unwrap_or_else(|| {
             self.intervals.push(interval);
@@ -152,7 +152,7 @@ impl Graph {
 
 impl Op {
     /// Returns the operands that have the same candle interval as this operation.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = Id> {
+    pub(crate) fn operands(&self) -> impl Iterator<Item = Id> {
         let parts = match self {
             Self::Constant(_)
             | Self::Field(_)

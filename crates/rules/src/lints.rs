@@ -9,7 +9,7 @@ use crate::syntax::{Form, Operator, PartId};
 use candlewick_sdk::{BuildError, Interval, Registry};
 use serde_json::Value;
 
-const MAX_DIRECTION: f64 = 1.0;
+const MAX_TREND_VALUE: f64 = 1.0;
 const NEIGHBOUR_FUNCTIONS: [&str; 3] = ["rising", "falling", "change"];
 /// Functions that may have no value even after warm-up.
 const GAPPED_FUNCTIONS: [&str; 5] = ["since", "session_range", "pivots", "cci", "z_score"];
@@ -29,7 +29,7 @@ pub fn lint_conditions(
         let of_parts = CHECKS
             .iter()
             .flat_map(|check| (0..condition.tree.len()).filter_map(move |part| check(condition, part, own)));
-        let of_groups = condition.tree.and_groups().flat_map(|group| check_group(condition, group));
+        let of_groups = condition.tree.and_groups().flat_map(|group| check_and_group(condition, group));
         for text in of_parts.chain(of_groups) {
             if !found.contains(&text) {
                 found.push(text);
@@ -193,7 +193,7 @@ impl Condition {
     }
 }
 
-fn check_group(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
+fn check_and_group(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
     let mut found = Vec::new();
     let mut earlier: Vec<(String, String, Range)> = Vec::new();
     for part in group {
@@ -240,7 +240,7 @@ fn check_direction(condition: &Condition, part: PartId, _: Interval) -> Option<S
     };
     let Form::Call { name, .. } = &condition.tree.part(line).form else { return None };
     let is_price = ["supertrend", "parabolic_sar"].contains(&name.as_str());
-    (is_price && number.abs() <= MAX_DIRECTION).then(|| {
+    (is_price && number.abs() <= MAX_TREND_VALUE).then(|| {
         let (text, line) = (condition.part_text(part), condition.part_text(line));
         format!("`{text}` compares a price with {number}; did you mean `{line}.trend`, which is 1 or -1?")
     })
@@ -273,13 +273,13 @@ fn check_step(condition: &Condition, part: PartId, own: Interval) -> Option<Stri
 
 const CANDLE_PRICES: [&str; 6] = ["open", "high", "low", "close", "median", "typical"];
 
-struct Unshifted<'c> {
+struct PastValue<'c> {
     part: PartId,
     back: f64,
     longer: Option<&'c str>,
 }
 
-impl<'c> Unshifted<'c> {
+impl<'c> PastValue<'c> {
     fn from_part(condition: &'c Condition, part: PartId) -> Option<Self> {
         let (part, longer) = match &condition.tree.part(part).form {
             Form::At { of, interval, .. } => (*of, Some(interval.as_str())),
@@ -296,7 +296,7 @@ impl<'c> Unshifted<'c> {
 
 /// Returns `(is_upper, period)` for the upper or lower line of a Donchian channel, `None` for other values.
 /// The period is 1 if a parameter sets it.
-fn channel_edge(condition: &Condition, value: &Unshifted<'_>) -> Option<(bool, f64)> {
+fn channel_edge(condition: &Condition, value: &PastValue<'_>) -> Option<(bool, f64)> {
     let Form::Line { of, name: line, .. } = &condition.tree.part(value.part).form else { return None };
     let Form::Call { name, arguments, .. } = &condition.tree.part(*of).form else { return None };
     let is_edge = name == "donchian" && ["upper", "lower"].contains(&line.as_str());
@@ -307,7 +307,7 @@ fn channel_edge(condition: &Condition, value: &Unshifted<'_>) -> Option<(bool, f
 fn check_channel(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
     let comparison = Comparison::from_part(condition, part)?;
     let (lower, higher) = difference_operands(condition, &comparison);
-    let (lower, higher) = (Unshifted::from_part(condition, lower)?, Unshifted::from_part(condition, higher)?);
+    let (lower, higher) = (PastValue::from_part(condition, lower)?, PastValue::from_part(condition, higher)?);
     let edges = [&lower, &higher].map(|side| channel_edge(condition, side));
     let (edge, price, candles, is_outside) = match edges {
         [Some((is_upper, candles)), None] => (&lower, &higher, candles, is_upper),

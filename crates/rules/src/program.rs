@@ -79,7 +79,7 @@ impl Program {
         longer.retain(|longer| !longer.seen.is_empty());
         longer.sort_by_key(|longer| longer.frame.interval);
         let mut program = Self { own, longer };
-        let found = wanted.iter().map(|id| program.own.operand(graph, *id, &places)).collect();
+        let found = wanted.iter().map(|id| program.own.operand_slot(graph, *id, &places)).collect();
         (program, found)
     }
 
@@ -128,7 +128,7 @@ impl Program {
 
 impl InlineSlots {
     #[inline]
-    pub(crate) fn all(&self) -> &[f64] {
+    pub(crate) fn as_slice(&self) -> &[f64] {
         &self.values
     }
 
@@ -136,7 +136,7 @@ impl InlineSlots {
         self.prices
     }
 
-    pub(crate) fn used(&self) -> &[f64] {
+    pub(crate) fn used_values(&self) -> &[f64] {
         &self.values[..self.used]
     }
 
@@ -162,18 +162,18 @@ impl InlineSlots {
         place
     }
 
-    pub(crate) const fn is_price(place: Slot) -> bool {
+    pub(crate) const fn is_price_slot(place: Slot) -> bool {
         place < PRICES.len()
     }
 
     #[inline]
-    pub(crate) fn begin(&mut self, candle: &Candle) {
-        begin(&mut self.values, candle);
+    pub(crate) fn load_prices(&mut self, candle: &Candle) {
+        load_prices(&mut self.values, candle);
     }
 }
 
 #[inline]
-fn begin(values: &mut [f64], candle: &Candle) {
+fn load_prices(values: &mut [f64], candle: &Candle) {
     if let Some(prices) = values.first_chunk_mut() {
         *prices = [candle.open(), candle.high(), candle.low(), candle.close()];
     }
@@ -237,16 +237,16 @@ impl Frame {
             Op::Compared(..) | Op::Order(..) => self.prices[Field::CLOSE] = true,
             _ => {}
         }
-        let operands: Vec<Slot> = op.parts().map(|part| self.operand(graph, part, places)).collect();
+        let operands: Vec<Slot> = op.operands().map(|part| self.operand_slot(graph, part, places)).collect();
         let out = self.values.len();
         match op {
-            // `operand` adds constants on demand.
+            // `operand_slot` adds constants on demand.
             Op::Constant(_) => {}
             Op::Longer(_) => self.values.push(f64::NAN),
             Op::Line(_, line) => return operands.first().copied().unwrap_or_default() + line,
             op => {
                 let lines = match op {
-                    Op::Indicator { indicator, .. } => indicator.lines(),
+                    Op::Indicator { indicator, .. } => indicator.line_count(),
                     Op::Order(..) => 2,
                     _ => 1,
                 };
@@ -257,7 +257,7 @@ impl Frame {
         out
     }
 
-    fn operand(&mut self, graph: &Graph, id: Id, places: &[Slot]) -> Slot {
+    fn operand_slot(&mut self, graph: &Graph, id: Id, places: &[Slot]) -> Slot {
         let Some(number) = graph.constant(id) else { return places[id] };
         if let Some((_, place)) = self.constants.iter().find(|(known, _)| *known == id) {
             return *place;
@@ -269,7 +269,7 @@ impl Frame {
 
     #[inline]
     fn run(&mut self, candle: &Candle) {
-        begin(&mut self.values, candle);
+        load_prices(&mut self.values, candle);
         for step in &mut self.steps {
             step.run(candle, self.interval, &mut *self.values);
         }
@@ -285,7 +285,7 @@ fn mark_needed(graph: &Graph, wanted: &[Id]) -> Vec<bool> {
     for id in (0..graph.len()).rev() {
         if needed[id] {
             let op = &graph.node(id).op;
-            op.parts().for_each(|part| needed[part] = true);
+            op.operands().for_each(|part| needed[part] = true);
             if let Op::Longer(of) = op {
                 needed[*of] = true;
             }

@@ -3,7 +3,7 @@
 use super::explained::describe_plan;
 use super::gate::Gate;
 use super::strategy::{Agreement, Choice, Combination};
-use super::written::{Mode, PlannedPart, WrittenFilter, WrittenPart, assign_names, list};
+use super::written::{Mode, PlannedPart, WrittenFilter, WrittenPart, assign_names, parse_list};
 use super::written_gate;
 use super::written_gate::WrittenGate;
 use crate::entry::respecify_on_change;
@@ -19,10 +19,10 @@ const REWORDED_VERSION: &str = "1.1.0";
 const ABOUT: &str = "Trades by other strategies: the first that signals, a vote, filters, or the opposite.";
 
 /// Maximum value of the parameter `within`, in candles.
-pub(super) const MAX_WITHIN: usize = 10_000;
+pub(super) const MAX_WITHIN_CANDLES: usize = 10_000;
 const MAX_PARTS: usize = 32;
 const MAX_DEPTH: usize = 4;
-const HASH_LETTERS: usize = 16;
+const HASH_LENGTH: usize = 16;
 
 /// Builds the registry entry of `combine`. Parts are strategies from `registry` or nested combinations.
 /// The combination exposes a part's parameters as `PART.PARAMETER`.
@@ -33,10 +33,10 @@ pub fn entry(registry: Registry) -> StrategyEntry {
     let build = move |params: &Value, bot: &BotContext| specify_entry(params, &of, 0)?.build(params, bot);
     let entry = StrategyEntry::new(NAME, VERSION, build)
         .specified_by(move |params| specify_entry(params, &registry, 0));
-    with_keys(entry, &Map::new(), &[]).described(ABOUT)
+    with_own_parameters(entry, &Map::new(), &[]).described(ABOUT)
 }
 
-pub(super) struct Plan {
+pub(super) struct CombinationPlan {
     pub(super) parts: Vec<PlannedPart>,
     pub(super) filters: Vec<PlannedPart>,
     needs: Vec<Agreement>,
@@ -52,7 +52,7 @@ pub(super) fn specify_entry(
     if depth >= MAX_DEPTH {
         return Err(invalid(format!("combinations are nested too deeply: use at most {MAX_DEPTH} levels")));
     }
-    let plan = Plan::parse(params, registry, depth)?;
+    let plan = CombinationPlan::parse(params, registry, depth)?;
     let language = if plan.is_reworded(params) { REWORDED_VERSION } else { VERSION };
     let version = format!("{language}+{}", plan.hash());
     let weights: Vec<f64> = plan.parts.iter().map(|part| part.weight).collect();
@@ -69,7 +69,7 @@ pub(super) fn specify_entry(
     let build = move |values: &Value, bot: &BotContext| plan.build(values, bot, Mode::Fast);
     let entry = StrategyEntry::new(NAME, version, build).explained_by(explain).described(about);
     let empty = Map::new();
-    let entry = with_keys(entry, params.as_object().unwrap_or(&empty), &weights);
+    let entry = with_own_parameters(entry, params.as_object().unwrap_or(&empty), &weights);
     let registry = registry.clone();
     let respecify = move |params: &Value| specify_entry(params, &registry, depth);
     Ok(respecify_on_change(own.into_iter().fold(entry, StrategyEntry::with_parameter), respecify))
@@ -80,12 +80,12 @@ pub(crate) fn nested_rules(
     registry: &Arc<Registry>,
     depth: usize,
 ) -> Result<Vec<Value>, BuildError> {
-    let Plan { parts, filters, .. } = Plan::parse(params, registry, depth)?;
+    let CombinationPlan { parts, filters, .. } = CombinationPlan::parse(params, registry, depth)?;
     let mut rules = Vec::new();
     for member in parts.into_iter().chain(filters) {
         match member.entry.name.as_str() {
-            crate::NAME => rules.push(member.given),
-            NAME => rules.extend(nested_rules(&member.given, registry, depth + 1)?),
+            crate::NAME => rules.push(member.given_params),
+            NAME => rules.extend(nested_rules(&member.given_params, registry, depth + 1)?),
             _ => {}
         }
     }
@@ -114,7 +114,7 @@ fn quorum_bounds(weights: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (weights.reduce(f64::min).unwrap_or(sum).min(sum), sum)
 }
 
-fn with_keys(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) -> StrategyEntry {
+fn with_own_parameters(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) -> StrategyEntry {
     let quorum = if weights.is_empty() {
         Parameter::new("quorum", 1.0)
     } else {
@@ -129,7 +129,7 @@ fn with_keys(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) 
             .described("Parts that vote, each with a weight (default 1); use it instead of first_of."),
         quorum.described("Weight that a direction needs; defaults to the sum of all weights."),
         Parameter::new("within", 1)
-            .within(1.0, MAX_WITHIN as f64)
+            .within(1.0, MAX_WITHIN_CANDLES as f64)
             .described("Number of candles for which a signal counts, including its own."),
         Parameter::new("filters", list("filters"))
             .described("Filters that every signal must pass: { strategy = \"...\" }, { hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }, trend, volatility, when."),
@@ -142,11 +142,11 @@ fn with_keys(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) 
     keys.into_iter().fold(entry, StrategyEntry::with_parameter)
 }
 
-impl Plan {
+impl CombinationPlan {
     fn parse(params: &Value, registry: &Arc<Registry>, depth: usize) -> Result<Self, BuildError> {
-        let first_of: Vec<WrittenPart> = list(params, "first_of")?;
-        let vote: Vec<WrittenPart> = list(params, "vote")?;
-        let filters: Vec<WrittenFilter> = list(params, "filters")?;
+        let first_of: Vec<WrittenPart> = parse_list(params, "first_of")?;
+        let vote: Vec<WrittenPart> = parse_list(params, "vote")?;
+        let filters: Vec<WrittenFilter> = parse_list(params, "filters")?;
         let is_vote = !vote.is_empty();
         let deciding = match (first_of.is_empty(), is_vote) {
             (true, true) => vote,
@@ -173,7 +173,7 @@ impl Plan {
         if deciding.len() + filters.len() > MAX_PARTS {
             return Err(invalid(format!("too many parts and filters: use at most {MAX_PARTS}")));
         }
-        let filters = filters.into_iter().enumerate().map(|(place, filter)| filter.part(place));
+        let filters = filters.into_iter().enumerate().map(|(place, filter)| filter.into_part(place));
         let (filters, needs): (Vec<WrittenPart>, Vec<Agreement>) =
             filters.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
         let all: Vec<&WrittenPart> = deciding.iter().chain(&filters).collect();
@@ -199,10 +199,10 @@ impl Plan {
         let filters: Vec<Value> = self.filters.iter().map(PlannedPart::identity).collect();
         let mut whole = json!([self.is_vote, parts, filters, self.needs]);
         if let (Some(gate), Some(list)) = (&self.gate, whole.as_array_mut()) {
-            list.push(gate.kind());
+            list.push(gate.identity());
         }
         let whole = whole.to_string();
-        blake3::hash(whole.as_bytes()).to_hex().chars().take(HASH_LETTERS).collect()
+        blake3::hash(whole.as_bytes()).to_hex().chars().take(HASH_LENGTH).collect()
     }
 
     fn build(&self, values: &Value, bot: &BotContext, form: Mode) -> Result<Box<dyn Strategy>, BuildError> {

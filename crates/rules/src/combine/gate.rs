@@ -44,7 +44,7 @@ impl Gate {
     /// Settles virtual trades that end on this candle. Must be called before the strategy gets the candle.
     pub(super) fn on_candle(&mut self, candle: &Candle) {
         let close = candle.time() + self.interval;
-        if let Some(day) = self.plan.day.filter(|_| close >= self.day_ends) {
+        if let Some(day) = self.plan.daily_reset.filter(|_| close >= self.day_ends) {
             let (begins, ends) = day.day_of(close);
             self.update((close, None), |rule| rule.on_day(begins.get()));
             self.day_ends = ends;
@@ -52,9 +52,9 @@ impl Gate {
         let mut place = 0;
         while place < self.pending.len() {
             match self.pending[place].trade.on_candle(candle, self.interval) {
-                Ending::NotYet => place += 1,
-                Ending::NoPrice => self.settle(place, TradeOutcome::Cancelled, close),
-                Ending::Ended(outcome) => self.settle(place, outcome, close),
+                TradeStatus::Open => place += 1,
+                TradeStatus::NoPrice => self.settle(place, TradeOutcome::Cancelled, close),
+                TradeStatus::Ended(outcome) => self.settle(place, outcome, close),
             }
         }
         self.before = None;
@@ -132,8 +132,8 @@ pub(super) struct VirtualTrade {
     entry: Option<f64>,
 }
 
-pub(super) enum Ending {
-    NotYet,
+pub(super) enum TradeStatus {
+    Open,
     NoPrice,
     Ended(TradeOutcome),
 }
@@ -144,23 +144,23 @@ impl VirtualTrade {
         Self { direction, entry_at, exit_at, entry: None }
     }
 
-    pub(super) fn on_candle(&mut self, candle: &Candle, interval: Millis) -> Ending {
+    pub(super) fn on_candle(&mut self, candle: &Candle, interval: Millis) -> TradeStatus {
         let (begin, end) = (candle.time(), candle.time() + interval);
         if self.entry.is_none() {
             if begin > self.entry_at {
-                return Ending::NoPrice;
+                return TradeStatus::NoPrice;
             }
             if end <= self.entry_at {
-                return Ending::NotYet;
+                return TradeStatus::Open;
             }
             self.entry = Some(price(candle, self.entry_at, interval));
         }
-        let Some(entry) = self.entry.filter(|_| end >= self.exit_at) else { return Ending::NotYet };
+        let Some(entry) = self.entry.filter(|_| end >= self.exit_at) else { return TradeStatus::Open };
         if begin >= self.exit_at {
-            return Ending::NoPrice;
+            return TradeStatus::NoPrice;
         }
         let exit = price(candle, self.exit_at, interval);
-        Ending::Ended(match (compare_prices(exit, entry), self.direction) {
+        TradeStatus::Ended(match (compare_prices(exit, entry), self.direction) {
             (Ordering::Equal, _) => TradeOutcome::Draw,
             (Ordering::Greater, Direction::Buy) | (Ordering::Less, Direction::Sell) => TradeOutcome::Won,
             (Ordering::Greater, Direction::Sell) | (Ordering::Less, Direction::Buy) => TradeOutcome::Lost,
@@ -237,9 +237,9 @@ pub fn replay_gate(
         let close = candle.time() + interval;
         pending.retain_mut(|(place, trade): &mut (usize, VirtualTrade)| {
             let outcome = match trade.on_candle(candle, interval) {
-                Ending::NotYet => return true,
-                Ending::NoPrice => TradeOutcome::Cancelled,
-                Ending::Ended(outcome) => outcome,
+                TradeStatus::Open => return true,
+                TradeStatus::NoPrice => TradeOutcome::Cancelled,
+                TradeStatus::Ended(outcome) => outcome,
             };
             let signal: &mut (Millis, bool, Option<(Millis, TradeOutcome)>) = &mut signals[*place];
             signal.2 = Some((close, outcome));
@@ -253,7 +253,7 @@ pub fn replay_gate(
     }
     let ended = signals.into_iter().filter_map(|(decided, is_real, end)| {
         let (known, outcome) = end?;
-        let day = plan.day.map_or(0, |day| day.day_of(decided).0.get());
+        let day = plan.daily_reset.map_or(0, |day| day.day_of(decided).0.get());
         Some(ReplayedSignal { decided, known, day, outcome, is_real })
     });
     Ok(Some(GateReplay { rule: plan.rule, signals: ended.collect() }))

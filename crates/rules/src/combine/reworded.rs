@@ -4,7 +4,7 @@ use candlewick_sdk::{Reason, ReasonTemplate};
 
 const INVERTED_PREFIX: &str = "turned round: ";
 /// Maximum number of cached reasons. Strategies have far fewer reasons.
-const MAX_CACHED: usize = 256;
+const MAX_CACHED_REASONS: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReasonChange {
@@ -16,14 +16,14 @@ pub(super) struct ReasonChange {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Votes {
     /// Weight of the votes for the direction, in billionths, so that decimal weights add up exactly.
-    of_direction: i64,
-    of_all: i64,
+    direction_weight: i64,
+    total_weight: i64,
 }
 
 impl Votes {
-    pub(super) fn new(of_direction: f64, of_all: f64) -> Self {
+    pub(super) fn new(direction_weight: f64, total_weight: f64) -> Self {
         let billionths = |weight: f64| (weight * 1e9).round() as i64;
-        Self { of_direction: billionths(of_direction), of_all: billionths(of_all) }
+        Self { direction_weight: billionths(direction_weight), total_weight: billionths(total_weight) }
     }
 }
 
@@ -33,7 +33,7 @@ pub(super) struct ReasonCache {
 }
 
 impl ReasonCache {
-    pub(super) fn reason(&mut self, own: Reason, change: ReasonChange) -> Reason {
+    pub(super) fn reword(&mut self, own: Reason, change: ReasonChange) -> Reason {
         if change.votes.is_none() && change.is_part_inverted == change.is_inverted {
             return own;
         }
@@ -48,7 +48,7 @@ impl ReasonCache {
         }
         let template = ReasonTemplate::new(reword(own.text(), change), own.numbers().map(|(name, _)| name));
         let reason = template.with_numbers(own.values());
-        if self.known.len() < MAX_CACHED {
+        if self.known.len() < MAX_CACHED_REASONS {
             self.known.push((own, change, template));
         }
         reason
@@ -58,9 +58,9 @@ impl ReasonCache {
 fn reword(own: &str, change: ReasonChange) -> String {
     let part = if change.is_part_inverted { invert(own) } else { own.to_owned() };
     let voted = match change.votes {
-        Some(Votes { of_direction, of_all }) => {
+        Some(Votes { direction_weight, total_weight }) => {
             let weight = |billionths: i64| billionths as f64 / 1e9;
-            format!("{} of {}: {part}", weight(of_direction), weight(of_all))
+            format!("{} of {}: {part}", weight(direction_weight), weight(total_weight))
         }
         None => part,
     };

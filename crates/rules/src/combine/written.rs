@@ -1,8 +1,8 @@
 //! Parser for the parts and filters of a combination in the bot's parameters.
 
-use super::entry::{MAX_WITHIN, invalid, specify_entry};
+use super::entry::{MAX_WITHIN_CANDLES, invalid, specify_entry};
 use super::strategy::{Agreement, Part};
-use crate::file::with_key;
+use crate::file::prepend_key;
 use candlewick_sdk::{BotContext, BuildError, Parameter, Registry, StrategyEntry, suggest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -67,7 +67,7 @@ const fn default_period() -> u32 {
 
 const MAX_PERIOD: u32 = 5_000;
 
-pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec<T>, BuildError> {
+pub(super) fn parse_list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec<T>, BuildError> {
     let Some(value) = params.get(key).filter(|value| !value.is_null()) else { return Ok(Vec::new()) };
     let Value::Array(items) = value else {
         return Err(invalid(format!("{key} must be a list: {key} = [{{ strategy = \"rsi-reversal\" }}]")));
@@ -93,11 +93,11 @@ pub(super) fn error_text(error: &serde_json::Error, table: &Value) -> String {
     if let Some(given) = names.next().filter(|_| text.starts_with("unknown field")) {
         return format!("unknown key `{given}`; {}", suggest(given, names));
     }
-    with_key(table, &text)
+    prepend_key(table, &text)
 }
 
 impl WrittenFilter {
-    pub(super) fn part(self, place: usize) -> Result<(WrittenPart, Agreement), BuildError> {
+    pub(super) fn into_part(self, place: usize) -> Result<(WrittenPart, Agreement), BuildError> {
         let wrong = |problem: &str| invalid(format!("filters[{place}]: {problem}"));
         if let Some(key) = self.strategy_only_key().filter(|_| self.strategy.is_none()) {
             let turned = match (&self.hours, &self.when) {
@@ -118,7 +118,7 @@ impl WrittenFilter {
         let rule = |name: &str, params: Value, need: Agreement| {
             let params = params.as_object().cloned().unwrap_or_default();
             let part =
-                WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..unnamed_part() };
+                WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..default_part() };
             (part, need)
         };
         match (&self.strategy, &self.hours, self.trend, &self.volatility, &self.when) {
@@ -159,7 +159,7 @@ impl WrittenFilter {
                 Ok(rule("trend", params, Agreement::Same))
             }
             (None, None, None, Some(volatility), None) => {
-                let params = volatility.rule().ok_or_else(|| wrong("volatility needs min, max or both"))?;
+                let params = volatility.to_rule().ok_or_else(|| wrong("volatility needs min, max or both"))?;
                 Ok(rule("volatility", params, Agreement::Any))
             }
             (None, None, None, None, Some(when)) => {
@@ -187,7 +187,7 @@ fn read_hours(hours: &Value) -> Option<(&str, &str)> {
 }
 
 impl Volatility {
-    fn rule(&self) -> Option<Value> {
+    fn to_rule(&self) -> Option<Value> {
         // The texts are part of the hash in the bot's version, so they never change.
         let mut parameters = json!({ "period": spec(self.period, 1, "Candles in the average true range.") });
         let mut conditions = Vec::new();
@@ -209,7 +209,7 @@ fn spec(default: u32, min: u32, about: &str) -> Value {
     json!({ "default": default, "min": min, "max": MAX_PERIOD, "about": about })
 }
 
-fn unnamed_part() -> WrittenPart {
+fn default_part() -> WrittenPart {
     let (strategy, name) = (String::new(), String::new());
     WrittenPart { strategy, name, params: Map::new(), weight: None, within: Some(1), invert: false }
 }
@@ -223,7 +223,7 @@ pub(super) enum Mode {
 pub(super) struct PlannedPart {
     pub(super) name: String,
     pub(super) entry: StrategyEntry,
-    pub(super) given: Value,
+    pub(super) given_params: Value,
     parameters: Vec<Parameter>,
     pub(super) weight: f64,
     pub(super) within: Option<usize>,
@@ -269,8 +269,8 @@ impl PlannedPart {
         if !(weight > 0.0 && weight.is_finite()) {
             return Err(wrong(format!("weight must be a number above 0, not {weight}")));
         }
-        if written.within.is_some_and(|within| !(1..=MAX_WITHIN).contains(&within)) {
-            return Err(wrong(format!("within must be a whole number from 1 to {MAX_WITHIN}")));
+        if written.within.is_some_and(|within| !(1..=MAX_WITHIN_CANDLES).contains(&within)) {
+            return Err(wrong(format!("within must be a whole number from 1 to {MAX_WITHIN_CANDLES}")));
         }
         let named = |parameter: &Parameter| Parameter {
             name: format!("{prefix}{}", parameter.name),
@@ -279,7 +279,7 @@ impl PlannedPart {
         };
         let parameters = entry.parameters.iter().map(named).collect();
         let (within, invert) = (written.within, written.invert);
-        Ok(Self { parameters, name, entry, given: own, weight, within, invert })
+        Ok(Self { parameters, name, entry, given_params: own, weight, within, invert })
     }
 
     pub(super) fn parameters(&self) -> &[Parameter] {

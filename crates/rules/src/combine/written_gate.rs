@@ -21,7 +21,7 @@ const DEFAULT_EDGE: f64 = 0.04;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct GatePlan {
     pub(super) rule: GateRule,
-    pub(super) day: Option<DayStart>,
+    pub(super) daily_reset: Option<DayStart>,
     history: Option<u32>,
 }
 
@@ -29,7 +29,7 @@ impl GatePlan {
     /// Returns the number of past candles that restore the gate at startup. A gate with daily resets needs a day.
     pub(super) fn warmup(&self, interval: Millis) -> usize {
         let of_a_day = || LONGEST_DAY.get().div_euclid(interval.get().max(1)) as usize;
-        let usual = || if self.day.is_some() { of_a_day() } else { DEFAULT_HISTORY };
+        let usual = || if self.daily_reset.is_some() { of_a_day() } else { DEFAULT_HISTORY };
         self.history.map_or_else(usual, |history| history as usize)
     }
 }
@@ -110,7 +110,7 @@ impl WrittenGate {
         given.map(parameter).collect()
     }
 
-    pub(super) fn kind(&self) -> Value {
+    pub(super) fn identity(&self) -> Value {
         let opens = match (&self.after_virtual_losses, &self.virtual_win_rate) {
             (Some(_), _) => "losses",
             (None, Some(_)) => "win_rate",
@@ -122,7 +122,7 @@ impl WrittenGate {
         }
     }
 
-    fn day(&self) -> Result<Option<DayStart>, BuildError> {
+    fn parse_day_start(&self) -> Result<Option<DayStart>, BuildError> {
         let wrong = |problem: String| invalid(format!("gate: {problem}"));
         match self.resets.as_deref() {
             Some("day") => {
@@ -195,7 +195,7 @@ impl WrittenGate {
             }
         };
         let closes = [self.close_after_trades, self.close_after_losses, self.close_after_wins];
-        let day = self.day()?;
+        let day = self.parse_day_start()?;
         let is_hook =
             matches!(opens, GateOpening::AfterVirtualLosses(_)) && closes == [None; 3] && day.is_none();
         let rule = GateRule {
@@ -207,6 +207,6 @@ impl WrittenGate {
             close_after_wins: self.close_after_wins.unwrap_or_default(),
         };
         TradeGate::new(rule).map_err(|error| wrong(&error.to_string()))?;
-        Ok(GatePlan { rule, day, history: self.history })
+        Ok(GatePlan { rule, daily_reset: day, history: self.history })
     }
 }
