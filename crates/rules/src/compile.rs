@@ -48,7 +48,7 @@ pub(crate) struct Compiler<'a> {
 pub(crate) struct Scope<'t> {
     pub(crate) tree: &'t Tree,
     /// Index in the graph's list of candle intervals. 0 is the bot's own interval.
-    pub(crate) candles: usize,
+    pub(crate) interval_index: usize,
 }
 
 impl Scope<'_> {
@@ -76,7 +76,7 @@ impl<'a> Compiler<'a> {
 
     pub(crate) fn compile(&mut self, tree: &Tree) -> Result<Id, RuleError> {
         let root = tree.root();
-        let id = self.condition(Scope { tree, candles: 0 }, root, "a rule")?;
+        let id = self.condition(Scope { tree, interval_index: 0 }, root, "a rule")?;
         match self.graph.constant(id) {
             None => Ok(id),
             Some(always) => {
@@ -103,7 +103,7 @@ impl<'a> Compiler<'a> {
             Form::Back { of, by } => {
                 let by = self.lookback(at, *by)?;
                 let of = self.value(at, *of)?;
-                Ok(Value { id: self.value_ago(of.id, by, at.candles), kind: of.kind })
+                Ok(Value { id: self.value_ago(of.id, by, at.interval_index), kind: of.kind })
             }
             Form::At { of, interval, interval_place } => self.longer_value(at, *of, interval, interval_place),
             Form::Negate(of) => {
@@ -276,16 +276,16 @@ impl<'a> Compiler<'a> {
         }
         let name = format!("{} {} {}", self.bracketed_name(one), operator.sign(), self.bracketed_name(other));
         if operator.is_comparison() {
-            let id = self.compare(binary, (first, second), name, at.candles);
+            let id = self.compare(binary, (first, second), name, at.interval_index);
             return Ok(Value::condition(id));
         }
         let op = Op::Binary(binary, first, second);
-        Ok(Value::number(self.add_at(op, name, &[one, other], at.candles)))
+        Ok(Value::number(self.add_at(op, name, &[one, other], at.interval_index)))
     }
 
     pub(crate) fn note_compared(&mut self, at: Scope<'_>, numbers: &[Id]) {
         self.note_read(numbers);
-        if at.candles == 0 && !self.is_in_pattern {
+        if at.interval_index == 0 && !self.is_in_pattern {
             note_numbers(&self.graph, numbers, &mut self.compared);
         }
     }
@@ -297,7 +297,7 @@ impl<'a> Compiler<'a> {
     }
 
     pub(crate) fn field(&mut self, at: Scope<'_>, field: Field, name: &str) -> Value {
-        Value::number(self.graph.add(Op::Field(field), name.to_owned(), 1, at.candles))
+        Value::number(self.graph.add(Op::Field(field), name.to_owned(), 1, at.interval_index))
     }
 }
 
@@ -366,23 +366,23 @@ impl Compiler<'_> {
         Value::condition(self.add(Op::Binary(binary, one, other), name, &[one, other]))
     }
 
-    pub(crate) fn value_ago(&mut self, of: Id, by: usize, candles: usize) -> Id {
+    pub(crate) fn value_ago(&mut self, of: Id, by: usize, interval_index: usize) -> Id {
         if by == 0 {
             return of;
         }
         let name = format!("{}[{by}]", self.bracketed_name(of));
         let warm = self.graph.node(of).warm_after.max(1);
-        self.graph.add(Op::Back(of, by), name, warm + by, candles)
+        self.graph.add(Op::Back(of, by), name, warm + by, interval_index)
     }
 
     pub(crate) fn add(&mut self, op: Op, name: String, parts: &[Id]) -> Id {
-        let candles = parts.iter().map(|part| self.graph.node(*part).candles).max().unwrap_or_default();
-        self.add_at(op, name, parts, candles)
+        let index = parts.iter().map(|part| self.graph.node(*part).interval_index).max().unwrap_or_default();
+        self.add_at(op, name, parts, index)
     }
 
-    pub(crate) fn add_at(&mut self, op: Op, name: String, parts: &[Id], candles: usize) -> Id {
+    pub(crate) fn add_at(&mut self, op: Op, name: String, parts: &[Id], interval_index: usize) -> Id {
         let warm = parts.iter().map(|part| self.graph.node(*part).warm_after).max().unwrap_or_default();
-        self.graph.add(op, name, warm, candles)
+        self.graph.add(op, name, warm, interval_index)
     }
 
     /// Returns the name of a value, in parentheses if the name contains an operator.

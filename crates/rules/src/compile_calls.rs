@@ -39,7 +39,7 @@ impl Compiler<'_> {
             "change" => {
                 let of = self.number(at, arguments[0], "`change`")?;
                 let by = self.period_or(at, arguments.get(1), 1)?;
-                let before = self.value_ago(of, by, at.candles);
+                let before = self.value_ago(of, by, at.interval_index);
                 let name = self.call_name("change", of, (by != 1).then_some(by));
                 number(self.add(Op::Binary(Binary::Subtract, of, before), name, &[of, before]))
             }
@@ -55,12 +55,12 @@ impl Compiler<'_> {
                 let within = self.period_or(at, arguments.get(1), DEFAULT_SINCE_CANDLES)?;
                 let name = self.call_name("since", of, (arguments.len() > 1).then_some(within));
                 let warm = self.graph.node(of).warm_after.max(1) + within;
-                number(self.graph.add(Op::Since { of, within }, name, warm, at.candles))
+                number(self.graph.add(Op::Since { of, within }, name, warm, at.interval_index))
             }
             "count" => {
                 let of = self.condition(at, arguments[0], "`count`")?;
                 let among = self.period_or(at, arguments.get(1), 1)?;
-                number(self.count(of, among, at.candles))
+                number(self.count(of, among, at.interval_index))
             }
             "hour" => number(self.clock(at, Clock::Hour, "hour", arguments)?),
             "minute" => number(self.clock(at, Clock::Minute, "minute", arguments)?),
@@ -95,7 +95,7 @@ impl Compiler<'_> {
                 (Op::InHours(Box::new(window)), format!("between({times}, \"{zone}\")"))
             }
         };
-        Ok(Value::condition(self.graph.add(op, name, 1, at.candles)))
+        Ok(Value::condition(self.graph.add(op, name, 1, at.interval_index)))
     }
 
     pub(crate) fn indicator(
@@ -145,14 +145,14 @@ impl Compiler<'_> {
         let made = made.map_err(|error| RuleError::new(place.clone(), error.to_string()))?;
         let Some(indicator) = made else { return Err(self.unknown_name_error(function.name, place)) };
         if function.arguments.contains(&Argument::Source) && of.is_none() {
-            of = Some(self.graph.add(Op::Field(Field::Close), "close".to_owned(), 1, at.candles));
+            of = Some(self.graph.add(Op::Field(Field::Close), "close".to_owned(), 1, at.interval_index));
         }
         let source_warm = of.map_or(1, |of| self.graph.node(of).warm_after.max(1));
-        let warm = source_warm - 1 + indicator.stable_after(self.graph.intervals()[at.candles]);
+        let warm = source_warm - 1 + indicator.stable_after(self.graph.intervals()[at.interval_index]);
         // The name differs from that of the main line.
         let own = if indicator.line_count() == 1 { name.clone() } else { format!("{name}.*") };
         let op = Op::Indicator { indicator: Box::new(indicator), of };
-        Ok((self.graph.add(op, own, warm, at.candles), name))
+        Ok((self.graph.add(op, own, warm, at.interval_index), name))
     }
 
     /// Builds the error for swapped arguments such as `rsi(close, 7)`. `None` if they are not swapped.
@@ -213,30 +213,30 @@ impl Compiler<'_> {
         let warm = self.graph.node(one).warm_after.max(self.graph.node(other).warm_after).max(1) + 1;
         // Cannot collide with other names, because it is not a valid expression.
         let order = format!("comparison of {} with {}", self.name(one), self.name(other));
-        let order = self.graph.add(Op::Order(one, other), order, warm, at.candles);
+        let order = self.graph.add(Op::Order(one, other), order, warm, at.interval_index);
         let op = Op::Crosses { is_above, order };
-        Ok(Value::condition(self.graph.add(op, name, warm, at.candles)))
+        Ok(Value::condition(self.graph.add(op, name, warm, at.interval_index)))
     }
 
     fn trend(&mut self, at: Scope<'_>, word: &str, arguments: &[PartId]) -> Result<Value, RuleError> {
         let of = self.number(at, arguments[0], &format!("`{word}`"))?;
         let among = self.period_or(at, arguments.get(1), 1)?;
-        let before = self.value_ago(of, 1, at.candles);
+        let before = self.value_ago(of, 1, at.interval_index);
         self.note_read(&[of, before]);
         let ((less, more), sign) = if word == "rising" { ((before, of), ">") } else { ((of, before), "<") };
         let name = format!("{} {sign} {}", self.bracketed_name(of), self.bracketed_name(before));
-        let step = self.compare(Binary::Less, (less, more), name, at.candles);
-        let count = self.count(step, among, at.candles);
+        let step = self.compare(Binary::Less, (less, more), name, at.interval_index);
+        let count = self.count(step, among, at.interval_index);
         let all = self.constant(among as f64).id;
         let name = self.call_name(word, of, Some(among));
         let id = self.add(Op::Binary(Binary::Equal, count, all), name, &[count]);
         Ok(Value::condition(id))
     }
 
-    fn count(&mut self, of: Id, among: usize, candles: usize) -> Id {
+    fn count(&mut self, of: Id, among: usize, interval_index: usize) -> Id {
         let name = self.call_name("count", of, Some(among));
         let warm = self.graph.node(of).warm_after.max(1) + among - 1;
-        self.graph.add(Op::Count { of, among }, name, warm, candles)
+        self.graph.add(Op::Count { of, among }, name, warm, interval_index)
     }
 
     fn clock(&mut self, at: Scope<'_>, clock: Clock, name: &str, zone: &[PartId]) -> Result<Id, RuleError> {
@@ -248,7 +248,7 @@ impl Compiler<'_> {
                 (Op::LocalClock(clock, local), format!("{name}(\"{zone}\")"))
             }
         };
-        Ok(self.graph.add(op, name, 1, at.candles))
+        Ok(self.graph.add(op, name, 1, at.interval_index))
     }
 
     fn period_or(
@@ -395,7 +395,7 @@ impl Compiler<'_> {
         let name =
             if function.main_line == Some(line) { name } else { format!("{name}.{}", function.lines[line]) };
         let warm = self.graph.node(of).warm_after;
-        let id = self.graph.add(Op::Line(of, line), name, warm, at.candles);
+        let id = self.graph.add(Op::Line(of, line), name, warm, at.interval_index);
         Ok(Value::number(id))
     }
 
@@ -407,7 +407,7 @@ impl Compiler<'_> {
         place: &Range<usize>,
     ) -> Result<Value, RuleError> {
         let wrong = |message: String| Err(RuleError::new(place.clone(), message));
-        if at.candles != 0 {
+        if at.interval_index != 0 {
             return wrong("intervals cannot be nested: remove one interval".to_owned());
         }
         let interval: Interval = match text.parse() {
@@ -429,11 +429,11 @@ impl Compiler<'_> {
                 "cannot build {interval} candles from the bot's {own} candles: use a longer multiple of {own}"
             ));
         }
-        let candles = self.graph.find_or_add_interval(interval);
-        if candles > MAX_LONGER_INTERVALS {
+        let interval_index = self.graph.find_or_add_interval(interval);
+        if interval_index > MAX_LONGER_INTERVALS {
             return wrong(format!("too many longer intervals: use at most {MAX_LONGER_INTERVALS}"));
         }
-        let inner = self.value(Scope { candles, ..at }, of)?;
+        let inner = self.value(Scope { interval_index, ..at }, of)?;
         if self.graph.constant(inner.id).is_some() {
             return Ok(inner);
         }

@@ -42,19 +42,19 @@ impl Compiler<'_> {
         binary: Binary,
         (one, other): (Id, Id),
         name: String,
-        candles: usize,
+        interval_index: usize,
     ) -> Id {
         let sides = [one, other];
         let is_rounded = sides.iter().any(|side| is_computed(&self.graph, *side))
             && sides.iter().all(|side| has_price_unit(&self.graph, *side));
         if !is_rounded {
-            return self.add_at(Op::Binary(binary, one, other), name, &[one, other], candles);
+            return self.add_at(Op::Binary(binary, one, other), name, &[one, other], interval_index);
         }
         // Cannot collide with other names, because it is not a valid expression.
         let order = format!("{} vs {}", self.graph.node(one).name, self.graph.node(other).name);
-        let order = self.add_at(Op::Compared(one, other), order, &[one, other], candles);
+        let order = self.add_at(Op::Compared(one, other), order, &[one, other], interval_index);
         let zero = self.constant(0.0).id;
-        self.add_at(Op::Binary(binary, order, zero), name, &[one, other], candles)
+        self.add_at(Op::Binary(binary, order, zero), name, &[one, other], interval_index)
     }
 }
 

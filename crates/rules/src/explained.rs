@@ -81,7 +81,7 @@ fn explain(
     (depth, part): (usize, PartId),
 ) -> Result<CompiledSide, RuleError> {
     compiler.numbers_read.clear();
-    let id = compiler.condition(Scope { tree, candles: 0 }, part, "a rule")?;
+    let id = compiler.condition(Scope { tree, interval_index: 0 }, part, "a rule")?;
     let is_joined = joining_operator(tree, part).is_some();
     let numbers_read = std::mem::take(&mut compiler.numbers_read);
     let numbers: Vec<Id> = if is_joined { Vec::new() } else { numbers_read };
@@ -96,7 +96,7 @@ fn explain(
 /// Converts a value of longer candles to the value at the last closed longer candle.
 fn last_closed_value(compiler: &mut Compiler<'_>, number: Id) -> Id {
     let node = compiler.graph.node(number);
-    let (candles, warm) = (node.candles, node.warm_after);
+    let (candles, warm) = (node.interval_index, node.warm_after);
     if candles == 0 {
         return number;
     }

@@ -23,7 +23,7 @@ pub(crate) struct Node {
     /// Number of candles, including the current candle, until the value is meaningful.
     pub(crate) warm_after: usize,
     /// Index in the graph's list of candle intervals. 0 is the bot's own interval.
-    pub(crate) candles: usize,
+    pub(crate) interval_index: usize,
 }
 
 /// Operation that computes a value. The value of a condition is 1 if true, 0 if false.
@@ -113,11 +113,11 @@ impl Graph {
     }
 
     /// Returns the id of the value with this name. Adds the value if it does not exist.
-    pub(crate) fn add(&mut self, op: Op, name: String, warm_after: usize, candles: usize) -> Id {
+    pub(crate) fn add(&mut self, op: Op, name: String, warm_after: usize, interval_index: usize) -> Id {
         let next = self.nodes.len();
-        let id = *self.known.entry((candles, name.clone())).or_insert(next);
+        let id = *self.known.entry((interval_index, name.clone())).or_insert(next);
         if id == next {
-            self.nodes.push(Node { op, name, warm_after, candles });
+            self.nodes.push(Node { op, name, warm_after, interval_index });
         }
         id
     }

@@ -114,7 +114,7 @@ fn find_longest_part(
     let (inner, behind) = match graph.node(part).op {
         Op::Longer(inner) => {
             let inner_part = dominant_part(graph, inner);
-            let interval = graph.intervals()[graph.node(inner).candles];
+            let interval = graph.intervals()[graph.node(inner).interval_index];
             (inner_part, format!("@{interval}"))
         }
         _ => (part, String::new()),

@@ -66,14 +66,14 @@ impl Program {
         let mut frames: Vec<Frame> = graph.intervals().iter().map(|interval| Frame::new(*interval)).collect();
         for id in (0..graph.len()).filter(|id| needed[*id]) {
             let node = graph.node(id);
-            places[id] = frames[node.candles].add(graph, &node.op, &places);
+            places[id] = frames[node.interval_index].add(graph, &node.op, &places);
         }
         let mut all = frames.into_iter();
         let own = all.next().unwrap_or_else(|| Frame::new(Interval::MINUTE));
         let mut longer: Vec<LongerFrame> = all.map(|frame| LongerFrame { frame, seen: Vec::new() }).collect();
         for id in (0..graph.len()).filter(|id| needed[*id]) {
             if let Op::Longer(of) = graph.node(id).op {
-                longer[graph.node(of).candles - 1].seen.push((places[of], places[id]));
+                longer[graph.node(of).interval_index - 1].seen.push((places[of], places[id]));
             }
         }
         longer.retain(|longer| !longer.seen.is_empty());
