@@ -17,7 +17,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Accepted names of the time column. `__index_level_0__` is the pandas name for an unnamed index.
-const TIMES: [&str; 7] = ["time", "timestamp", "open_time", "datetime", "date", "ts", "__index_level_0__"];
+const TIME_COLUMNS: [&str; 7] =
+    ["time", "timestamp", "open_time", "datetime", "date", "ts", "__index_level_0__"];
 
 /// Converts candles to a table with the columns time (ms, UTC), open, high, low, close and volume.
 pub(crate) fn candles_to_batch(candles: &[Candle]) -> Result<RecordBatch, ArrowError> {
@@ -37,7 +38,7 @@ pub(crate) fn candles_to_batch(candles: &[Candle]) -> Result<RecordBatch, ArrowE
 pub(crate) fn candles_from_table(table: &Bound<'_, PyAny>, interval: Interval) -> PyResult<Vec<Candle>> {
     let mut candles = Vec::new();
     for batch in read_batches(table)? {
-        append(&batch, interval, &mut candles)?;
+        append_batch(&batch, interval, &mut candles)?;
     }
     if candles.is_empty() {
         return Err(PyValueError::new_err("the table has no rows"));
@@ -45,7 +46,7 @@ pub(crate) fn candles_from_table(table: &Bound<'_, PyAny>, interval: Interval) -
     Ok(candles)
 }
 
-fn append(batch: &RecordBatch, interval: Interval, candles: &mut Vec<Candle>) -> PyResult<()> {
+fn append_batch(batch: &RecordBatch, interval: Interval, candles: &mut Vec<Candle>) -> PyResult<()> {
     let column = |name: &str| {
         let schema = batch.schema();
         let place = schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(name));
@@ -58,7 +59,7 @@ fn append(batch: &RecordBatch, interval: Interval, candles: &mut Vec<Candle>) ->
             "the table has no column {name}: time, open, high, low and close are required, not {names}"
         ))
     };
-    let times = TIMES.iter().find_map(|name| column(name)).ok_or_else(|| missing("time"))?;
+    let times = TIME_COLUMNS.iter().find_map(|name| column(name)).ok_or_else(|| missing("time"))?;
     let times = read_times(&*times)?;
     let mut numbers = Vec::with_capacity(5);
     for name in ["open", "high", "low", "close"] {

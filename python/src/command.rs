@@ -3,7 +3,7 @@
 //! A command runs on its own thread without the GIL. The caller's thread handles Ctrl-C and reports progress.
 
 use crate::definition::Definition;
-use crate::host::{PyHost, locked};
+use crate::host::{PyHost, lock_unpoisoned};
 use crate::table::Table;
 use candlewick_app::program_hash::set_code_file;
 use candlewick_cli::{App, HostedAnswer, HostedOutput, ThisProgram};
@@ -83,16 +83,16 @@ pub(crate) fn answer(
         PyRuntimeError::new_err(format!("cannot start a thread for the command: {error}"))
     })?;
     let (ended, interrupted) = wait(py, receiver, &host, progress.as_ref());
-    if let Some(error) = locked(&host.fault).take() {
+    if let Some(error) = lock_unpoisoned(&host.failure).take() {
         return Err(error);
     }
     // A trading run shuts down cleanly and has a result.
-    if let Some(error) = interrupted.filter(|_| !host.trades()) {
+    if let Some(error) = interrupted.filter(|_| !host.is_trading()) {
         return Err(error);
     }
     let HostedAnswer { code, output, failure } = ended.map_err(|payload| panic_error(&*payload))?;
     let (message, help) = failure.map(|failure| (failure.message, failure.help)).unzip();
-    let trades = locked(&host.trades).take().map(|trades| Py::new(py, Table(trades))).transpose()?;
+    let trades = lock_unpoisoned(&host.trades).take().map(|trades| Py::new(py, Table(trades))).transpose()?;
     Ok(Answer { code, output, message, help: help.flatten(), trades })
 }
 
@@ -123,7 +123,7 @@ fn wait(
             (receiver, received)
         });
         receiver = back;
-        let shown = py.check_signals().and_then(|()| show(py, host, progress));
+        let shown = py.check_signals().and_then(|()| report_progress(py, host, progress));
         if let Err(error) = shown {
             host.stop();
             interrupted.get_or_insert(error);
@@ -138,9 +138,9 @@ fn wait(
     }
 }
 
-fn show(py: Python<'_>, host: &PyHost, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+fn report_progress(py: Python<'_>, host: &PyHost, progress: Option<&Py<PyAny>>) -> PyResult<()> {
     let Some(progress) = progress else { return Ok(()) };
-    let now = locked(&host.progress).take();
+    let now = lock_unpoisoned(&host.progress).take();
     now.map_or(Ok(()), |now| progress.call1(py, (now.work, now.done, now.total)).map(drop))
 }
 

@@ -95,28 +95,28 @@ impl Table {
 }
 
 /// Memory and buffer format of a numeric column.
-struct Numbers {
+struct NumberBuffer {
     data: *const c_void,
     len: usize,
     format: &'static CStr,
 }
 
-fn numbers_from<T: ArrowPrimitiveType>(array: &dyn Array, format: &'static CStr) -> Option<Numbers> {
+fn primitive_buffer<T: ArrowPrimitiveType>(array: &dyn Array, format: &'static CStr) -> Option<NumberBuffer> {
     let array = array.as_any().downcast_ref::<PrimitiveArray<T>>()?;
     let values = array.values();
-    Some(Numbers { data: values.as_ptr().cast(), len: values.len(), format })
+    Some(NumberBuffer { data: values.as_ptr().cast(), len: values.len(), format })
 }
 
 impl Column {
-    fn numbers(&self) -> PyResult<Numbers> {
+    fn number_buffer(&self) -> PyResult<NumberBuffer> {
         let array = &*self.0;
         if array.null_count() > 0 {
             let problem = "the column has missing values, which a buffer cannot represent: use pandas, Polars or pyarrow";
             return Err(PyBufferError::new_err(problem));
         }
-        numbers_from::<Float64Type>(array, c"d")
-            .or_else(|| numbers_from::<Int64Type>(array, c"q"))
-            .or_else(|| numbers_from::<TimestampMillisecondType>(array, c"q"))
+        primitive_buffer::<Float64Type>(array, c"d")
+            .or_else(|| primitive_buffer::<Int64Type>(array, c"q"))
+            .or_else(|| primitive_buffer::<TimestampMillisecondType>(array, c"q"))
             .ok_or_else(|| {
                 PyBufferError::new_err(format!("a column of type {} has no buffer", array.data_type()))
             })
@@ -145,7 +145,7 @@ impl Column {
 
     #[allow(unsafe_code, reason = "the buffer protocol uses pointers")]
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
-        let Numbers { data, len, format } = slf.get().numbers()?;
+        let NumberBuffer { data, len, format } = slf.get().number_buffer()?;
         if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
             return Err(PyBufferError::new_err("a column is read-only"));
         }
@@ -254,10 +254,10 @@ pub(crate) fn to_millis(kind: &DataType, value: i64) -> Option<i64> {
 /// Reads a CSV file written by a command. An empty cell is a missing value.
 #[pyfunction]
 pub(crate) fn read_csv(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
-    py.detach(|| read(&path)).map(Table)
+    py.detach(|| read_csv_file(&path)).map(Table)
 }
 
-fn read(path: &PathBuf) -> PyResult<RecordBatch> {
+fn read_csv_file(path: &PathBuf) -> PyResult<RecordBatch> {
     let unreadable = |error: csv::Error| PyOSError::new_err(format!("{}: {error}", path.display()));
     let mut reader = csv::Reader::from_path(path).map_err(unreadable)?;
     let names: Vec<String> = reader.headers().map_err(unreadable)?.iter().map(str::to_owned).collect();
@@ -271,14 +271,14 @@ fn read(path: &PathBuf) -> PyResult<RecordBatch> {
 }
 
 fn parse_column(cells: &[String]) -> ArrayRef {
-    fn parsed<T: std::str::FromStr>(cells: &[String]) -> Option<Vec<Option<T>>> {
+    fn parse_cells<T: std::str::FromStr>(cells: &[String]) -> Option<Vec<Option<T>>> {
         let one = |cell: &String| if cell.is_empty() { Some(None) } else { cell.parse().ok().map(Some) };
         cells.iter().map(one).collect()
     }
-    if let Some(whole) = parsed::<i64>(cells) {
+    if let Some(whole) = parse_cells::<i64>(cells) {
         return Arc::new(Int64Array::from(whole));
     }
-    if let Some(numbers) = parsed::<f64>(cells) {
+    if let Some(numbers) = parse_cells::<f64>(cells) {
         return Arc::new(Float64Array::from(numbers));
     }
     let texts = cells.iter().map(|cell| (!cell.is_empty()).then_some(cell.as_str()));

@@ -11,7 +11,7 @@ use candlewick_sdk::{
 use std::cmp::Ordering;
 
 /// Averages closer than this share of the slow average count as equal, because of rounding errors.
-const ROUNDING: f64 = 1e-12;
+const ROUNDING_TOLERANCE: f64 = 1e-12;
 
 parameters! {
     /// Parameters of the two averages.
@@ -78,7 +78,7 @@ impl DeclaredStrategy for EmaCross {
 }
 
 fn compare(fast: f64, slow: f64) -> Ordering {
-    if (fast - slow).abs() <= ROUNDING * slow { Ordering::Equal } else { fast.total_cmp(&slow) }
+    if (fast - slow).abs() <= ROUNDING_TOLERANCE * slow { Ordering::Equal } else { fast.total_cmp(&slow) }
 }
 
 impl StrategyFactory for EmaCross {

@@ -11,7 +11,7 @@ use candlewick_sdk::{
 use std::cmp::Ordering;
 
 /// Lines closer than this share of the price count as equal, because of rounding errors.
-const ROUNDING: f64 = 1e-12;
+const ROUNDING_TOLERANCE: f64 = 1e-12;
 
 parameters! {
     /// Parameters of the three averages.
@@ -53,7 +53,7 @@ impl DeclaredStrategy for MacdCross {
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         self.last = self.macd.update(candle.close());
         let histogram = self.last?.histogram;
-        let is_rounding = histogram.abs() <= ROUNDING * candle.close();
+        let is_rounding = histogram.abs() <= ROUNDING_TOLERANCE * candle.close();
         let to = if is_rounding { Ordering::Equal } else { histogram.total_cmp(&0.0) };
         let before = self.before.replace(to)?;
         (to != before).then_some([f64::from(to as i8)])

@@ -71,7 +71,7 @@ impl StrategyFactory for SignalList {
             let problem = "file is not set: use the path of a CSV file of signals".to_owned();
             return Err(BuildError::parameters(Self::NAME, problem));
         }
-        let rows = list::read(Path::new(&params.file), bot)?;
+        let rows = list::read_rows(Path::new(&params.file), bot)?;
         Ok(Self { interval: bot.interval, rows, next: 0 })
     }
 }

@@ -19,13 +19,13 @@ pub(crate) struct Row {
 
 /// Error in a line of the list.
 #[derive(Debug, PartialEq)]
-struct Fault {
+struct LineError {
     line: u64,
     problem: String,
 }
 
 /// Reads the rows for the bot's symbol, sorted by time, at most one row per time.
-pub(crate) fn read(path: &Path, bot: &BotContext) -> Result<Vec<Row>, BuildError> {
+pub(crate) fn read_rows(path: &Path, bot: &BotContext) -> Result<Vec<Row>, BuildError> {
     let file_error = |line, problem| BuildError::File { path: path.display().to_string(), line, problem };
     let text = std::fs::read_to_string(path).map_err(|error| {
         file_error(None, format!("cannot read the list: {error}; check the parameter `file`"))
@@ -33,17 +33,17 @@ pub(crate) fn read(path: &Path, bot: &BotContext) -> Result<Vec<Row>, BuildError
     parse(&text, bot).map_err(|fault| file_error(Some(fault.line), fault.problem))
 }
 
-fn parse(text: &str, bot: &BotContext) -> Result<Vec<Row>, Fault> {
+fn parse(text: &str, bot: &BotContext) -> Result<Vec<Row>, LineError> {
     let mut lines = (1..).zip(text.trim_start_matches('\u{feff}').lines());
     let header = lines.next().map_or("", |(_, header)| header.trim());
     if !HEADERS.contains(&header) {
         let problem = format!("the header is \"{header}\": use {} or {}", HEADERS[0], HEADERS[1]);
-        return Err(Fault { line: 1, problem });
+        return Err(LineError { line: 1, problem });
     }
     let columns = header.split(',').count();
     let mut rows = Vec::new();
     for (line, row) in lines.filter(|(_, row)| !row.trim().is_empty()) {
-        rows.extend(parse_row(line, row, columns, bot).map_err(|problem| Fault { line, problem })?);
+        rows.extend(parse_row(line, row, columns, bot).map_err(|problem| LineError { line, problem })?);
     }
     rows.sort_by_key(|row| (row.time, row.line));
     match rows.windows(2).find(|pair| pair[0].time == pair[1].time) {
@@ -51,7 +51,7 @@ fn parse(text: &str, bot: &BotContext) -> Result<Vec<Row>, Fault> {
         Some(pair) => {
             let (symbol, Row { time, line, .. }) = (bot.symbol, pair[0]);
             let problem = format!("time {time} of {symbol} is already on line {line}: keep one of them");
-            Err(Fault { line: pair[1].line, problem })
+            Err(LineError { line: pair[1].line, problem })
         }
     }
 }
@@ -100,7 +100,7 @@ mod tests {
         });
         let expected = expected
             .map(<[_]>::to_vec)
-            .map_err(|(line, problem)| Fault { line, problem: problem.to_owned() });
+            .map_err(|(line, problem)| LineError { line, problem: problem.to_owned() });
         assert_eq!(rows, expected, "{text}");
     }
 
