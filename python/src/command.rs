@@ -151,7 +151,6 @@ fn panic_error(payload: &(dyn Any + Send)) -> PyErr {
     PyRuntimeError::new_err(format!("the command ended unexpectedly: {text}"))
 }
 
-/// Converts a library error to `ValueError`.
 pub(crate) fn value_error(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

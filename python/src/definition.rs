@@ -76,7 +76,6 @@ fn series_labels(bot: &BotContext) -> (String, String, String) {
     (bot.symbol.to_string(), bot.interval.to_string(), bot.expiry.close_type.to_string())
 }
 
-/// Calls `warmup()` of a strategy object and returns the number of candles.
 pub(crate) fn read_warmup(object: &Bound<'_, PyAny>) -> PyResult<usize> {
     let answer = object.call_method0("warmup")?;
     answer.extract::<usize>().map_err(|_| {

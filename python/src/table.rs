@@ -94,7 +94,6 @@ impl Table {
     }
 }
 
-/// Memory and buffer format of a numeric column.
 struct NumberBuffer {
     data: *const c_void,
     len: usize,

@@ -117,7 +117,7 @@ const FIELDS: [(&str, Field); 7] = [
     ("typical", Field::Typical),
 ];
 
-/// Names and definitions of the candle patterns, which follow Nison, *Japanese Candlestick Charting Techniques*, 1991.
+/// Names and definitions of candle patterns, after Nison, *Japanese Candlestick Charting Techniques*, 1991.
 /// The numeric bounds are Candlewick's own.
 const PATTERNS: [(&str, &str); 16] = [
     ("bullish", "close > open"),
@@ -165,7 +165,6 @@ pub(crate) fn find_field(name: &str) -> Option<Field> {
     FIELDS.into_iter().find(|(known, _)| *known == name).map(|(_, field)| field)
 }
 
-/// Returns the condition that defines a candle pattern.
 pub(crate) fn find_pattern(name: &str) -> Option<&'static str> {
     PATTERNS.into_iter().find(|(known, _)| *known == name).map(|(_, definition)| definition)
 }

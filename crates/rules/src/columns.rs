@@ -50,7 +50,7 @@ impl Columns {
         self.all[place][candle]
     }
 
-    /// Returns a mask with a 1 bit for each candle on which `holds` is true. The first candle is the lowest bit.
+    /// Returns a mask with a 1 bit for each candle on which `holds` is true. The lowest bit is the first candle.
     #[inline]
     pub(crate) fn mask_where(&self, one: Slot, other: Slot, holds: impl Fn(f64, f64) -> bool) -> u64 {
         let mut flags = [0_u8; MAX_BATCH];
@@ -97,7 +97,7 @@ impl Columns {
         self.store_last(out, values);
     }
 
-    /// Counts the true values of a condition in a rolling window. The count is NaN while any value is unknown.
+    /// Counts true values of a condition in a rolling window. The count is NaN while any value is unknown.
     /// `window` contains the values before the batch, oldest first, at most `MAX_BATCH`. It is updated.
     #[inline]
     pub(crate) fn count(&mut self, of: Slot, window: &mut [f64], out: Slot, values: &mut InlineSlots) {

@@ -10,7 +10,6 @@ use candlewick_engine::{EngineError, Hours, LocalClock, Window};
 use candlewick_sdk::{Interval, Millis, Resampler, suggest};
 use std::ops::Range;
 
-/// Default number of candles that the function `since` searches.
 const DEFAULT_SINCE_CANDLES: usize = 500;
 const MAX_PERIOD: usize = 100_000;
 const MAX_COUNTED_CANDLES: usize = 10_000;

@@ -162,8 +162,8 @@ impl Decision {
         at - self.tests.len()
     }
 
-    /// Applies [`first_true`](Self::first_true) to a batch of candles. Returns a mask per condition, with a 1 bit for
-    /// each candle on which this condition is the first true one. `reached` is scratch space.
+    /// Applies [`first_true`](Self::first_true) to a batch of candles. Returns a mask per condition, with a 1
+    /// bit for each candle on which this condition is the first true one. `reached` is scratch space.
     pub(crate) fn first_true_batch<'r>(
         &self,
         columns: &Columns,

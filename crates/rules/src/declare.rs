@@ -1,4 +1,4 @@
-//! Conversion of rules to declarations: comparisons of series with levels. The trials of a search share series.
+//! Conversion of rules to declarations: comparisons of series with levels. Search trials share series.
 
 use crate::graph::{Binary, Graph, Id, Op};
 use crate::program::{Program, Slot};

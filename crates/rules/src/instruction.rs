@@ -155,7 +155,7 @@ impl<'v> Instructions<'v> {
         true
     }
 
-    /// Adds a shift register with one value per candle, latest first. Returns `false` if too few slots are free.
+    /// Adds a shift register with one value per candle, latest first. Returns `false` without enough slots.
     fn add_shift_register(&mut self, of: Slot, since: &[f64], out: Slot) -> bool {
         if self.values.free_slots() < since.len() {
             return false;

@@ -9,8 +9,8 @@ use candlewick_engine::{LocalClock, Window};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, MAX_BATCH, Millis};
 
-/// Tolerance for equal numbers, as a fraction of the second number or the close, whichever is larger. For example,
-/// averages of constant prices differ only by rounding errors.
+/// Tolerance for equal numbers, as a fraction of the second number or the close, whichever is larger.
+/// For example, averages of constant prices differ only by rounding errors.
 const ROUNDING_TOLERANCE: f64 = 1e-12;
 
 #[derive(Clone, Debug)]

@@ -99,7 +99,7 @@ impl RuleStrategy {
 }
 
 impl RuleSet {
-    /// Returns the signal for a candle's values. Inlined to build the signal in place (see docs/performance.md).
+    /// Returns the signal of a candle. Inlined to build the signal in place (see docs/performance.md).
     #[inline]
     pub(crate) fn signal_at(&self, values: &[f64]) -> Option<Signal> {
         let rule = self.first_true(values)?;

@@ -17,7 +17,6 @@ pub(crate) struct Row {
     line: u64,
 }
 
-/// Error in a line of the list.
 #[derive(Debug, PartialEq)]
 struct LineError {
     line: u64,

@@ -18,7 +18,6 @@ pub const VERSION: &str = "1.0.0";
 const REWORDED_VERSION: &str = "1.1.0";
 const ABOUT: &str = "Trades by other strategies: the first that signals, a vote, filters, or the opposite.";
 
-/// Maximum value of the parameter `within`, in candles.
 pub(super) const MAX_WITHIN_CANDLES: usize = 10_000;
 const MAX_PARTS: usize = 32;
 const MAX_DEPTH: usize = 4;

@@ -26,7 +26,7 @@ pub(super) struct GatePlan {
 }
 
 impl GatePlan {
-    /// Returns the number of past candles that restore the gate at startup. A gate with daily resets needs a day.
+    /// Returns the number of past candles that restore the gate at startup. A daily reset needs one day.
     pub(super) fn warmup(&self, interval: Millis) -> usize {
         let of_a_day = || LONGEST_DAY.get().div_euclid(interval.get().max(1)) as usize;
         let usual = || if self.daily_reset.is_some() { of_a_day() } else { DEFAULT_HISTORY };
@@ -68,7 +68,7 @@ const PARAMETERS: [GateParameter; 9] = [
 ];
 
 impl WrittenGate {
-    /// Parses the gate, `None` if no gate is set. A parameter `gate.NAME` overrides `NAME` in the gate's table.
+    /// Parses the gate, `None` if no gate is set. `gate.NAME` overrides the key `NAME` in the gate's table.
     pub(super) fn parse(params: &Value) -> Result<Option<Self>, BuildError> {
         let Some(given) = params.get(KEY).filter(|gate| !gate.is_null()) else { return Ok(None) };
         let Value::Object(given) = given else {
