@@ -1,4 +1,4 @@
-//! Inputs and signals of strategies in Python.
+//! Python classes for candles, prices, settlements and signals.
 
 use candlewick_sdk::{Candle, CloseType, Direction, Interval, Millis, Ohlcv, Price, Reason, Settlement};
 use pyo3::exceptions::PyValueError;
@@ -131,19 +131,19 @@ impl PySignal {
         let direction = if is_buy { Direction::Buy } else { Direction::Sell };
         let close_type = close_type.map(str::parse).transpose();
         let close_type =
-            close_type.map_err(|error| PyValueError::new_err(format!("close_type of a signal: {error}")))?;
+            close_type.map_err(|error| PyValueError::new_err(format!("invalid close_type: {error}")))?;
         let mut signal = Self { direction, reason, names: Vec::new(), numbers: Vec::new(), close_type };
         for (name, number) in numbers.into_iter().flatten() {
             let (name, number): (String, f64) = (name.extract()?, number.extract()?);
             if number.is_nan() {
-                let problem = format!("{name} is NaN: the numbers of a reason must not be NaN");
+                let problem = format!("{name} is NaN: numbers in a reason must not be NaN");
                 return Err(PyValueError::new_err(problem));
             }
             signal.names.push(name);
             signal.numbers.push(number);
         }
         if signal.names.len() > Reason::MAX_NUMBERS {
-            let problem = format!("the reason of a signal has at most {} numbers", Reason::MAX_NUMBERS);
+            let problem = format!("too many numbers in a reason: use at most {}", Reason::MAX_NUMBERS);
             return Err(PyValueError::new_err(problem));
         }
         Ok(signal)

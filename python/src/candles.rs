@@ -16,10 +16,11 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Accepted names of the time column. The last one is the name that pandas gives to an unnamed index.
-const TIMES: [&str; 7] = ["time", "timestamp", "open_time", "datetime", "date", "ts", "__index_level_0__"];
+/// Accepted names of the time column. `__index_level_0__` is the pandas name for an unnamed index.
+const TIME_COLUMNS: [&str; 7] =
+    ["time", "timestamp", "open_time", "datetime", "date", "ts", "__index_level_0__"];
 
-/// Converts candles to a table: time (ms, UTC), open, high, low, close, volume.
+/// Converts candles to a table with the columns time (ms, UTC), open, high, low, close and volume.
 pub(crate) fn candles_to_batch(candles: &[Candle]) -> Result<RecordBatch, ArrowError> {
     let times: TimestampMillisecondArray = candles.iter().map(|candle| Some(candle.time().get())).collect();
     let numbers = |of: fn(&Candle) -> f64| Arc::new(Float64Array::from_iter_values(candles.iter().map(of)));
@@ -33,11 +34,11 @@ pub(crate) fn candles_to_batch(candles: &[Candle]) -> Result<RecordBatch, ArrowE
     ])
 }
 
-/// Reads the candles of a table with time, open, high, low, close and optionally volume.
+/// Reads candles from a table with the columns time, open, high, low, close and, optionally, volume.
 pub(crate) fn candles_from_table(table: &Bound<'_, PyAny>, interval: Interval) -> PyResult<Vec<Candle>> {
     let mut candles = Vec::new();
     for batch in read_batches(table)? {
-        append(&batch, interval, &mut candles)?;
+        append_batch(&batch, interval, &mut candles)?;
     }
     if candles.is_empty() {
         return Err(PyValueError::new_err("the table has no rows"));
@@ -45,7 +46,7 @@ pub(crate) fn candles_from_table(table: &Bound<'_, PyAny>, interval: Interval) -
     Ok(candles)
 }
 
-fn append(batch: &RecordBatch, interval: Interval, candles: &mut Vec<Candle>) -> PyResult<()> {
+fn append_batch(batch: &RecordBatch, interval: Interval, candles: &mut Vec<Candle>) -> PyResult<()> {
     let column = |name: &str| {
         let schema = batch.schema();
         let place = schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(name));
@@ -55,10 +56,10 @@ fn append(batch: &RecordBatch, interval: Interval, candles: &mut Vec<Candle>) ->
         let names: Vec<String> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
         let names = names.join(", ");
         PyValueError::new_err(format!(
-            "the table has no column {name}: it needs time, open, high, low and close, and has {names}"
+            "the table has no column {name}: time, open, high, low and close are required, not {names}"
         ))
     };
-    let times = TIMES.iter().find_map(|name| column(name)).ok_or_else(|| missing("time"))?;
+    let times = TIME_COLUMNS.iter().find_map(|name| column(name)).ok_or_else(|| missing("time"))?;
     let times = read_times(&*times)?;
     let mut numbers = Vec::with_capacity(5);
     for name in ["open", "high", "low", "close"] {
@@ -93,7 +94,7 @@ fn read_times(array: &dyn Array) -> PyResult<Vec<i64>> {
         .or_else(|| downcast::<TimestampSecondType>(array).map(PrimitiveArray::values));
     let Some(values) = values.filter(|_| array.null_count() == 0) else {
         let problem = format!(
-            "the time column is of type {kind}: use times or whole ms since 1970, without missing values"
+            "the time column has type {kind}: use timestamps or whole ms since 1970, without missing values"
         );
         return Err(PyValueError::new_err(problem));
     };
@@ -109,14 +110,14 @@ fn read_numbers(array: &dyn Array, name: &str) -> PyResult<Vec<f64>> {
     let kind = array.data_type();
     if array.null_count() > 0 {
         return Err(PyValueError::new_err(format!(
-            "values are missing in the column {name}: remove such rows"
+            "values are missing in the column {name}: remove these rows"
         )));
     }
     array_to_numbers(array)
-        .ok_or_else(|| PyValueError::new_err(format!("the column {name} is of type {kind}: use numbers")))
+        .ok_or_else(|| PyValueError::new_err(format!("the column {name} has type {kind}: use numbers")))
 }
 
-/// Reads candles from a file or from the catalog: `BTCUSDT_1m.csv`, `BTCUSDT@1m=PATH`, `BTCUSDT@1m`.
+/// Reads candles from a file (`BTCUSDT_1m.csv`, `BTCUSDT@1m=PATH`) or from the catalog (`BTCUSDT@1m`).
 #[pyfunction]
 pub(crate) fn read_candles(py: Python<'_>, name: &str, catalog: PathBuf) -> PyResult<Table> {
     let name: DataName = name.parse().map_err(value_error)?;

@@ -1,9 +1,9 @@
-//! Commands of the command line, run inside the Python process.
+//! Command-line commands that run inside the Python process.
 //!
 //! A command runs on its own thread without the GIL. The caller's thread handles Ctrl-C and reports progress.
 
 use crate::definition::Definition;
-use crate::host::{PyHost, locked};
+use crate::host::{PyHost, lock_unpoisoned};
 use crate::table::Table;
 use candlewick_app::program_hash::set_code_file;
 use candlewick_cli::{App, HostedAnswer, HostedOutput, ThisProgram};
@@ -18,7 +18,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-/// Polling interval of the caller's thread.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Result of a command.
@@ -30,7 +29,7 @@ pub(crate) struct Answer {
     output: String,
     /// Error message of a failed command.
     message: Option<String>,
-    /// Suggested fix of the error.
+    /// Suggested fix for the error.
     help: Option<String>,
     /// Trades of a backtest or of a completed run.
     trades: Option<Py<Table>>,
@@ -39,10 +38,10 @@ pub(crate) struct Answer {
 /// Result of the command's thread: the answer, or the payload of a panic.
 type ThreadResult = Result<HostedAnswer, Box<dyn Any + Send>>;
 
-/// Runs a command with the built-in strategies and those of `definitions`.
+/// Runs a command with the built-in strategies and the strategies in `definitions`.
 /// `starts_by` is the command line that starts another process with the same strategies.
 ///
-/// A failure of the command is part of the answer. Exceptions of strategies and `KeyboardInterrupt` are raised.
+/// The answer contains a failure of the command. Strategy exceptions and `KeyboardInterrupt` are raised.
 #[pyfunction]
 #[pyo3(signature = (arguments, definitions, starts_by, keeps_output, progress = None))]
 pub(crate) fn answer(
@@ -84,16 +83,16 @@ pub(crate) fn answer(
         PyRuntimeError::new_err(format!("cannot start a thread for the command: {error}"))
     })?;
     let (ended, interrupted) = wait(py, receiver, &host, progress.as_ref());
-    if let Some(error) = locked(&host.fault).take() {
+    if let Some(error) = lock_unpoisoned(&host.failure).take() {
         return Err(error);
     }
     // A trading run shuts down cleanly and has a result.
-    if let Some(error) = interrupted.filter(|_| !host.trades()) {
+    if let Some(error) = interrupted.filter(|_| !host.is_trading()) {
         return Err(error);
     }
     let HostedAnswer { code, output, failure } = ended.map_err(|payload| panic_error(&*payload))?;
     let (message, help) = failure.map(|failure| (failure.message, failure.help)).unzip();
-    let trades = locked(&host.trades).take().map(|trades| Py::new(py, Table(trades))).transpose()?;
+    let trades = lock_unpoisoned(&host.trades).take().map(|trades| Py::new(py, Table(trades))).transpose()?;
     Ok(Answer { code, output, message, help: help.flatten(), trades })
 }
 
@@ -103,14 +102,14 @@ pub(crate) fn flags(command: Vec<String>) -> Vec<String> {
     App::long_flags(&command)
 }
 
-/// Returns the keyword argument closest to a misspelt one or to another program's argument.
+/// Suggests a keyword argument for a misspelt name or another program's argument.
 #[pyfunction]
 pub(crate) fn find_keyword(name: &str, choices: Vec<String>) -> Option<String> {
     let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
     find_key(&[AliasContext::Keyword, AliasContext::Setting], name, &choices).map(str::to_owned)
 }
 
-/// Waits for the end of the command. A signal or an exception of the callback stops it and is returned.
+/// Waits until the command ends. An OS signal or a callback exception stops the command and is returned.
 fn wait(
     py: Python<'_>,
     mut receiver: Receiver<ThreadResult>,
@@ -124,7 +123,7 @@ fn wait(
             (receiver, received)
         });
         receiver = back;
-        let shown = py.check_signals().and_then(|()| show(py, host, progress));
+        let shown = py.check_signals().and_then(|()| report_progress(py, host, progress));
         if let Err(error) = shown {
             host.stop();
             interrupted.get_or_insert(error);
@@ -139,20 +138,19 @@ fn wait(
     }
 }
 
-fn show(py: Python<'_>, host: &PyHost, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+fn report_progress(py: Python<'_>, host: &PyHost, progress: Option<&Py<PyAny>>) -> PyResult<()> {
     let Some(progress) = progress else { return Ok(()) };
-    let now = locked(&host.progress).take();
+    let now = lock_unpoisoned(&host.progress).take();
     now.map_or(Ok(()), |now| progress.call1(py, (now.work, now.done, now.total)).map(drop))
 }
 
-/// Converts a panic of a command, which is a bug.
+/// Converts a command's panic, which is a bug, to a Python exception.
 fn panic_error(payload: &(dyn Any + Send)) -> PyErr {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("unknown reason");
     PyRuntimeError::new_err(format!("the command ended unexpectedly: {text}"))
 }
 
-/// Converts a library error to `ValueError`.
 pub(crate) fn value_error(error: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! Registration of Python classes as strategies.
+//! Strategy classes that are defined in Python.
 
 use crate::host::PyHost;
 use crate::signal_column::SignalSource;
@@ -19,7 +19,7 @@ pub(crate) struct Definition {
     version: String,
     about: String,
     parameters: Vec<Parameter>,
-    /// Builds the strategy object from parameters as JSON and the bot.
+    /// Python callable that builds the strategy object from JSON parameters and the bot.
     build: Py<PyAny>,
     wants_prices: bool,
     has_columns: bool,
@@ -76,7 +76,6 @@ fn series_labels(bot: &BotContext) -> (String, String, String) {
     (bot.symbol.to_string(), bot.interval.to_string(), bot.expiry.close_type.to_string())
 }
 
-/// Reads the warm-up of a strategy object.
 pub(crate) fn read_warmup(object: &Bound<'_, PyAny>) -> PyResult<usize> {
     let answer = object.call_method0("warmup")?;
     answer.extract::<usize>().map_err(|_| {

@@ -1,4 +1,4 @@
-//! The Python process as the host of a command: progress, results and failures of strategies.
+//! Host of a command in a Python process: stores progress, results and failures of strategies.
 
 use crate::trades::build_trades_table;
 use arrow_array::RecordBatch;
@@ -17,19 +17,19 @@ pub(crate) struct Progress {
     pub(crate) total: u64,
 }
 
-/// State shared by the command and its strategies in Python.
+/// State shared by a command and its Python strategies.
 pub(crate) struct PyHost {
     itself: Option<ThisProgram>,
     is_stopped: AtomicBool,
     kind: Mutex<CommandKind>,
-    pub(crate) fault: Mutex<Option<PyErr>>,
+    pub(crate) failure: Mutex<Option<PyErr>>,
     pub(crate) progress: Mutex<Option<Progress>>,
     candles: Mutex<Vec<CandleSeries>>,
     pub(crate) trades: Mutex<Option<RecordBatch>>,
 }
 
-/// Locks a mutex, ignoring poisoning: a failed strategy may have unwound, but values are complete.
-pub(crate) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks a mutex and ignores poisoning. A failed strategy may have unwound, but the value is complete.
+pub(crate) fn lock_unpoisoned<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -39,7 +39,7 @@ impl PyHost {
             itself,
             is_stopped: AtomicBool::new(false),
             kind: Mutex::new(CommandKind::Computes),
-            fault: Mutex::default(),
+            failure: Mutex::default(),
             progress: Mutex::default(),
             candles: Mutex::default(),
             trades: Mutex::default(),
@@ -50,12 +50,12 @@ impl PyHost {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Stops a trading run, or unwinds any other command. The strategy must not signal after this.
+    /// Records a strategy's exception. Stops a trading run, or unwinds any other command.
     pub(crate) fn fail(&self, error: PyErr) {
         let text = error.to_string();
-        let kind = *locked(&self.kind);
+        let kind = *lock_unpoisoned(&self.kind);
         if kind != CommandKind::Checks {
-            locked(&self.fault).get_or_insert(error);
+            lock_unpoisoned(&self.failure).get_or_insert(error);
         }
         match kind {
             CommandKind::Trades => self.stop(),
@@ -64,13 +64,13 @@ impl PyHost {
         }
     }
 
-    pub(crate) fn trades(&self) -> bool {
-        *locked(&self.kind) == CommandKind::Trades
+    pub(crate) fn is_trading(&self) -> bool {
+        *lock_unpoisoned(&self.kind) == CommandKind::Trades
     }
 
-    /// Returns all candles of the series, `None` unless they are known and contain this one.
+    /// Returns all candles of a series in advance. `None` if they are unknown or do not contain `candle`.
     pub(crate) fn known_candles(&self, series: Series, candle: &Candle) -> Option<CandleSeries> {
-        let known = locked(&self.candles);
+        let known = lock_unpoisoned(&self.candles);
         let found = known.iter().find(|one| one.series() == series)?;
         let place = found.candles().binary_search_by_key(&candle.time(), Candle::time).ok()?;
         (found.candles()[place] == *candle).then(|| found.clone())
@@ -79,11 +79,11 @@ impl PyHost {
 
 impl Host for PyHost {
     fn on_begin(&self, kind: CommandKind) {
-        *locked(&self.kind) = kind;
+        *lock_unpoisoned(&self.kind) = kind;
     }
 
     fn progress(&self, work: &str, done: u64, total: u64) {
-        *locked(&self.progress) = Some(Progress { work: work.to_owned(), done, total });
+        *lock_unpoisoned(&self.progress) = Some(Progress { work: work.to_owned(), done, total });
     }
 
     fn is_stopped(&self) -> bool {
@@ -95,10 +95,10 @@ impl Host for PyHost {
     }
 
     fn candles(&self, series: &[CandleSeries]) {
-        *locked(&self.candles) = series.to_vec();
+        *lock_unpoisoned(&self.candles) = series.to_vec();
     }
 
     fn trades(&self, book: &TradeBook, bots: &[BotSettings], scale: MoneyScale) {
-        *locked(&self.trades) = build_trades_table(book, bots, scale).ok();
+        *lock_unpoisoned(&self.trades) = build_trades_table(book, bots, scale).ok();
     }
 }

@@ -1,4 +1,4 @@
-//! Columns with a signal per candle, and the strategy that trades them.
+//! Signal columns, which contain one signal per candle, and the strategy that trades a signal column.
 
 use crate::candles::{candles_from_table, candles_to_batch};
 use crate::definition::{read_warmup, short_repr};
@@ -14,7 +14,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// Number of look-ahead checks, each with candles that end earlier.
+/// Number of look-ahead checks. Each check recomputes the column from fewer candles.
 const TRUNCATION_CHECKS: usize = 12;
 
 /// Signal at a candle: 1 to buy, -1 to sell, 0 for none.
@@ -91,7 +91,7 @@ fn read_numbers(answer: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     })
 }
 
-/// Checks that signals do not depend on later candles, by recomputing the column from fewer candles.
+/// Checks that signals do not depend on later candles. Recomputes the column from fewer candles.
 fn check_truncations(
     signals: &Bound<'_, PyAny>,
     candles: &[Candle],
@@ -108,7 +108,7 @@ fn check_truncations(
     Ok(())
 }
 
-/// Fails if `longer`, computed from more candles, differs from `shorter` at any common candle.
+/// Fails if the column `longer`, computed from more candles, differs from `shorter` at a common candle.
 fn check_same(shorter: &[Sign], longer: &[Sign], candles: &[Candle]) -> PyResult<()> {
     let differs = |(place, (before, after)): (usize, (&Sign, &Sign))| (before != after).then_some(place);
     let Some(place) = shorter.iter().zip(longer).enumerate().find_map(differs) else { return Ok(()) };
@@ -116,15 +116,15 @@ fn check_same(shorter: &[Sign], longer: &[Sign], candles: &[Candle]) -> PyResult
     let (time, last) = (utc(candles[place].time()), utc(candles[shorter.len() - 1].time()));
     let (before, after) = (label(shorter[place]), label(longer[place]));
     Err(LookaheadError::new_err(format!(
-        "signals() looks ahead: at the candle of {time} it returns {before} if the candles end with that of {last}, but \
-         {after} if more follow; compute each signal from candles up to its own, with shift() for previous ones"
+        "signals() looks ahead: at the candle of {time} it returns {before} if {last} is the last candle, but \
+         {after} with later candles; compute each signal from its own and previous candles, as with shift()"
     )))
 }
 
 pyo3::import_exception!(candlewick._errors, LookaheadError);
 
-/// Computes the column from the whole table and from its beginnings. Returns the signals of the table.
-/// Raises `LookaheadError` at the first candle whose signal changes with later candles.
+/// Computes the signals of a table of candles, and checks that later candles do not change any signal.
+/// Raises `LookaheadError` at the first candle whose signal changes.
 #[pyfunction]
 #[pyo3(signature = (signals, candles, interval, truncations = TRUNCATION_CHECKS))]
 pub(crate) fn check_lookahead(
@@ -140,10 +140,10 @@ pub(crate) fn check_lookahead(
     Ok(column)
 }
 
-/// The exception defined by the package.
+/// Checks at compile time that the package's exception is a Python type.
 const _: fn(Python<'_>) = |py| drop(LookaheadError::type_object(py));
 
-/// Minimum number of candles beyond the warm-up before old ones are dropped.
+/// Minimum number of candles beyond the warm-up before old candles are dropped.
 const SPARE_CANDLES: usize = 64;
 
 pub(crate) struct SignalSource {
@@ -157,13 +157,13 @@ pub(crate) struct SignalSource {
 
 enum State {
     New,
-    /// The column of all candles, with the index of the next candle.
+    /// All candles are known. `next` is the index of the next candle.
     Whole {
         candles: CandleSeries,
         column: Vec<Sign>,
         next: usize,
     },
-    /// The latest candles, and the last column computed from them. It is shorter if candles were dropped.
+    /// Only the latest candles are known. `column` is empty after old candles were dropped.
     Latest {
         candles: Vec<Candle>,
         column: Vec<Sign>,
@@ -217,7 +217,7 @@ impl SignalSource {
                 let found = found.ok().filter(|place| candles.candles()[*place] == *candle);
                 let place = found.ok_or_else(|| {
                     let time = utc(candle.time());
-                    let problem = format!("the candle of {time} is not among those of the computed signals");
+                    let problem = format!("no signal was computed for the candle of {time}");
                     PyRuntimeError::new_err(problem)
                 })?;
                 *next = place + 1;
@@ -258,7 +258,7 @@ impl Strategy for SignalSource {
             Ok(sign) => to_signal(sign),
             Err(error) => {
                 self.state = State::Failed;
-                let note = format!("in signals of the bot {}, at {}", self.bot.bot, utc(candle.time()));
+                let note = format!("in signals() of the bot {}, at {}", self.bot.bot, utc(candle.time()));
                 self.host.fail(with_note(error, &note));
                 None
             }

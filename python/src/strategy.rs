@@ -1,4 +1,4 @@
-//! A strategy that is a Python object, called for each candle.
+//! Strategy that calls a Python object for each candle.
 
 use crate::candle::{PyCandle, PyPrice, PySettlement, PySignal};
 use crate::definition::{read_warmup, short_repr};
@@ -15,7 +15,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::{Arc, OnceLock};
 
-/// Maximum number of different reasons. A run keeps all of them.
+/// Maximum number of different reasons per strategy. A run stores all reasons.
 const MAX_TEMPLATES: usize = 200;
 
 pub(crate) struct PyStrategy {
@@ -31,7 +31,7 @@ pub(crate) struct PyStrategy {
     indicators: Option<Py<PyAny>>,
     indicator_names: OnceLock<Vec<String>>,
     templates: Vec<(String, Vec<String>, ReasonTemplate)>,
-    /// Whether the object raised an exception or returned an invalid value. It is then not called again.
+    /// Whether the object failed or returned an invalid value. A failed object is not called again.
     has_failed: bool,
 }
 
@@ -102,7 +102,7 @@ impl PyStrategy {
             Some((_, _, template)) => template.clone(),
             None if self.templates.len() == MAX_TEMPLATES => {
                 let problem = format!(
-                    "more than {MAX_TEMPLATES} different reasons: pass values that differ from candle to candle as named numbers, \
+                    "more than {MAX_TEMPLATES} different reasons: pass changing values as named numbers, as in \
                      candlewick.buy(\"rose\", change=change)"
                 );
                 return Err(PyValueError::new_err(problem));

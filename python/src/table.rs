@@ -23,7 +23,7 @@ const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 
-/// An Arrow table. pandas, Polars, `DuckDB` and pyarrow read it without a copy.
+/// Arrow table, which pandas, Polars, `DuckDB` and pyarrow read without a copy.
 #[pyclass(module = "candlewick", frozen)]
 pub(crate) struct Table(pub(crate) RecordBatch);
 
@@ -85,7 +85,7 @@ impl Table {
         let column = self.0.column_by_name(name).cloned();
         column.map(Column).ok_or_else(|| {
             let names = self.column_names().join(", ");
-            PyKeyError::new_err(format!("there is no column {name:?}; known are: {names}"))
+            PyKeyError::new_err(format!("unknown column {name:?}; known columns: {names}"))
         })
     }
 
@@ -94,29 +94,28 @@ impl Table {
     }
 }
 
-/// Memory of a column of numbers, and its buffer format.
-struct Numbers {
+struct NumberBuffer {
     data: *const c_void,
     len: usize,
     format: &'static CStr,
 }
 
-fn numbers_from<T: ArrowPrimitiveType>(array: &dyn Array, format: &'static CStr) -> Option<Numbers> {
+fn primitive_buffer<T: ArrowPrimitiveType>(array: &dyn Array, format: &'static CStr) -> Option<NumberBuffer> {
     let array = array.as_any().downcast_ref::<PrimitiveArray<T>>()?;
     let values = array.values();
-    Some(Numbers { data: values.as_ptr().cast(), len: values.len(), format })
+    Some(NumberBuffer { data: values.as_ptr().cast(), len: values.len(), format })
 }
 
 impl Column {
-    fn numbers(&self) -> PyResult<Numbers> {
+    fn number_buffer(&self) -> PyResult<NumberBuffer> {
         let array = &*self.0;
         if array.null_count() > 0 {
             let problem = "the column has missing values, which a buffer cannot represent: use pandas, Polars or pyarrow";
             return Err(PyBufferError::new_err(problem));
         }
-        numbers_from::<Float64Type>(array, c"d")
-            .or_else(|| numbers_from::<Int64Type>(array, c"q"))
-            .or_else(|| numbers_from::<TimestampMillisecondType>(array, c"q"))
+        primitive_buffer::<Float64Type>(array, c"d")
+            .or_else(|| primitive_buffer::<Int64Type>(array, c"q"))
+            .or_else(|| primitive_buffer::<TimestampMillisecondType>(array, c"q"))
             .ok_or_else(|| {
                 PyBufferError::new_err(format!("a column of type {} has no buffer", array.data_type()))
             })
@@ -145,9 +144,9 @@ impl Column {
 
     #[allow(unsafe_code, reason = "the buffer protocol uses pointers")]
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
-        let Numbers { data, len, format } = slf.get().numbers()?;
+        let NumberBuffer { data, len, format } = slf.get().number_buffer()?;
         if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
-            return Err(PyBufferError::new_err("a column is read only"));
+            return Err(PyBufferError::new_err("a column is read-only"));
         }
         let bytes =
             isize::try_from(len * size_of::<f64>()).map_err(|_| PyBufferError::new_err("too long"))?;
@@ -215,7 +214,7 @@ fn stream_pointer(capsule: &Bound<'_, PyAny>) -> PyResult<*mut FFI_ArrowArrayStr
     Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?.cast().as_ptr())
 }
 
-/// Reads the arrays of an Arrow array or of a stream of arrays; `None` for any other object.
+/// Reads an Arrow array or a stream of Arrow arrays. `None` for any other object.
 #[allow(unsafe_code, reason = "the interface uses pointers")]
 pub(crate) fn read_arrays(column: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>>> {
     if let Ok(method) = column.getattr("__arrow_c_array__") {
@@ -233,13 +232,13 @@ pub(crate) fn read_arrays(column: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Arra
     }
     let Ok(method) = column.getattr("__arrow_c_stream__") else { return Ok(None) };
     let capsule = method.call0()?;
-    // SAFETY: as above.
+    // SAFETY: a capsule of this name contains such a stream, which is taken once.
     let reader = unsafe { arrow_array::ffi_stream::ArrayStreamReader::from_raw(stream_pointer(&capsule)?) };
     let arrays = reader.and_then(Iterator::collect::<Result<Vec<_>, _>>);
     arrays.map(Some).map_err(|error| arrow_error(&error))
 }
 
-/// Converts a time to ms, `None` if it is not a whole number of ms.
+/// Converts an Arrow time to ms. `None` if the time is not a whole number of ms.
 pub(crate) fn to_millis(kind: &DataType, value: i64) -> Option<i64> {
     use arrow_schema::TimeUnit;
     match kind {
@@ -254,10 +253,10 @@ pub(crate) fn to_millis(kind: &DataType, value: i64) -> Option<i64> {
 /// Reads a CSV file written by a command. An empty cell is a missing value.
 #[pyfunction]
 pub(crate) fn read_csv(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
-    py.detach(|| read(&path)).map(Table)
+    py.detach(|| read_csv_file(&path)).map(Table)
 }
 
-fn read(path: &PathBuf) -> PyResult<RecordBatch> {
+fn read_csv_file(path: &PathBuf) -> PyResult<RecordBatch> {
     let unreadable = |error: csv::Error| PyOSError::new_err(format!("{}: {error}", path.display()));
     let mut reader = csv::Reader::from_path(path).map_err(unreadable)?;
     let names: Vec<String> = reader.headers().map_err(unreadable)?.iter().map(str::to_owned).collect();
@@ -271,21 +270,21 @@ fn read(path: &PathBuf) -> PyResult<RecordBatch> {
 }
 
 fn parse_column(cells: &[String]) -> ArrayRef {
-    fn parsed<T: std::str::FromStr>(cells: &[String]) -> Option<Vec<Option<T>>> {
+    fn parse_cells<T: std::str::FromStr>(cells: &[String]) -> Option<Vec<Option<T>>> {
         let one = |cell: &String| if cell.is_empty() { Some(None) } else { cell.parse().ok().map(Some) };
         cells.iter().map(one).collect()
     }
-    if let Some(whole) = parsed::<i64>(cells) {
+    if let Some(whole) = parse_cells::<i64>(cells) {
         return Arc::new(Int64Array::from(whole));
     }
-    if let Some(numbers) = parsed::<f64>(cells) {
+    if let Some(numbers) = parse_cells::<f64>(cells) {
         return Arc::new(Float64Array::from(numbers));
     }
     let texts = cells.iter().map(|cell| (!cell.is_empty()).then_some(cell.as_str()));
     Arc::new(texts.collect::<StringArray>())
 }
 
-/// Returns the numbers of an array, with NaN for missing ones; `None` if it has another type.
+/// Returns the numbers of an array, with NaN for missing values. `None` for other types.
 pub(crate) fn array_to_numbers(array: &dyn Array) -> Option<Vec<f64>> {
     fn read_column<T: ArrowPrimitiveType>(
         array: &dyn Array,

@@ -1,4 +1,4 @@
-//! Trades as an Arrow table: the columns of `--trades`, with timestamps and exact amounts.
+//! Arrow table of trades: the columns of `--trades`, with timestamps and exact amounts.
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::types::{Decimal128Type, TimestampMillisecondType};
@@ -9,12 +9,11 @@ use candlewick_report::run::rows_by_decision;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use std::sync::Arc;
 
-/// Number of digits of an amount.
-const DIGITS: u8 = 18;
+const AMOUNT_DIGITS: u8 = 18;
 
 type Row<'a> = (&'a IntentRow, &'a BotSettings);
 
-/// Builds the table of all trades, ordered by decision time, then bot.
+/// Builds the table of all trades, ordered by decision time, then by bot.
 pub(crate) fn build_trades_table(
     book: &TradeBook,
     bots: &[BotSettings],
@@ -31,7 +30,7 @@ pub(crate) fn build_trades_table(
         }
         Arc::new(texts.finish())
     };
-    let time = |of: &dyn Fn(&IntentRow) -> Option<Millis>| times(rows.iter().map(|(row, _)| of(row)));
+    let time = |of: &dyn Fn(&IntentRow) -> Option<Millis>| times_array(rows.iter().map(|(row, _)| of(row)));
     let number = |of: &dyn Fn(&IntentRow) -> Option<f64>| -> ArrayRef {
         Arc::new(rows.iter().map(|(row, _)| of(row)).collect::<Float64Array>())
     };
@@ -64,7 +63,7 @@ fn is_settled(row: &IntentRow) -> bool {
     row.state == IntentState::Settled
 }
 
-fn times(times: impl Iterator<Item = Option<Millis>>) -> ArrayRef {
+fn times_array(times: impl Iterator<Item = Option<Millis>>) -> ArrayRef {
     let times: PrimitiveArray<TimestampMillisecondType> = times.map(|time| time.map(Millis::get)).collect();
     Arc::new(times.with_timezone("UTC"))
 }
@@ -73,5 +72,5 @@ fn amounts(amounts: impl Iterator<Item = Option<Money>>, scale: MoneyScale) -> R
     let amounts: PrimitiveArray<Decimal128Type> =
         amounts.map(|amount| amount.map(|amount| i128::from(amount.minor()))).collect();
     let decimals = i8::try_from(scale.decimals()).unwrap_or(i8::MAX);
-    Ok(Arc::new(amounts.with_precision_and_scale(DIGITS, decimals)?))
+    Ok(Arc::new(amounts.with_precision_and_scale(AMOUNT_DIGITS, decimals)?))
 }

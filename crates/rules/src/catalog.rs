@@ -4,14 +4,14 @@ use crate::graph::Field;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Argument {
-    /// A whole number that is the same for all candles.
+    /// Constant whole number, usually of candles.
     Period,
-    /// A number that is the same for all candles.
+    /// Constant number.
     Constant,
-    /// A number per candle, by default the close.
+    /// Number that changes with each candle. Defaults to the close.
     Source,
     Number,
-    Truth,
+    Condition,
     Time,
     Zone,
 }
@@ -19,33 +19,33 @@ pub(crate) enum Argument {
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) name: &'static str,
-    pub(crate) call: &'static str,
-    pub(crate) takes: &'static [Argument],
-    pub(crate) optional: usize,
+    pub(crate) usage: &'static str,
+    pub(crate) arguments: &'static [Argument],
+    pub(crate) optional_count: usize,
     pub(crate) lines: &'static [&'static str],
-    /// Index of the default line, `None` if there is none.
-    pub(crate) main: Option<usize>,
+    /// Index of the default line in `lines`. `None` if a rule must name the line.
+    pub(crate) main_line: Option<usize>,
 }
 
-const fn function(name: &'static str, call: &'static str, takes: &'static [Argument]) -> Function {
-    Function { name, call, takes, optional: 0, lines: &[], main: None }
+const fn function(name: &'static str, usage: &'static str, arguments: &'static [Argument]) -> Function {
+    Function { name, usage, arguments, optional_count: 0, lines: &[], main_line: None }
 }
 
 impl Function {
     const fn optional(mut self, count: usize) -> Self {
-        self.optional = count;
+        self.optional_count = count;
         self
     }
 
-    const fn lines(mut self, lines: &'static [&'static str], main: Option<usize>) -> Self {
-        (self.lines, self.main) = (lines, main);
+    const fn lines(mut self, lines: &'static [&'static str], main_line: Option<usize>) -> Self {
+        (self.lines, self.main_line) = (lines, main_line);
         self
     }
 }
 
-use Argument::{Constant, Number, Period, Source, Time, Truth, Zone};
+use Argument::{Condition, Constant, Number, Period, Source, Time, Zone};
 
-/// Indicators, defined in `candlewick_sdk::indicator`.
+/// Indicator functions of the rule language, implemented in `candlewick_sdk::indicator`.
 const INDICATORS: [Function; 20] = [
     function("sma", "sma(period, of)", &[Period, Source]).optional(1),
     function("ema", "ema(period, of)", &[Period, Source]).optional(1),
@@ -97,8 +97,8 @@ const FUNCTIONS: [Function; 17] = [
     function("crosses_below", "crosses_below(one, other)", &[Number, Number]),
     function("rising", "rising(number, candles)", &[Number, Period]),
     function("falling", "falling(number, candles)", &[Number, Period]),
-    function("since", "since(condition, within)", &[Truth, Period]).optional(1),
-    function("count", "count(condition, candles)", &[Truth, Period]),
+    function("since", "since(condition, within)", &[Condition, Period]).optional(1),
+    function("count", "count(condition, candles)", &[Condition, Period]),
     function("hour", "hour() or hour(\"Europe/London\")", &[Zone]).optional(1),
     function("minute", "minute() or minute(\"Europe/London\")", &[Zone]).optional(1),
     function("weekday", "weekday() or weekday(\"Europe/London\")", &[Zone]).optional(1),
@@ -117,8 +117,8 @@ const FIELDS: [(&str, Field); 7] = [
     ("typical", Field::Typical),
 ];
 
-/// Candle patterns in the rule language, after Nison, *Japanese Candlestick Charting Techniques*, 1991.
-/// The numeric bounds are our own. A candle whose high equals its low matches no pattern.
+/// Names and definitions of candle patterns, after Nison, *Japanese Candlestick Charting Techniques*, 1991.
+/// The numeric bounds are Candlewick's own.
 const PATTERNS: [(&str, &str); 16] = [
     ("bullish", "close > open"),
     ("bearish", "close < open"),
@@ -156,7 +156,7 @@ const PATTERNS: [(&str, &str); 16] = [
     ),
 ];
 
-pub(crate) fn find(name: &str) -> Option<&'static Function> {
+pub(crate) fn find_function(name: &str) -> Option<&'static Function> {
     let mut all = INDICATORS.iter().chain(&FUNCTIONS).chain(std::iter::once(&BETWEEN));
     all.find(|function| function.name == name)
 }
@@ -165,13 +165,12 @@ pub(crate) fn find_field(name: &str) -> Option<Field> {
     FIELDS.into_iter().find(|(known, _)| *known == name).map(|(_, field)| field)
 }
 
-/// Returns the definition of a pattern.
 pub(crate) fn find_pattern(name: &str) -> Option<&'static str> {
     PATTERNS.into_iter().find(|(known, _)| *known == name).map(|(_, definition)| definition)
 }
 
-/// Returns all reserved names, which are invalid as parameter names.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> + Clone {
+/// Returns the reserved names, which rules cannot use as parameter names.
+pub(crate) fn reserved_names() -> impl Iterator<Item = &'static str> + Clone {
     let words = ["and", "or", "not", "true", "false", "between"];
     let functions = INDICATORS.iter().chain(&FUNCTIONS).map(|function| function.name);
     let patterns = PATTERNS.into_iter().map(|(name, _)| name);
@@ -185,14 +184,14 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        let all: Vec<&str> = names().collect();
+        let all: Vec<&str> = reserved_names().collect();
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
     }
 
     #[test]
     fn documentation_lists_all_names_and_definitions() {
         let page = include_str!("../../../docs/rules.md");
-        for name in names() {
+        for name in reserved_names() {
             let is_there = page
                 .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
                 .any(|word| word == name);

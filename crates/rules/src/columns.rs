@@ -1,32 +1,32 @@
-//! Batch evaluation over several candles. Each value has a column, which is computed at once.
+//! Batch evaluation of rules. Each value has a column with one entry per candle of the batch.
 
 use crate::graph::{Binary, Field};
-use crate::indicator::{ByCandle, ByNumber, put_lines};
+use crate::indicator::{CandleIndicator, NumberIndicator, write_columns};
 use crate::program::{InlineSlots, Slot, Slots};
-use crate::step::order;
+use crate::step::compare;
 use candlewick_sdk::indicator::Ema;
 use candlewick_sdk::{Candle, MAX_BATCH};
 
 pub(crate) type Column = [f64; MAX_BATCH];
 
-/// Values of a small program for a batch of candles. [`InlineSlots`] holds the state after the batch.
+/// Columns of a small program's values for a batch of candles. [`InlineSlots`] stores the last values.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     all: Box<[Column]>,
     prices: [bool; 4],
-    /// Number of candles in the batch. Later entries of a column are meaningless.
+    /// Number of candles in the batch. Column entries beyond this number are meaningless.
     count: usize,
 }
 
 impl Columns {
-    /// Creates columns of constants. Prices and computed values are overwritten for each batch.
+    /// Fills each column with its initial value. Each batch overwrites prices and computed values.
     pub(crate) fn new(values: &InlineSlots) -> Self {
-        let columns = values.used().iter().map(|value| [*value; MAX_BATCH]);
+        let columns = values.used_values().iter().map(|value| [*value; MAX_BATCH]);
         Self { all: columns.collect(), prices: values.prices(), count: 0 }
     }
 
     #[inline]
-    pub(crate) fn begin(&mut self, candles: &[Candle]) {
+    pub(crate) fn load_prices(&mut self, candles: &[Candle]) {
         self.count = candles.len().min(MAX_BATCH);
         let Some(prices) = self.all.first_chunk_mut() else { return };
         let [open, high, low, close] = prices;
@@ -46,13 +46,13 @@ impl Columns {
     }
 
     #[inline]
-    pub(crate) fn at(&self, place: Slot, candle: usize) -> f64 {
+    pub(crate) fn value_at(&self, place: Slot, candle: usize) -> f64 {
         self.all[place][candle]
     }
 
-    /// Returns one bit per candle, 1 if `holds` is true. The lowest bit is the first candle.
+    /// Returns a mask with a 1 bit for each candle on which `holds` is true. The lowest bit is the first candle.
     #[inline]
-    pub(crate) fn where_holds(&self, one: Slot, other: Slot, holds: impl Fn(f64, f64) -> bool) -> u64 {
+    pub(crate) fn mask_where(&self, one: Slot, other: Slot, holds: impl Fn(f64, f64) -> bool) -> u64 {
         let mut flags = [0_u8; MAX_BATCH];
         let pairs = self.all[one].iter().zip(&self.all[other]);
         flags.iter_mut().zip(pairs).for_each(|(flag, (one, other))| *flag = u8::from(holds(*one, *other)));
@@ -64,7 +64,7 @@ impl Columns {
     pub(crate) fn map(&mut self, of: Slot, out: Slot, values: &mut InlineSlots, value: impl Fn(f64) -> f64) {
         let of = self.all[of];
         self.all[out].iter_mut().zip(&of).for_each(|(out, of)| *out = value(*of));
-        self.end(out, values);
+        self.store_last(out, values);
     }
 
     #[inline]
@@ -79,7 +79,7 @@ impl Columns {
         let pairs = self.all[one].iter().zip(&self.all[other]);
         made.iter_mut().zip(pairs).for_each(|(made, (one, other))| *made = value(*one, *other));
         self.all[out] = made;
-        self.end(out, values);
+        self.store_last(out, values);
     }
 
     #[inline]
@@ -94,11 +94,11 @@ impl Columns {
         let (of, columns) = self.split(of, out);
         let Some(column) = columns.first_mut() else { return };
         column.iter_mut().zip(&of[..count]).for_each(|(out, of)| *out = value(*of));
-        self.end(out, values);
+        self.store_last(out, values);
     }
 
-    /// Counts the candles in a window on which a condition is true; NaN if it is unknown on any of them.
-    /// `window` holds the latest values, oldest first, at most `MAX_BATCH`, and is updated.
+    /// Counts true values of a condition in a rolling window. The count is NaN while any value is unknown.
+    /// `window` contains the values before the batch, oldest first, at most `MAX_BATCH`. It is updated.
     #[inline]
     pub(crate) fn count(&mut self, of: Slot, window: &mut [f64], out: Slot, values: &mut InlineSlots) {
         let (new, length) = (self.all[of], window.len());
@@ -127,11 +127,11 @@ impl Columns {
             }
         }
         window.copy_from_slice(&all[self.count..self.count + length]);
-        self.end(out, values);
+        self.store_last(out, values);
     }
 
     #[inline]
-    pub(crate) fn per_candle(
+    pub(crate) fn map_candles(
         &mut self,
         candles: &[Candle],
         out: Slot,
@@ -139,10 +139,10 @@ impl Columns {
         mut value: impl FnMut(&Candle) -> f64,
     ) {
         self.all[out].iter_mut().zip(candles).for_each(|(out, candle)| *out = value(candle));
-        self.end(out, values);
+        self.store_last(out, values);
     }
 
-    pub(crate) fn binary(
+    pub(crate) fn apply_binary(
         &mut self,
         binary: Binary,
         (one, other): (Slot, Slot),
@@ -161,34 +161,34 @@ impl Columns {
         loops!(Add, Subtract, Multiply, Divide, Min, Max, Less, LessOrEqual, Equal, Unequal, And, Or);
     }
 
-    /// Computes each candle's previous value, `last` for the first. Returns `last` for the next batch.
+    /// Shifts a column by one candle. `last` becomes the first entry. Returns `last` for the next batch.
     #[inline]
-    pub(crate) fn back(&mut self, of: Slot, last: f64, out: Slot, values: &mut InlineSlots) -> f64 {
+    pub(crate) fn shift(&mut self, of: Slot, last: f64, out: Slot, values: &mut InlineSlots) -> f64 {
         let next = self.count.checked_sub(1).map_or(last, |place| self.all[of][place]);
         self.all.copy_within(of..=of, out);
         self.all[out].copy_within(..MAX_BATCH - 1, 1);
         self.all[out][0] = last;
-        self.end(out, values);
+        self.store_last(out, values);
         next
     }
 
     #[inline]
-    pub(crate) fn compared(&mut self, (one, other): (Slot, Slot), out: Slot, values: &mut InlineSlots) {
+    pub(crate) fn compare(&mut self, (one, other): (Slot, Slot), out: Slot, values: &mut InlineSlots) {
         let (one, other, close) = (&self.all[one], &self.all[other], &self.all[Field::CLOSE]);
-        let now = std::array::from_fn(|place| order(one[place], other[place], close[place]));
+        let now = std::array::from_fn(|place| compare(one[place], other[place], close[place]));
         self.all[out] = now;
-        self.end(out, values);
+        self.store_last(out, values);
     }
 
     #[inline]
-    pub(crate) fn order(&mut self, (one, other): (Slot, Slot), out: Slot, values: &mut InlineSlots) {
+    pub(crate) fn compare_shift(&mut self, (one, other): (Slot, Slot), out: Slot, values: &mut InlineSlots) {
         let before = values.at(out);
-        self.compared((one, other), out, values);
-        self.back(out, before, out + 1, values);
+        self.compare((one, other), out, values);
+        self.shift(out, before, out + 1, values);
     }
 
     #[inline]
-    pub(crate) fn by_number<I: ByNumber>(
+    pub(crate) fn update_by_number<I: NumberIndicator>(
         &mut self,
         indicator: &mut I,
         of: Slot,
@@ -197,12 +197,12 @@ impl Columns {
     ) {
         let count = self.count;
         let (of, columns) = self.split(of, out);
-        indicator.columns(&of[..count], &mut columns[..I::LINES]);
-        self.end_lines(out, I::LINES, values);
+        indicator.update_columns(&of[..count], &mut columns[..I::LINE_COUNT]);
+        self.store_last_lines(out, I::LINE_COUNT, values);
     }
 
     #[inline]
-    pub(crate) fn two_averages(
+    pub(crate) fn update_emas(
         &mut self,
         averages: [&mut Ema; 2],
         of: Slot,
@@ -213,42 +213,43 @@ impl Columns {
         let Ok([of, one, other]) = self.all.get_disjoint_mut([of, outs[0], outs[1]]) else { return };
         Ema::update_batch(averages, &of[..count], [one, other].map(|column| &mut column[..count]));
         for out in outs {
-            self.end(out, values);
+            self.store_last(out, values);
         }
     }
 
     #[inline]
-    pub(crate) fn by_candle<I: ByCandle>(
+    pub(crate) fn update_by_candle<I: CandleIndicator>(
         &mut self,
         indicator: &mut I,
         candles: &[Candle],
         out: Slot,
         values: &mut InlineSlots,
     ) {
-        put_lines(&mut self.all[out..out + I::LINES], candles.iter().map(|candle| indicator.lines(candle)));
-        self.end_lines(out, I::LINES, values);
+        let lines = candles.iter().map(|candle| indicator.update_lines(candle));
+        write_columns(&mut self.all[out..out + I::LINE_COUNT], lines);
+        self.store_last_lines(out, I::LINE_COUNT, values);
     }
 
-    /// Borrows the column of an operand, which always precedes `out`, and the columns from `out` on.
+    /// Splits the columns into an operand's column and the columns from `out` on. Operands precede `out`.
     #[inline]
     fn split(&mut self, of: Slot, out: Slot) -> (&Column, &mut [Column]) {
         let (before, from) = self.all.split_at_mut(out);
         (&before[of], from)
     }
 
-    fn end_lines(&self, out: Slot, lines: usize, values: &mut InlineSlots) {
-        (out..out + lines).for_each(|line| self.end(line, values));
+    fn store_last_lines(&self, out: Slot, lines: usize, values: &mut InlineSlots) {
+        (out..out + lines).for_each(|line| self.store_last(line, values));
     }
 
     #[inline]
-    fn end(&self, out: Slot, values: &mut InlineSlots) {
+    fn store_last(&self, out: Slot, values: &mut InlineSlots) {
         if let Some(last) = self.count.checked_sub(1) {
             values.put(out, self.all[out][last]);
         }
     }
 }
 
-/// Packs eight bytes that are 0 or 1 into one byte. The first byte becomes the lowest bit.
+/// Packs eight bytes, each 0 or 1, into eight bits. The first byte becomes the lowest bit.
 #[inline]
 fn pack_bits(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56

@@ -1,4 +1,4 @@
-//! Compiler from the syntax tree of a rule to a graph: names, types, settings and constant folding.
+//! Compiler from the syntax tree of a rule to a graph. Resolves names, checks types and folds constants.
 
 use crate::error::suggest_name;
 use crate::graph::{Binary, Field, Graph, Id, Op};
@@ -12,33 +12,33 @@ use std::ops::Range;
 const MAX_BACK_CANDLES: usize = 10_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ValueKind {
     Number,
-    Truth,
+    Condition,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Value {
     pub(crate) id: Id,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ValueKind,
 }
 
 impl Value {
     pub(crate) const fn number(id: Id) -> Self {
-        Self { id, kind: Kind::Number }
+        Self { id, kind: ValueKind::Number }
     }
 
-    pub(crate) const fn truth(id: Id) -> Self {
-        Self { id, kind: Kind::Truth }
+    pub(crate) const fn condition(id: Id) -> Self {
+        Self { id, kind: ValueKind::Condition }
     }
 }
 
 pub(crate) struct Compiler<'a> {
     pub(crate) graph: Graph,
     parameters: &'a BTreeMap<String, f64>,
-    pub(crate) used: BTreeSet<String>,
+    pub(crate) used_parameters: BTreeSet<String>,
     pub(crate) compared: Vec<Id>,
-    /// Numbers that conditions read, in order. Only recorded for explanations.
+    /// Numbers that the conditions read, in order. Recorded only if conditions are explained.
     pub(crate) numbers_read: Vec<Id>,
     pub(crate) is_explaining: bool,
     is_in_pattern: bool,
@@ -47,8 +47,8 @@ pub(crate) struct Compiler<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'t> {
     pub(crate) tree: &'t Tree,
-    /// Index of the interval in the graph's list of intervals.
-    pub(crate) candles: usize,
+    /// Index in the graph's list of candle intervals. 0 is the bot's own interval.
+    pub(crate) interval_index: usize,
 }
 
 impl Scope<'_> {
@@ -62,7 +62,7 @@ impl<'a> Compiler<'a> {
         Self {
             graph: Graph::new(own),
             parameters,
-            used: BTreeSet::new(),
+            used_parameters: BTreeSet::new(),
             compared: Vec::new(),
             numbers_read: Vec::new(),
             is_explaining: false,
@@ -70,18 +70,18 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    pub(crate) fn explaining(self) -> Self {
+    pub(crate) fn with_explanations(self) -> Self {
         Self { is_explaining: true, ..self }
     }
 
-    pub(crate) fn condition(&mut self, tree: &Tree) -> Result<Id, RuleError> {
+    pub(crate) fn compile(&mut self, tree: &Tree) -> Result<Id, RuleError> {
         let root = tree.root();
-        let id = self.truth(Scope { tree, candles: 0 }, root, "a rule")?;
+        let id = self.condition(Scope { tree, interval_index: 0 }, root, "a rule")?;
         match self.graph.constant(id) {
             None => Ok(id),
             Some(always) => {
                 let word = if always == 0.0 { "never" } else { "always" };
-                let message = format!("this is {word} true: compare a value that changes, such as close");
+                let message = format!("the rule is {word} true: compare a value that changes, such as close");
                 Err(RuleError::new(tree.part(root).place.clone(), message))
             }
         }
@@ -92,46 +92,46 @@ impl<'a> Compiler<'a> {
         let place = &part.place;
         match &part.form {
             Form::Number(number) => Ok(self.constant(*number)),
-            Form::Text(text) => Err(RuleError::new(place.clone(), stray_text(text))),
+            Form::Text(text) => Err(RuleError::new(place.clone(), stray_text_hint(text))),
             Form::Name(name) => self.resolve_name(at, name, place),
-            Form::Call { name, name_place, arguments } => match catalog::find(name) {
-                Some(function) if !function.lines.is_empty() => self.line(at, id, function.main, place),
+            Form::Call { name, name_place, arguments } => match catalog::find_function(name) {
+                Some(function) if !function.lines.is_empty() => self.line(at, id, function.main_line, place),
                 Some(function) => self.call(at, function, arguments, place),
-                None => self.pattern(at, name, arguments, name_place),
+                None => self.compile_pattern(at, name, arguments, name_place),
             },
             Form::Line { of, name, name_place } => self.named_line(at, *of, name, name_place, place),
             Form::Back { of, by } => {
-                let by = self.back(at, *by)?;
+                let by = self.lookback(at, *by)?;
                 let of = self.value(at, *of)?;
-                Ok(Value { id: self.value_ago(of.id, by, at.candles), kind: of.kind })
+                Ok(Value { id: self.value_ago(of.id, by, at.interval_index), kind: of.kind })
             }
-            Form::At { of, interval, interval_place } => self.longer(at, *of, interval, interval_place),
+            Form::At { of, interval, interval_place } => self.longer_value(at, *of, interval, interval_place),
             Form::Negate(of) => {
                 let of = self.number(at, *of, "`-`")?;
                 Ok(self.negate(of))
             }
             Form::Not(of) => {
-                let of = self.truth(at, *of, "`not`")?;
+                let of = self.condition(at, *of, "`not`")?;
                 Ok(self.invert(of))
             }
-            Form::Binary { operator, left, right } => self.binary(at, *operator, (*left, *right), place),
+            Form::Binary { operator, left, right } => self.add_binary(at, *operator, (*left, *right), place),
         }
     }
 
-    pub(crate) fn truth(&mut self, at: Scope<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
+    pub(crate) fn condition(&mut self, at: Scope<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
         let value = self.value(at, id)?;
-        if value.kind == Kind::Truth {
+        if value.kind == ValueKind::Condition {
             return Ok(value.id);
         }
         let name = &self.graph.node(value.id).name;
         let message =
-            format!("{of} needs a condition, but `{name}` is a number: compare it, such as {name} > 0");
+            format!("{of} needs a condition, but `{name}` is a number: compare the number, as in {name} > 0");
         Err(at.error(id, message))
     }
 
     pub(crate) fn number(&mut self, at: Scope<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
         let value = self.value(at, id)?;
-        if value.kind == Kind::Number {
+        if value.kind == ValueKind::Number {
             return Ok(value.id);
         }
         let name = &self.graph.node(value.id).name;
@@ -163,35 +163,35 @@ impl<'a> Compiler<'a> {
         Err(at.error(id, message))
     }
 
-    fn back(&mut self, at: Scope<'_>, by: PartId) -> Result<usize, RuleError> {
+    fn lookback(&mut self, at: Scope<'_>, by: PartId) -> Result<usize, RuleError> {
         self.whole_number(at, by, (0, MAX_BACK_CANDLES), "the number of candles ago")
     }
 
     fn resolve_name(&mut self, at: Scope<'_>, name: &str, place: &Range<usize>) -> Result<Value, RuleError> {
         if let Some(number) = self.parameters.get(name) {
-            self.used.insert(name.to_owned());
+            self.used_parameters.insert(name.to_owned());
             return Ok(self.constant(*number));
         }
         if let Some(field) = catalog::find_field(name) {
             return Ok(self.field(at, field, name));
         }
         if name == "true" || name == "false" {
-            return Ok(self.fixed_truth(name == "true"));
+            return Ok(self.constant_condition(name == "true"));
         }
-        let call = catalog::find(name).map(|function| function.call.to_owned());
+        let call = catalog::find_function(name).map(|function| function.usage.to_owned());
         let call = call.or_else(|| catalog::find_pattern(name).map(|_| format!("{name}()")));
         Err(match call {
             Some(call) => RuleError::new(place.clone(), format!("`{name}` is a function: write {call}")),
-            None => self.unknown(name, place),
+            None => self.unknown_name_error(name, place),
         })
     }
 
-    pub(crate) fn unknown(&self, name: &str, place: &Range<usize>) -> RuleError {
+    pub(crate) fn unknown_name_error(&self, name: &str, place: &Range<usize>) -> RuleError {
         let own: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
-        RuleError::new(place.clone(), format!("there is no `{name}`: {}", suggest_name(name, &own)))
+        RuleError::new(place.clone(), format!("unknown name `{name}`: {}", suggest_name(name, &own)))
     }
 
-    fn pattern(
+    fn compile_pattern(
         &mut self,
         at: Scope<'_>,
         name: &str,
@@ -201,21 +201,21 @@ impl<'a> Compiler<'a> {
         let Some(definition) = catalog::find_pattern(name) else {
             if catalog::find_field(name).is_some() || self.parameters.contains_key(name) {
                 let by = match arguments[..] {
-                    [by] => self.back(at, by).ok().filter(|by| *by > 0),
+                    [by] => self.lookback(at, by).ok().filter(|by| *by > 0),
                     _ => None,
                 };
                 let hint = match by {
                     Some(1) => format!("{name}[1] is the value of the previous candle"),
                     Some(by) => format!("{name}[{by}] is the value {by} candles ago"),
-                    None => "write it without brackets".to_owned(),
+                    None => "remove the brackets".to_owned(),
                 };
                 let message = format!("`{name}` is not a function: {hint}");
                 return Err(RuleError::new(name_place.clone(), message));
             }
-            return Err(self.unknown(name, name_place));
+            return Err(self.unknown_name_error(name, name_place));
         };
         if let Some(first) = arguments.first() {
-            let message = format!("`{name}` takes no values: write {name}()");
+            let message = format!("`{name}` takes no arguments: write {name}()");
             return Err(at.error(*first, message));
         }
         let elsewhere = |error: RuleError| RuleError { place: name_place.clone(), ..error };
@@ -226,7 +226,7 @@ impl<'a> Compiler<'a> {
         value
     }
 
-    fn binary(
+    fn add_binary(
         &mut self,
         at: Scope<'_>,
         operator: Operator,
@@ -235,7 +235,7 @@ impl<'a> Compiler<'a> {
     ) -> Result<Value, RuleError> {
         let of = format!("`{}`", operator.sign());
         if matches!(operator, Operator::And | Operator::Or) {
-            let (one, other) = (self.truth(at, left, &of)?, self.truth(at, right, &of)?);
+            let (one, other) = (self.condition(at, left, &of)?, self.condition(at, right, &of)?);
             let binary = if operator == Operator::And { Binary::And } else { Binary::Or };
             return Ok(self.join(binary, one, other));
         }
@@ -265,27 +265,27 @@ impl<'a> Compiler<'a> {
             if result.is_nan() {
                 return Err(RuleError::new(
                     place.clone(),
-                    "this never has a value: it divides by zero or is too large",
+                    "the expression has no value, because it divides by zero or is too large",
                 ));
             }
             return Ok(if operator.is_comparison() {
-                self.fixed_truth(result == 1.0)
+                self.constant_condition(result == 1.0)
             } else {
                 self.constant(result)
             });
         }
-        let name = format!("{} {} {}", self.bracketed(one), operator.sign(), self.bracketed(other));
+        let name = format!("{} {} {}", self.bracketed_name(one), operator.sign(), self.bracketed_name(other));
         if operator.is_comparison() {
-            let id = self.compare(binary, (first, second), name, at.candles);
-            return Ok(Value::truth(id));
+            let id = self.compare(binary, (first, second), name, at.interval_index);
+            return Ok(Value::condition(id));
         }
         let op = Op::Binary(binary, first, second);
-        Ok(Value::number(self.add_at(op, name, &[one, other], at.candles)))
+        Ok(Value::number(self.add_at(op, name, &[one, other], at.interval_index)))
     }
 
     pub(crate) fn note_compared(&mut self, at: Scope<'_>, numbers: &[Id]) {
         self.note_read(numbers);
-        if at.candles == 0 && !self.is_in_pattern {
+        if at.interval_index == 0 && !self.is_in_pattern {
             note_numbers(&self.graph, numbers, &mut self.compared);
         }
     }
@@ -297,7 +297,7 @@ impl<'a> Compiler<'a> {
     }
 
     pub(crate) fn field(&mut self, at: Scope<'_>, field: Field, name: &str) -> Value {
-        Value::number(self.graph.add(Op::Field(field), name.to_owned(), 1, at.candles))
+        Value::number(self.graph.add(Op::Field(field), name.to_owned(), 1, at.interval_index))
     }
 }
 
@@ -309,7 +309,7 @@ fn note_numbers(graph: &Graph, numbers: &[Id], noted: &mut Vec<Id>) {
     }
 }
 
-fn stray_text(text: &str) -> String {
+fn stray_text_hint(text: &str) -> String {
     const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let plain = text.to_lowercase();
     match DAYS.iter().position(|day| plain == *day || plain == day[..3]) {
@@ -318,7 +318,7 @@ fn stray_text(text: &str) -> String {
             format!("`weekday()` is a number from 1 (Monday) to 7 (Sunday): write {day}")
         }
         None => {
-            "a text can only be a time or a time zone, such as in between(\"08:00\", \"17:00\")".to_owned()
+            "quoted text can only be a time or a time zone, as in between(\"08:00\", \"17:00\")".to_owned()
         }
     }
 }
@@ -331,62 +331,62 @@ impl Compiler<'_> {
         Value::number(id)
     }
 
-    fn fixed_truth(&mut self, holds: bool) -> Value {
+    fn constant_condition(&mut self, holds: bool) -> Value {
         let number = f64::from(u8::from(holds));
-        Value::truth(self.graph.add(Op::Constant(number), holds.to_string(), 0, 0))
+        Value::condition(self.graph.add(Op::Constant(number), holds.to_string(), 0, 0))
     }
 
     fn negate(&mut self, of: Id) -> Value {
         if let Some(number) = self.graph.constant(of) {
             return self.constant(-number);
         }
-        let name = format!("-{}", self.bracketed(of));
+        let name = format!("-{}", self.bracketed_name(of));
         Value::number(self.add(Op::Negate(of), name, &[of]))
     }
 
     fn invert(&mut self, of: Id) -> Value {
         if let Some(holds) = self.graph.constant(of) {
-            return self.fixed_truth(holds == 0.0);
+            return self.constant_condition(holds == 0.0);
         }
-        let name = format!("not {}", self.bracketed(of));
-        Value::truth(self.add(Op::Not(of), name, &[of]))
+        let name = format!("not {}", self.bracketed_name(of));
+        Value::condition(self.add(Op::Not(of), name, &[of]))
     }
 
     pub(crate) fn join(&mut self, binary: Binary, one: Id, other: Id) -> Value {
         let decides = if binary == Binary::And { 0.0 } else { 1.0 };
         for (this, that) in [(one, other), (other, one)] {
             match self.graph.constant(this) {
-                Some(holds) if holds == decides => return Value::truth(this),
-                Some(_) => return Value::truth(that),
+                Some(holds) if holds == decides => return Value::condition(this),
+                Some(_) => return Value::condition(that),
                 None => {}
             }
         }
         let sign = if binary == Binary::And { "and" } else { "or" };
-        let name = format!("{} {sign} {}", self.bracketed(one), self.bracketed(other));
-        Value::truth(self.add(Op::Binary(binary, one, other), name, &[one, other]))
+        let name = format!("{} {sign} {}", self.bracketed_name(one), self.bracketed_name(other));
+        Value::condition(self.add(Op::Binary(binary, one, other), name, &[one, other]))
     }
 
-    pub(crate) fn value_ago(&mut self, of: Id, by: usize, candles: usize) -> Id {
+    pub(crate) fn value_ago(&mut self, of: Id, by: usize, interval_index: usize) -> Id {
         if by == 0 {
             return of;
         }
-        let name = format!("{}[{by}]", self.bracketed(of));
+        let name = format!("{}[{by}]", self.bracketed_name(of));
         let warm = self.graph.node(of).warm_after.max(1);
-        self.graph.add(Op::Back(of, by), name, warm + by, candles)
+        self.graph.add(Op::Back(of, by), name, warm + by, interval_index)
     }
 
     pub(crate) fn add(&mut self, op: Op, name: String, parts: &[Id]) -> Id {
-        let candles = parts.iter().map(|part| self.graph.node(*part).candles).max().unwrap_or_default();
-        self.add_at(op, name, parts, candles)
+        let index = parts.iter().map(|part| self.graph.node(*part).interval_index).max().unwrap_or_default();
+        self.add_at(op, name, parts, index)
     }
 
-    pub(crate) fn add_at(&mut self, op: Op, name: String, parts: &[Id], candles: usize) -> Id {
+    pub(crate) fn add_at(&mut self, op: Op, name: String, parts: &[Id], interval_index: usize) -> Id {
         let warm = parts.iter().map(|part| self.graph.node(*part).warm_after).max().unwrap_or_default();
-        self.graph.add(op, name, warm, candles)
+        self.graph.add(op, name, warm, interval_index)
     }
 
-    /// Returns the name of a value, in parentheses if it contains an operator.
-    pub(crate) fn bracketed(&self, id: Id) -> String {
+    /// Returns the name of a value, in parentheses if the name contains an operator.
+    pub(crate) fn bracketed_name(&self, id: Id) -> String {
         let node = self.graph.node(id);
         let is_call = node.name.ends_with(')') && !node.name.starts_with('(') && !node.name.contains(") ");
         match node.op {
@@ -398,8 +398,8 @@ impl Compiler<'_> {
 }
 
 impl Binary {
-    /// Applies the operator. NaN is a missing number or an unknown condition, and propagates unless the
-    /// other operand decides the result. Infinite results become NaN.
+    /// Applies the operator. NaN (a missing number or an unknown condition) propagates unless the other
+    /// operand decides the result. Infinite results become NaN.
     #[inline]
     pub(crate) fn apply(self, one: f64, other: f64) -> f64 {
         match self {

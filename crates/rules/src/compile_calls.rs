@@ -1,4 +1,4 @@
-//! Compilation of calls, indicator lines and values of longer candles.
+//! Compiler for function calls, indicator lines and values of longer candles.
 
 use crate::catalog::{Argument, Function};
 use crate::compile::{Compiler, Scope, Value};
@@ -10,7 +10,6 @@ use candlewick_engine::{EngineError, Hours, LocalClock, Window};
 use candlewick_sdk::{Interval, Millis, Resampler, suggest};
 use std::ops::Range;
 
-/// Default number of candles that `since` searches.
 const DEFAULT_SINCE_CANDLES: usize = 500;
 const MAX_PERIOD: usize = 100_000;
 const MAX_COUNTED_CANDLES: usize = 10_000;
@@ -23,7 +22,7 @@ impl Compiler<'_> {
         arguments: &[PartId],
         place: &Range<usize>,
     ) -> Result<Value, RuleError> {
-        check_count(function, arguments, place)?;
+        check_arity(function, arguments, place)?;
         let number = |id| Ok(Value::number(id));
         match function.name {
             "abs" => {
@@ -34,12 +33,12 @@ impl Compiler<'_> {
                 let name = format!("abs({})", self.name(of));
                 number(self.add(Op::Abs(of), name, &[of]))
             }
-            "min" => self.extreme(at, Binary::Min, arguments),
-            "max" => self.extreme(at, Binary::Max, arguments),
+            "min" => self.min_max(at, Binary::Min, arguments),
+            "max" => self.min_max(at, Binary::Max, arguments),
             "change" => {
                 let of = self.number(at, arguments[0], "`change`")?;
                 let by = self.period_or(at, arguments.get(1), 1)?;
-                let before = self.value_ago(of, by, at.candles);
+                let before = self.value_ago(of, by, at.interval_index);
                 let name = self.call_name("change", of, (by != 1).then_some(by));
                 number(self.add(Op::Binary(Binary::Subtract, of, before), name, &[of, before]))
             }
@@ -51,16 +50,16 @@ impl Compiler<'_> {
             "crosses_below" => self.crossing(at, false, arguments),
             "rising" | "falling" => self.trend(at, function.name, arguments),
             "since" => {
-                let of = self.truth(at, arguments[0], "`since`")?;
+                let of = self.condition(at, arguments[0], "`since`")?;
                 let within = self.period_or(at, arguments.get(1), DEFAULT_SINCE_CANDLES)?;
                 let name = self.call_name("since", of, (arguments.len() > 1).then_some(within));
                 let warm = self.graph.node(of).warm_after.max(1) + within;
-                number(self.graph.add(Op::Since { of, within }, name, warm, at.candles))
+                number(self.graph.add(Op::Since { of, within }, name, warm, at.interval_index))
             }
             "count" => {
-                let of = self.truth(at, arguments[0], "`count`")?;
+                let of = self.condition(at, arguments[0], "`count`")?;
                 let among = self.period_or(at, arguments.get(1), 1)?;
-                number(self.count(of, among, at.candles))
+                number(self.count(of, among, at.interval_index))
             }
             "hour" => number(self.clock(at, Clock::Hour, "hour", arguments)?),
             "minute" => number(self.clock(at, Clock::Minute, "minute", arguments)?),
@@ -95,7 +94,7 @@ impl Compiler<'_> {
                 (Op::InHours(Box::new(window)), format!("between({times}, \"{zone}\")"))
             }
         };
-        Ok(Value::truth(self.graph.add(op, name, 1, at.candles)))
+        Ok(Value::condition(self.graph.add(op, name, 1, at.interval_index)))
     }
 
     pub(crate) fn indicator(
@@ -105,10 +104,10 @@ impl Compiler<'_> {
         arguments: &[PartId],
         place: &Range<usize>,
     ) -> Result<(Id, String), RuleError> {
-        check_count(function, arguments, place)?;
+        check_arity(function, arguments, place)?;
         let (mut settings, mut words, mut of) = (Vec::new(), Vec::new(), None);
-        for (takes, argument) in function.takes.iter().zip(arguments) {
-            match takes {
+        for (kind, argument) in function.arguments.iter().zip(arguments) {
+            match kind {
                 Argument::Period => {
                     let period = match self.whole_number(at, *argument, (1, MAX_PERIOD), "the period") {
                         Ok(period) => period,
@@ -143,19 +142,19 @@ impl Compiler<'_> {
         let name = format!("{}({})", function.name, words.join(", "));
         let made = Indicator::new(function.name, &settings);
         let made = made.map_err(|error| RuleError::new(place.clone(), error.to_string()))?;
-        let Some(indicator) = made else { return Err(self.unknown(function.name, place)) };
-        if function.takes.contains(&Argument::Source) && of.is_none() {
-            of = Some(self.graph.add(Op::Field(Field::Close), "close".to_owned(), 1, at.candles));
+        let Some(indicator) = made else { return Err(self.unknown_name_error(function.name, place)) };
+        if function.arguments.contains(&Argument::Source) && of.is_none() {
+            of = Some(self.graph.add(Op::Field(Field::Close), "close".to_owned(), 1, at.interval_index));
         }
         let source_warm = of.map_or(1, |of| self.graph.node(of).warm_after.max(1));
-        let warm = source_warm - 1 + indicator.stable_after(self.graph.intervals()[at.candles]);
+        let warm = source_warm - 1 + indicator.stable_after(self.graph.intervals()[at.interval_index]);
         // The name differs from that of the main line.
-        let own = if indicator.lines() == 1 { name.clone() } else { format!("{name}.*") };
+        let own = if indicator.line_count() == 1 { name.clone() } else { format!("{name}.*") };
         let op = Op::Indicator { indicator: Box::new(indicator), of };
-        Ok((self.graph.add(op, own, warm, at.candles), name))
+        Ok((self.graph.add(op, own, warm, at.interval_index), name))
     }
 
-    /// Returns an error for swapped arguments such as `rsi(close, 7)`.
+    /// Builds the error for swapped arguments such as `rsi(close, 7)`. `None` if they are not swapped.
     fn swap_error(
         &mut self,
         at: Scope<'_>,
@@ -163,7 +162,7 @@ impl Compiler<'_> {
         arguments: &[PartId],
         place: &Range<usize>,
     ) -> Option<RuleError> {
-        let ([of, period], [Argument::Period, Argument::Source]) = (arguments, function.takes) else {
+        let ([of, period], [Argument::Period, Argument::Source]) = (arguments, function.arguments) else {
             return None;
         };
         let value = self.number(at, *of, "").ok()?;
@@ -180,7 +179,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Returns an error for an indicator of a constant such as `ema(100, 60)`.
+    /// Builds the error for a constant in place of a series, such as `ema(100, 60)`.
     fn source_error(&self, function: &Function, number: f64, place: &Range<usize>) -> RuleError {
         let own = self.graph.intervals()[0];
         let minutes = Interval::from_seconds((number * 60.0) as i64).ok().filter(|longer| *longer > own);
@@ -193,7 +192,7 @@ impl Compiler<'_> {
         RuleError::new(place.clone(), message)
     }
 
-    fn extreme(&mut self, at: Scope<'_>, binary: Binary, arguments: &[PartId]) -> Result<Value, RuleError> {
+    fn min_max(&mut self, at: Scope<'_>, binary: Binary, arguments: &[PartId]) -> Result<Value, RuleError> {
         let word = if binary == Binary::Min { "min" } else { "max" };
         let of = format!("`{word}`");
         let (one, other) = (self.number(at, arguments[0], &of)?, self.number(at, arguments[1], &of)?);
@@ -212,31 +211,31 @@ impl Compiler<'_> {
         let name = format!("{word}({}, {})", self.name(one), self.name(other));
         let warm = self.graph.node(one).warm_after.max(self.graph.node(other).warm_after).max(1) + 1;
         // Cannot collide with other names, because it is not a valid expression.
-        let order = format!("order of {} and {}", self.name(one), self.name(other));
-        let order = self.graph.add(Op::Order(one, other), order, warm, at.candles);
+        let order = format!("comparison of {} with {}", self.name(one), self.name(other));
+        let order = self.graph.add(Op::Order(one, other), order, warm, at.interval_index);
         let op = Op::Crosses { is_above, order };
-        Ok(Value::truth(self.graph.add(op, name, warm, at.candles)))
+        Ok(Value::condition(self.graph.add(op, name, warm, at.interval_index)))
     }
 
     fn trend(&mut self, at: Scope<'_>, word: &str, arguments: &[PartId]) -> Result<Value, RuleError> {
         let of = self.number(at, arguments[0], &format!("`{word}`"))?;
         let among = self.period_or(at, arguments.get(1), 1)?;
-        let before = self.value_ago(of, 1, at.candles);
+        let before = self.value_ago(of, 1, at.interval_index);
         self.note_read(&[of, before]);
         let ((less, more), sign) = if word == "rising" { ((before, of), ">") } else { ((of, before), "<") };
-        let name = format!("{} {sign} {}", self.bracketed(of), self.bracketed(before));
-        let step = self.compare(Binary::Less, (less, more), name, at.candles);
-        let count = self.count(step, among, at.candles);
+        let name = format!("{} {sign} {}", self.bracketed_name(of), self.bracketed_name(before));
+        let step = self.compare(Binary::Less, (less, more), name, at.interval_index);
+        let count = self.count(step, among, at.interval_index);
         let all = self.constant(among as f64).id;
         let name = self.call_name(word, of, Some(among));
         let id = self.add(Op::Binary(Binary::Equal, count, all), name, &[count]);
-        Ok(Value::truth(id))
+        Ok(Value::condition(id))
     }
 
-    fn count(&mut self, of: Id, among: usize, candles: usize) -> Id {
+    fn count(&mut self, of: Id, among: usize, interval_index: usize) -> Id {
         let name = self.call_name("count", of, Some(among));
         let warm = self.graph.node(of).warm_after.max(1) + among - 1;
-        self.graph.add(Op::Count { of, among }, name, warm, candles)
+        self.graph.add(Op::Count { of, among }, name, warm, interval_index)
     }
 
     fn clock(&mut self, at: Scope<'_>, clock: Clock, name: &str, zone: &[PartId]) -> Result<Id, RuleError> {
@@ -248,7 +247,7 @@ impl Compiler<'_> {
                 (Op::LocalClock(clock, local), format!("{name}(\"{zone}\")"))
             }
         };
-        Ok(self.graph.add(op, name, 1, at.candles))
+        Ok(self.graph.add(op, name, 1, at.interval_index))
     }
 
     fn period_or(
@@ -272,20 +271,20 @@ impl Compiler<'_> {
     }
 }
 
-fn check_count(function: &Function, arguments: &[PartId], place: &Range<usize>) -> Result<(), RuleError> {
-    let most = function.takes.len();
-    let least = most - function.optional;
+fn check_arity(function: &Function, arguments: &[PartId], place: &Range<usize>) -> Result<(), RuleError> {
+    let most = function.arguments.len();
+    let least = most - function.optional_count;
     if (least..=most).contains(&arguments.len()) {
         return Ok(());
     }
     let count = match (least, most) {
-        (_, 0) => "no values".to_owned(),
-        (1, 1) => "1 value".to_owned(),
-        (least, most) if least == most => format!("{most} values"),
-        (least, most) => format!("{least} or {most} values"),
+        (_, 0) => "no arguments".to_owned(),
+        (1, 1) => "1 argument".to_owned(),
+        (least, most) if least == most => format!("{most} arguments"),
+        (least, most) => format!("{least} or {most} arguments"),
     };
     let message =
-        format!("`{}` takes {count}, not {}: write {}", function.name, arguments.len(), function.call);
+        format!("`{}` takes {count}, not {}: write {}", function.name, arguments.len(), function.usage);
     Err(RuleError::new(place.clone(), message))
 }
 
@@ -338,7 +337,7 @@ fn format_time(time: i64) -> String {
     format!("{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
-const MAX_LONGER: usize = 8;
+const MAX_LONGER_INTERVALS: usize = 8;
 
 impl Compiler<'_> {
     pub(crate) fn named_line(
@@ -352,10 +351,10 @@ impl Compiler<'_> {
         let part = at.tree.part(of);
         let Some(function) = callee(at.tree, of).filter(|function| !function.lines.is_empty()) else {
             if let Form::Call { name, name_place, .. } = &part.form
-                && catalog::find(name).is_none()
+                && catalog::find_function(name).is_none()
                 && catalog::find_pattern(name).is_none()
             {
-                return Err(self.unknown(name, name_place));
+                return Err(self.unknown_name_error(name, name_place));
             }
             let message = match &part.form {
                 Form::Back { .. } | Form::At { .. } => {
@@ -382,9 +381,9 @@ impl Compiler<'_> {
         place: &Range<usize>,
     ) -> Result<Value, RuleError> {
         let Form::Call { arguments, .. } = &at.tree.part(call).form else {
-            return Err(self.unknown("", place));
+            return Err(self.unknown_name_error("", place));
         };
-        let Some(function) = callee(at.tree, call) else { return Err(self.unknown("", place)) };
+        let Some(function) = callee(at.tree, call) else { return Err(self.unknown_name_error("", place)) };
         let Some(line) = line else {
             let all: Vec<String> = function.lines.iter().map(|line| format!(".{line}")).collect();
             let message = format!("`{}` has several lines: add one of {}", function.name, all.join(", "));
@@ -393,13 +392,13 @@ impl Compiler<'_> {
         let call_place = &at.tree.part(call).place;
         let (of, name) = self.indicator(at, function, arguments, call_place)?;
         let name =
-            if function.main == Some(line) { name } else { format!("{name}.{}", function.lines[line]) };
+            if function.main_line == Some(line) { name } else { format!("{name}.{}", function.lines[line]) };
         let warm = self.graph.node(of).warm_after;
-        let id = self.graph.add(Op::Line(of, line), name, warm, at.candles);
+        let id = self.graph.add(Op::Line(of, line), name, warm, at.interval_index);
         Ok(Value::number(id))
     }
 
-    pub(crate) fn longer(
+    pub(crate) fn longer_value(
         &mut self,
         at: Scope<'_>,
         of: PartId,
@@ -407,8 +406,8 @@ impl Compiler<'_> {
         place: &Range<usize>,
     ) -> Result<Value, RuleError> {
         let wrong = |message: String| Err(RuleError::new(place.clone(), message));
-        if at.candles != 0 {
-            return wrong("intervals cannot be nested: remove one of them".to_owned());
+        if at.interval_index != 0 {
+            return wrong("intervals cannot be nested: remove one interval".to_owned());
         }
         let interval: Interval = match text.parse() {
             Ok(interval) => interval,
@@ -429,25 +428,25 @@ impl Compiler<'_> {
                 "cannot build {interval} candles from the bot's {own} candles: use a longer multiple of {own}"
             ));
         }
-        let candles = self.graph.interval_index(interval);
-        if candles > MAX_LONGER {
-            return wrong(format!("the rule has too many longer intervals: use at most {MAX_LONGER}"));
+        let interval_index = self.graph.find_or_add_interval(interval);
+        if interval_index > MAX_LONGER_INTERVALS {
+            return wrong(format!("too many longer intervals: use at most {MAX_LONGER_INTERVALS}"));
         }
-        let inner = self.value(Scope { candles, ..at }, of)?;
+        let inner = self.value(Scope { interval_index, ..at }, of)?;
         if self.graph.constant(inner.id).is_some() {
             return Ok(inner);
         }
         // One more longer candle: the first may be partial, and the last is visible one candle after its close.
         let each = (interval.length().get() / own.length().get()) as usize;
         let warm = self.graph.node(inner.id).warm_after.saturating_add(1).saturating_mul(each);
-        let name = format!("{}@{interval}", self.bracketed(inner.id));
+        let name = format!("{}@{interval}", self.bracketed_name(inner.id));
         Ok(Value { id: self.graph.add(Op::Longer(inner.id), name, warm, 0), kind: inner.kind })
     }
 }
 
 fn callee(tree: &Tree, id: PartId) -> Option<&'static Function> {
     match &tree.part(id).form {
-        Form::Call { name, .. } => catalog::find(name),
+        Form::Call { name, .. } => catalog::find_function(name),
         _ => None,
     }
 }

@@ -1,13 +1,13 @@
-//! Comparisons of two values, with rounding tolerance for computed prices.
+//! Compiler for comparisons of two values, with a rounding tolerance for computed prices.
 
 use crate::RuleError;
-use crate::compile::{Compiler, Kind, Scope};
+use crate::compile::{Compiler, Scope, ValueKind};
 use crate::graph::{Binary, Field, Graph, Id, Op};
 use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId};
 
 impl Compiler<'_> {
-    /// Rejects comparisons of a condition with 1 or 0, which test booleans in other languages.
+    /// Rejects comparisons of a condition with 1 or 0, which other languages use to test booleans.
     pub(crate) fn reject_boolean_comparison(
         &mut self,
         at: Scope<'_>,
@@ -20,7 +20,7 @@ impl Compiler<'_> {
             _ => return Ok(()),
         };
         let value = self.value(at, side)?;
-        if value.kind == Kind::Number {
+        if value.kind == ValueKind::Number {
             return Ok(());
         }
         let part = at.tree.part(side);
@@ -36,29 +36,29 @@ impl Compiler<'_> {
         Err(RuleError::new(part.place.clone(), format!("`{name}` is a condition, not a number: {hint}")))
     }
 
-    /// Compares exactly, or within rounding if a side is computed and both are in the unit of a price.
+    /// Adds a comparison, with a rounding tolerance if both sides are prices and either side is computed.
     pub(crate) fn compare(
         &mut self,
         binary: Binary,
         (one, other): (Id, Id),
         name: String,
-        candles: usize,
+        interval_index: usize,
     ) -> Id {
         let sides = [one, other];
         let is_rounded = sides.iter().any(|side| is_computed(&self.graph, *side))
             && sides.iter().all(|side| has_price_unit(&self.graph, *side));
         if !is_rounded {
-            return self.add_at(Op::Binary(binary, one, other), name, &[one, other], candles);
+            return self.add_at(Op::Binary(binary, one, other), name, &[one, other], interval_index);
         }
         // Cannot collide with other names, because it is not a valid expression.
         let order = format!("{} vs {}", self.graph.node(one).name, self.graph.node(other).name);
-        let order = self.add_at(Op::Compared(one, other), order, &[one, other], candles);
+        let order = self.add_at(Op::Compared(one, other), order, &[one, other], interval_index);
         let zero = self.constant(0.0).id;
-        self.add_at(Op::Binary(binary, order, zero), name, &[one, other], candles)
+        self.add_at(Op::Binary(binary, order, zero), name, &[one, other], interval_index)
     }
 }
 
-/// Returns whether a value is computed by the rule's own arithmetic and thus subject to rounding.
+/// Returns whether the rule's own arithmetic computes a value, which is thus subject to rounding.
 fn is_computed(graph: &Graph, id: Id) -> bool {
     match graph.node(id).op {
         Op::Field(field) => matches!(
@@ -75,7 +75,7 @@ fn is_computed(graph: &Graph, id: Id) -> bool {
     }
 }
 
-/// Returns whether a value is in the unit of a price, such as prices, their averages and constants.
+/// Returns whether a value is in price units. Prices, averages of prices and constants are.
 fn has_price_unit(graph: &Graph, id: Id) -> bool {
     match &graph.node(id).op {
         Op::Constant(_) => true,

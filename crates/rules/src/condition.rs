@@ -1,4 +1,4 @@
-//! Conditions as a list of tests with jumps. Evaluation stops as soon as the result is known.
+//! Conditions compiled to a list of tests with jumps. Evaluation stops as soon as the result is known.
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Graph, Id, Op};
@@ -10,7 +10,7 @@ pub(crate) struct Decision {
     starts: Box<[usize]>,
 }
 
-/// A test with two jump targets. Targets beyond the last test are results: the true condition or none.
+/// Test with two jump targets. A target beyond the last test is a result: a true condition, or none.
 #[derive(Clone, Copy, Debug)]
 struct Test {
     kind: TestKind,
@@ -20,7 +20,7 @@ struct Test {
     unmet: usize,
 }
 
-/// Kinds of tests. Every test fails on missing numbers and unknown conditions.
+/// Kind of a test. A test fails if a number is missing or a condition is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TestKind {
     Less,
@@ -29,16 +29,16 @@ enum TestKind {
     Unequal,
     Holds,
     HoldsNot,
-    /// `one` is the current comparison result, which is above. `other` is the previous one, which is not.
+    /// The current comparison result `one` is 1 (above), and the previous result `other` is less.
     CrossesAbove,
     CrossesBelow,
 }
 
-/// A symbolic jump target, which is resolved after all tests are added.
+/// Symbolic jump target, resolved to an index after all tests are added.
 type Label = usize;
 
 pub(crate) struct TestList {
-    /// Tests whose operands are still graph ids and whose targets are still labels.
+    /// Unresolved tests: their operands are graph ids, and their targets are labels.
     tests: Vec<Test>,
     labels: Vec<usize>,
     starts: Vec<usize>,
@@ -50,7 +50,7 @@ impl TestList {
         // One label per condition, and one for no true condition.
         let mut tests = Self { tests: Vec::new(), labels: vec![0; count + 1], starts: Vec::new() };
         for (holds, condition) in conditions.iter().enumerate() {
-            let next = if holds + 1 < count { tests.label() } else { count };
+            let next = if holds + 1 < count { tests.add_label() } else { count };
             tests.starts.push(tests.tests.len());
             tests.add(graph, *condition, true, (holds, next));
             if holds + 1 < count {
@@ -80,17 +80,17 @@ impl TestList {
         Decision { tests: tests.into_iter().map(placed).collect(), starts: starts.into() }
     }
 
-    fn label(&mut self) -> Label {
+    fn add_label(&mut self) -> Label {
         self.labels.push(0);
         self.labels.len() - 1
     }
 
-    /// Adds tests of whether a condition is known to be true (or false), using De Morgan's laws.
+    /// Adds tests that pass if a condition is known to equal `holds`. Uses De Morgan's laws.
     fn add(&mut self, graph: &Graph, of: Id, holds: bool, (met, unmet): (Label, Label)) {
         let (kind, one, other) = match graph.node(of).op {
             Op::Not(inner) => return self.add(graph, inner, !holds, (met, unmet)),
             Op::Binary(binary @ (Binary::And | Binary::Or), one, other) => {
-                let second = self.label();
+                let second = self.add_label();
                 let first = if (binary == Binary::Or) == holds { (met, second) } else { (second, unmet) };
                 self.add(graph, one, holds, first);
                 self.labels[second] = self.tests.len();
@@ -120,8 +120,8 @@ impl TestKind {
 }
 
 impl Decision {
-    /// Returns a pair of slots per condition, of which the first is less if the condition is true.
-    /// `None` if there are more than two conditions or one does not begin with such a test.
+    /// Returns two slots per condition. The condition can only be true if the first slot's value is less.
+    /// `None` for more than two conditions, or if a condition does not begin with such a test.
     pub(crate) fn prefilter(&self) -> Option<[(Slot, Slot); 2]> {
         let ends = self.starts.iter().skip(1).copied().chain([self.tests.len() + self.starts.len()]);
         let needed = |(start, end): (&usize, usize)| {
@@ -162,8 +162,8 @@ impl Decision {
         at - self.tests.len()
     }
 
-    /// Like `first_true` for a batch of candles. For each condition, returns a bit per candle, 1 if the
-    /// condition is the first true one. `reached` is scratch space for [`places`](Self::places) numbers.
+    /// Applies [`first_true`](Self::first_true) to a batch of candles. Returns a mask per condition, with a 1
+    /// bit for each candle on which this condition is the first true one. `reached` is scratch space.
     pub(crate) fn first_true_batch<'r>(
         &self,
         columns: &Columns,
@@ -178,19 +178,19 @@ impl Decision {
                 continue;
             }
             let holds = match test.kind {
-                TestKind::Less => columns.where_holds(test.one, test.other, |one, other| one < other),
-                TestKind::LessOrEqual => columns.where_holds(test.one, test.other, |one, other| one <= other),
-                TestKind::Equal => columns.where_holds(test.one, test.other, |one, other| one == other),
-                TestKind::Unequal => columns.where_holds(test.one, test.other, |one, other| {
+                TestKind::Less => columns.mask_where(test.one, test.other, |one, other| one < other),
+                TestKind::LessOrEqual => columns.mask_where(test.one, test.other, |one, other| one <= other),
+                TestKind::Equal => columns.mask_where(test.one, test.other, |one, other| one == other),
+                TestKind::Unequal => columns.mask_where(test.one, test.other, |one, other| {
                     !one.is_nan() && !other.is_nan() && one != other
                 }),
-                TestKind::Holds => columns.where_holds(test.one, test.other, |one, _| one == 1.0),
-                TestKind::HoldsNot => columns.where_holds(test.one, test.other, |one, _| one == 0.0),
+                TestKind::Holds => columns.mask_where(test.one, test.other, |one, _| one == 1.0),
+                TestKind::HoldsNot => columns.mask_where(test.one, test.other, |one, _| one == 0.0),
                 TestKind::CrossesAbove => {
-                    columns.where_holds(test.one, test.other, |one, other| one == 1.0 && other < 1.0)
+                    columns.mask_where(test.one, test.other, |one, other| one == 1.0 && other < 1.0)
                 }
                 TestKind::CrossesBelow => {
-                    columns.where_holds(test.one, test.other, |one, other| one == -1.0 && other > -1.0)
+                    columns.mask_where(test.one, test.other, |one, other| one == -1.0 && other > -1.0)
                 }
             };
             // All jumps are forward.
@@ -200,8 +200,8 @@ impl Decision {
         &reached[self.tests.len()..self.tests.len() + self.starts.len()]
     }
 
-    /// Scratch size of [`first_true_batch`](Self::first_true_batch): one place per test and per result.
-    pub(crate) const fn places(&self) -> usize {
+    /// Returns the length of the scratch space for [`first_true_batch`](Self::first_true_batch).
+    pub(crate) const fn scratch_len(&self) -> usize {
         self.tests.len() + self.starts.len() + 1
     }
 }

@@ -1,4 +1,4 @@
-//! Rules as declarations: comparisons of series with levels. The trials of a search share the series.
+//! Conversion of rules to declarations: comparisons of series with levels. Search trials share series.
 
 use crate::graph::{Binary, Graph, Id, Op};
 use crate::program::{Program, Slot};
@@ -7,11 +7,11 @@ use candlewick_sdk::{
 };
 use std::collections::HashMap;
 
-/// Maximum number of declared alternatives. A condition with more becomes a series of its own.
+/// Maximum number of alternatives per condition. A condition with more alternatives becomes one series.
 const MAX_ALTERNATIVES: usize = 8;
 const TRUTH_THRESHOLD: f64 = 0.5;
 
-pub(crate) fn declaration(
+pub(crate) fn declare_rules(
     graph: &Graph,
     rules: &[(Direction, Id)],
     expiry: Option<Expiry>,
@@ -22,7 +22,7 @@ pub(crate) fn declaration(
     let mut entries = Vec::new();
     for (direction, condition) in rules {
         for way in alternatives(graph, *condition, true) {
-            let when: Vec<Comparison> = way.into_iter().map(|test| builder.comparison(test)).collect();
+            let when: Vec<Comparison> = way.into_iter().map(|test| builder.add_comparison(test)).collect();
             entries.push((*direction, when));
         }
     }
@@ -38,7 +38,7 @@ struct Test {
     holds: bool,
 }
 
-/// Returns the alternatives in which a condition is true (or false). All tests of one must pass.
+/// Returns alternative lists of tests. A condition equals `holds` if all tests of any list pass.
 fn alternatives(graph: &Graph, of: Id, holds: bool) -> Vec<Vec<Test>> {
     let found = match &graph.node(of).op {
         Op::Not(inner) => alternatives(graph, *inner, !holds),
@@ -72,7 +72,7 @@ struct DeclarationBuilder<'g> {
 }
 
 impl DeclarationBuilder<'_> {
-    fn comparison(&mut self, test: Test) -> Comparison {
+    fn add_comparison(&mut self, test: Test) -> Comparison {
         let Test { of, holds } = test;
         // With a constant `b`, `a <= b` means that `a` is below the next larger float.
         if let Op::Binary(binary @ (Binary::Less | Binary::LessOrEqual), one, other) = self.graph.node(of).op
@@ -80,7 +80,7 @@ impl DeclarationBuilder<'_> {
             let is_strict = (binary == Binary::Less) == holds;
             for (series, level, is_below) in [(one, other, holds), (other, one, !holds)] {
                 let Some(level) = self.graph.constant(level) else { continue };
-                let series = self.series(series);
+                let series = self.add_series(series);
                 return match (is_below, is_strict) {
                     (true, true) => series.below(level),
                     (true, false) => series.below(level.next_up()),
@@ -89,11 +89,11 @@ impl DeclarationBuilder<'_> {
                 };
             }
         }
-        let series = self.series(of);
+        let series = self.add_series(of);
         if holds { series.above(TRUTH_THRESHOLD) } else { series.below(TRUTH_THRESHOLD) }
     }
 
-    fn series(&mut self, of: Id) -> SeriesIndex {
+    fn add_series(&mut self, of: Id) -> SeriesIndex {
         if let Some(place) = self.places.get(&of) {
             return *place;
         }
@@ -105,7 +105,7 @@ impl DeclarationBuilder<'_> {
     }
 }
 
-/// A program that aggregates its longer candles itself.
+/// Program that computes a series and aggregates the longer candles from the bot's own candles.
 struct SeriesProgram {
     program: Program,
     place: Slot,

@@ -1,10 +1,10 @@
-//! Rules with indicators inlined into the loop over candles, as in a strategy written in Rust.
+//! Fast form of rules: indicators are inlined into the loop over candles, as in a strategy written in Rust.
 //!
-//! Dispatching a step costs as much as computing an indicator. Most rules use one or two indicators of the
-//! candle. These are monomorphized into the loop, and the rest remains a list of steps.
+//! Dispatching a step costs as much as computing an indicator. Most rules use one or two indicators of candle
+//! prices. These indicators are monomorphized into the loop. All other steps remain a list.
 
 use crate::columns::Columns;
-use crate::indicator::{ByCandle, ByNumber, Indicator};
+use crate::indicator::{CandleIndicator, Indicator, NumberIndicator};
 use crate::instruction;
 use crate::instruction::{Instruction, Instructions};
 use crate::program::{InlineSlots, Slot, Slots};
@@ -21,7 +21,7 @@ struct InlinedRule<H> {
     values: InlineSlots,
     columns: Columns,
     reached: Box<[u64]>,
-    /// Result of [`Decision::prefilter`](crate::condition::Decision::prefilter).
+    /// Slot pairs from [`Decision::prefilter`](crate::condition::Decision::prefilter).
     needed: Option<[(u8, u8); 2]>,
     interval: Interval,
     answers: RuleSet,
@@ -29,9 +29,9 @@ struct InlinedRule<H> {
 
 /// Indicators that are inlined into the loop and computed first.
 trait Head: Send {
-    fn take(&mut self, candle: &Candle, values: &mut InlineSlots);
+    fn update(&mut self, candle: &Candle, values: &mut InlineSlots);
 
-    fn take_batch(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots);
+    fn update_batch(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots);
 }
 
 enum Tail {
@@ -64,69 +64,69 @@ struct TwoAverages {
 
 impl Head for () {
     #[inline]
-    fn take(&mut self, _: &Candle, _: &mut InlineSlots) {}
+    fn update(&mut self, _: &Candle, _: &mut InlineSlots) {}
 
-    fn take_batch(&mut self, _: &[Candle], _: &mut Columns, _: &mut InlineSlots) {}
+    fn update_batch(&mut self, _: &[Candle], _: &mut Columns, _: &mut InlineSlots) {}
 }
 
-impl<I: ByNumber + Send> Head for PriceHead<I> {
+impl<I: NumberIndicator + Send> Head for PriceHead<I> {
     #[inline]
-    fn take(&mut self, _: &Candle, values: &mut InlineSlots) {
-        let lines = self.indicator.lines(values.get(self.of));
-        put_all(values, self.out, lines.as_ref());
+    fn update(&mut self, _: &Candle, values: &mut InlineSlots) {
+        let lines = self.indicator.update_lines(values.get(self.of));
+        store_lines(values, self.out, lines.as_ref());
     }
 
-    fn take_batch(&mut self, _: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
-        columns.by_number(&mut self.indicator, Slot::from(self.of), Slot::from(self.out), values);
+    fn update_batch(&mut self, _: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
+        columns.update_by_number(&mut self.indicator, Slot::from(self.of), Slot::from(self.out), values);
     }
 }
 
-impl<I: ByCandle + Send> Head for CandleHead<I> {
+impl<I: CandleIndicator + Send> Head for CandleHead<I> {
     #[inline]
-    fn take(&mut self, candle: &Candle, values: &mut InlineSlots) {
-        let lines = self.indicator.lines(candle);
-        put_all(values, self.out, lines.as_ref());
+    fn update(&mut self, candle: &Candle, values: &mut InlineSlots) {
+        let lines = self.indicator.update_lines(candle);
+        store_lines(values, self.out, lines.as_ref());
     }
 
-    fn take_batch(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
-        columns.by_candle(&mut self.indicator, candles, Slot::from(self.out), values);
+    fn update_batch(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
+        columns.update_by_candle(&mut self.indicator, candles, Slot::from(self.out), values);
     }
 }
 
 impl<One: Head, Other: Head> Head for (One, Other) {
     #[inline]
-    fn take(&mut self, candle: &Candle, values: &mut InlineSlots) {
-        self.0.take(candle, values);
-        self.1.take(candle, values);
+    fn update(&mut self, candle: &Candle, values: &mut InlineSlots) {
+        self.0.update(candle, values);
+        self.1.update(candle, values);
     }
 
-    fn take_batch(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
-        self.0.take_batch(candles, columns, values);
-        self.1.take_batch(candles, columns, values);
+    fn update_batch(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
+        self.0.update_batch(candles, columns, values);
+        self.1.update_batch(candles, columns, values);
     }
 }
 
 impl Head for TwoAverages {
     #[inline]
-    fn take(&mut self, candle: &Candle, values: &mut InlineSlots) {
-        self.one.take(candle, values);
-        self.other.take(candle, values);
+    fn update(&mut self, candle: &Candle, values: &mut InlineSlots) {
+        self.one.update(candle, values);
+        self.other.update(candle, values);
     }
 
-    fn take_batch(&mut self, _: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
+    fn update_batch(&mut self, _: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
         let Self { one, other } = self;
         let outs = [one.out, other.out].map(Slot::from);
-        columns.two_averages([&mut one.indicator, &mut other.indicator], Slot::from(one.of), outs, values);
+        columns.update_emas([&mut one.indicator, &mut other.indicator], Slot::from(one.of), outs, values);
     }
 }
 
 #[inline]
-fn put_all(values: &mut InlineSlots, out: u8, lines: &[f64]) {
+fn store_lines(values: &mut InlineSlots, out: u8, lines: &[f64]) {
     lines.iter().enumerate().for_each(|(line, value)| values.put(Slot::from(out) + line, *value));
 }
 
 impl Tail {
-    /// Compiles steps. Unused slots of `values` store the state of plain instructions.
+    /// Compiles the remaining steps. Free slots of `values` store the state of instructions.
     fn build(steps: Vec<Step>, values: &mut InlineSlots) -> Self {
         if let [Step { action: Action::Order(order), out }] = steps[..] {
             return Self::Order(order, out);
@@ -136,13 +136,13 @@ impl Tail {
         let ended = |made: &mut Vec<Instruction>| Part::Instructions(std::mem::take(made).into());
         for step in steps {
             if !plain.add(&step) {
-                if !plain.made.is_empty() {
-                    parts.push(ended(&mut plain.made));
+                if !plain.instructions.is_empty() {
+                    parts.push(ended(&mut plain.instructions));
                 }
                 parts.push(Part::Step(step));
             }
         }
-        let last = plain.made;
+        let last = plain.instructions;
         match (parts.is_empty(), last.is_empty()) {
             (true, true) => Self::Nothing,
             (true, false) => Self::Instructions(last.into()),
@@ -154,7 +154,7 @@ impl Tail {
     }
 
     #[inline]
-    fn take(&mut self, candle: &Candle, interval: Interval, values: &mut InlineSlots) {
+    fn update(&mut self, candle: &Candle, interval: Interval, values: &mut InlineSlots) {
         match self {
             Self::Nothing => {}
             Self::Order(order, out) => order.write(candle, *out, values),
@@ -163,7 +163,7 @@ impl Tail {
         }
     }
 
-    fn take_batch(
+    fn update_batch(
         &mut self,
         candles: &[Candle],
         interval: Interval,
@@ -172,7 +172,7 @@ impl Tail {
     ) {
         match self {
             Self::Nothing => {}
-            Self::Order(order, out) => columns.order(order.numbers(), *out, values),
+            Self::Order(order, out) => columns.compare_shift(order.operands(), *out, values),
             Self::Instructions(instructions) => instruction::run_batch(instructions, columns, values),
             Self::Parts(parts) => {
                 for part in parts {
@@ -186,7 +186,7 @@ impl Tail {
     }
 }
 
-/// Runs the parts in order. Not generic, so that all heads share the code.
+/// Runs the parts in order. This function is not generic, so that all heads share the code.
 #[inline(never)]
 fn run_parts(parts: &mut [Part], candle: &Candle, interval: Interval, values: &mut InlineSlots) {
     for part in parts {
@@ -207,15 +207,15 @@ impl<H: Head> Strategy for InlinedRule<H> {
     #[inline(always)]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let values = &mut self.values;
-        values.begin(candle);
-        self.head.take(candle, values);
-        self.tail.take(candle, self.interval, values);
+        values.load_prices(candle);
+        self.head.update(candle, values);
+        self.tail.update(candle, self.interval, values);
         if let Some([(one, than), (other, than_other)]) = self.needed
             && !(values.get(one) < values.get(than) || values.get(other) < values.get(than_other))
         {
             return None;
         }
-        self.answers.at(values.all())
+        self.answers.signal_at(values.as_slice())
     }
 
     fn expiries(&self) -> Vec<Option<Expiry>> {
@@ -227,7 +227,7 @@ impl<H: Head> Strategy for InlinedRule<H> {
     }
 
     fn indicators(&self) -> Vec<(&str, f64)> {
-        self.answers.displayed_values(self.values.all())
+        self.answers.displayed_values(self.values.as_slice())
     }
 }
 
@@ -236,11 +236,11 @@ impl<H: Head> Strategy for InlinedRule<H> {
 unsafe impl<H: Head> BatchStrategy for InlinedRule<H> {
     fn answer_batch(&mut self, candles: &[Candle], answers: &mut CandleAnswers) {
         let Self { head, tail, values, columns, reached, interval, answers: own, .. } = self;
-        columns.begin(candles);
-        head.take_batch(candles, columns, values);
-        tail.take_batch(candles, *interval, columns, values);
+        columns.load_prices(candles);
+        head.update_batch(candles, columns, values);
+        tail.update_batch(candles, *interval, columns, values);
         if let Some(last) = candles.last() {
-            values.begin(last);
+            values.load_prices(last);
         }
         own.answer_batch(candles, columns, reached, answers);
     }
@@ -260,7 +260,7 @@ enum HeadKind {
 }
 
 impl HeadKind {
-    /// Removes the first step that can be inlined. It depends only on the candle, so it can run first.
+    /// Removes the first step that can be inlined. The step can run first, because it needs only the candle.
     fn take_first(steps: &mut Vec<Step>) -> Option<Self> {
         let place = steps.iter().position(|step| Self::from_step(step).is_some())?;
         Self::from_step(&steps.remove(place))
@@ -296,11 +296,11 @@ impl HeadKind {
 
 impl<I: Clone> PriceHead<I> {
     fn from_step(indicator: &I, of: Slot, out: u8) -> Option<Self> {
-        InlineSlots::is_price(of).then(|| Self { indicator: indicator.clone(), of: of as u8, out })
+        InlineSlots::is_price_slot(of).then(|| Self { indicator: indicator.clone(), of: of as u8, out })
     }
 }
 
-pub(crate) fn strategy(
+pub(crate) fn build_strategy(
     interval: Interval,
     mut steps: Vec<Step>,
     values: InlineSlots,
@@ -347,7 +347,7 @@ impl StrategyBuilder {
         let needed = answers.decision.prefilter();
         let needed = needed.map(|needed| needed.map(|(one, than)| (one as u8, than as u8)));
         let tail = Tail::build(steps, &mut values);
-        let (columns, reached) = (Columns::new(&values), vec![0; answers.decision.places()].into());
+        let (columns, reached) = (Columns::new(&values), vec![0; answers.decision.scratch_len()].into());
         Box::new(BatchedStrategy::new(InlinedRule {
             head,
             tail,

@@ -1,7 +1,7 @@
-//! Registration of the strategy `rules`, whose rule is in the bot's parameters.
+//! Registry entry of the strategy `rules`, which trades by a rule in the bot's parameters or in a file.
 
 use crate::explained::ExplainedRule;
-use crate::file::{FileError, KEYS, WrittenRule, hint_for_expiry, hint_for_key, with_key};
+use crate::file::{FileError, KEYS, WrittenRule, hint_for_expiry, hint_for_key, prepend_key};
 use crate::{Rule, RuleError, RuleStrategy, Side};
 use candlewick_sdk::{
     BotContext, BuildError, BuiltStrategy, Expiry, LongerRule, Parameter, Strategy, StrategyEntry,
@@ -12,25 +12,25 @@ use std::fs;
 use std::sync::Arc;
 
 pub const NAME: &str = "rules";
-/// Version of the rule language. A bot's version is this and the hash of its rule.
+/// Version of the rule language. A bot's version also contains a hash of the bot's rule.
 pub const VERSION: &str = "1.0.0";
-/// Version of rules with computed comparisons, which tolerate rounding since this version.
+/// Version of rules that compare computed values. Such comparisons tolerate rounding since this version.
 const ROUNDING_VERSION: &str = "1.1.0";
 const ABOUT: &str = "Trades by a rule from a file or from the bot's parameters.";
 
 const MAX_FILE_BYTES: u64 = 256 * 1024;
-const HASH_LETTERS: usize = 16;
+const HASH_LENGTH: usize = 16;
 
-/// Creates the strategy `rules`. Parameters are `file`, or `buy` and `sell`, and those of the rule.
+/// Builds the registry entry of `rules`. Parameters are `file`, or `buy` and `sell`, and the rule's own.
 pub fn entry() -> StrategyEntry {
     // Not called in practice, because `specify_entry` builds an entry for the bot's parameters first.
     let build = |params: &Value, bot: &BotContext| specify_entry(params)?.build_with_declaration(params, bot);
     let entry = StrategyEntry::declaring(NAME, VERSION, build).specified_by(specify_entry);
-    with_keys(entry, &Map::new()).described(ABOUT)
+    with_own_parameters(entry, &Map::new()).described(ABOUT)
 }
 
 fn specify_entry(params: &Value) -> Result<StrategyEntry, BuildError> {
-    let source = Source::new(params)?;
+    let source = RuleSource::new(params)?;
     let rule = source.rule()?;
     let is_computed = rule.compares_computed_values(&source.written.defaults());
     let language = if is_computed { ROUNDING_VERSION } else { VERSION };
@@ -49,11 +49,11 @@ fn specify_entry(params: &Value) -> Result<StrategyEntry, BuildError> {
     };
     let entry = StrategyEntry::declaring(NAME, version, build).explained_by(explain).described(about);
     let empty = Map::new();
-    let entry = with_keys(entry, params.as_object().unwrap_or(&empty));
+    let entry = with_own_parameters(entry, params.as_object().unwrap_or(&empty));
     Ok(respecify_on_change(own.into_iter().fold(entry, StrategyEntry::with_parameter), specify_entry))
 }
 
-fn with_keys(entry: StrategyEntry, given: &Map<String, Value>) -> StrategyEntry {
+fn with_own_parameters(entry: StrategyEntry, given: &Map<String, Value>) -> StrategyEntry {
     const DESCRIPTIONS: [&str; 5] = [
         "File with the rule: buy, sell, expiry, [parameters].",
         "Condition for a BUY; use it instead of a file.",
@@ -69,12 +69,12 @@ fn with_keys(entry: StrategyEntry, given: &Map<String, Value>) -> StrategyEntry 
 }
 
 fn build_strategy(
-    source: &Source,
+    source: &RuleSource,
     rule: &Rule,
     values: &Value,
     bot: &BotContext,
 ) -> Result<BuiltStrategy, BuildError> {
-    let (numbers, expiry) = (source.numbers(values), source.expiry(bot));
+    let (numbers, expiry) = (source.parameter_values(values), source.expiry(bot));
     let strategy: RuleStrategy = rule
         .build(&numbers, bot.interval, expiry)
         .map_err(|(side, error)| source.side_error(side, &error))?;
@@ -84,23 +84,23 @@ fn build_strategy(
 }
 
 fn build_explained(
-    source: &Source,
+    source: &RuleSource,
     rule: &Rule,
     values: &Value,
     bot: &BotContext,
 ) -> Result<Box<dyn Strategy>, BuildError> {
-    let (numbers, expiry) = (source.numbers(values), source.expiry(bot));
+    let (numbers, expiry) = (source.parameter_values(values), source.expiry(bot));
     let strategy = ExplainedRule::build(rule, &numbers, bot.interval, expiry);
     Ok(Box::new(strategy.map_err(|(side, error)| source.side_error(side, &error))?))
 }
 
-pub(crate) struct Source {
+pub(crate) struct RuleSource {
     written: WrittenRule,
     file: Option<(String, String)>,
     identity: String,
 }
 
-impl Source {
+impl RuleSource {
     pub(crate) fn new(params: &Value) -> Result<Self, BuildError> {
         let text = |key: &str| params.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let is_written_here = KEYS[1..].iter().any(|key| is_given(params.get(*key)));
@@ -147,17 +147,17 @@ impl Source {
         let written = serde_json::from_value(own.clone());
         let written = written.map_err(|error: serde_json::Error| {
             let message = error.to_string();
-            let words = bare_parameter(&own).or_else(|| hint_for_key(&message, None));
-            BuildError::parameters(NAME, words.unwrap_or_else(|| with_key(&own, &message)))
+            let words = bare_parameter_hint(&own).or_else(|| hint_for_key(&message, None));
+            BuildError::parameters(NAME, words.unwrap_or_else(|| prepend_key(&own, &message)))
         })?;
         Ok(Self { written, file: None, identity: own.to_string() })
     }
 
     pub(crate) fn rule(&self) -> Result<Rule, BuildError> {
-        self.written.rule(self.file()).map_err(|wrong| self.build_error(wrong))
+        self.written.rule(self.file_text()).map_err(|wrong| self.build_error(wrong))
     }
 
-    pub(crate) fn numbers(&self, params: &Value) -> BTreeMap<String, f64> {
+    pub(crate) fn parameter_values(&self, params: &Value) -> BTreeMap<String, f64> {
         let mut numbers = self.written.defaults();
         let given = params.as_object().into_iter().flatten();
         numbers.extend(given.filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))));
@@ -169,10 +169,10 @@ impl Source {
     }
 
     pub(crate) fn side_error(&self, side: Side, error: &RuleError) -> BuildError {
-        self.build_error(self.written.condition_error(side, error, self.file()))
+        self.build_error(self.written.condition_error(side, error, self.file_text()))
     }
 
-    fn file(&self) -> Option<&str> {
+    fn file_text(&self) -> Option<&str> {
         self.file.as_ref().map(|(_, text)| text.as_str())
     }
 
@@ -186,11 +186,11 @@ impl Source {
     }
 
     fn hash(&self) -> String {
-        blake3::hash(self.identity.as_bytes()).to_hex().chars().take(HASH_LETTERS).collect()
+        blake3::hash(self.identity.as_bytes()).to_hex().chars().take(HASH_LENGTH).collect()
     }
 }
 
-fn bare_parameter(params: &Value) -> Option<String> {
+fn bare_parameter_hint(params: &Value) -> Option<String> {
     let parameters = params.get("parameters")?.as_object()?;
     let (name, value) = parameters.iter().find(|(_, value)| !value.is_object())?;
     Some(format!(
@@ -207,8 +207,8 @@ fn is_given(value: Option<&Value>) -> bool {
     })
 }
 
-/// Wraps an entry so that changed texts, lists or tables, such as another rule file, rebuild it with
-/// `specify`. Numbers and booleans only override parameters.
+/// Wraps an entry so that a changed text, list or table, such as another rule file, rebuilds the entry with
+/// `specify`. Changed numbers and booleans only override parameters.
 pub(crate) fn respecify_on_change(
     entry: StrategyEntry,
     specify: impl Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync + 'static,

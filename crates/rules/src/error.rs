@@ -1,6 +1,6 @@
-//! Errors in the text of a rule with their positions, and suggestions for unknown names.
+//! Errors in the text of a rule, with positions, and suggestions for unknown names.
 
-use crate::catalog::{Argument, find, names};
+use crate::catalog::{Argument, find_function, reserved_names};
 use candlewick_sdk::{AliasContext, Counterpart, counterparts, nearest, visible};
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use std::ops::Range;
 #[error("{message}")]
 pub struct RuleError {
     pub message: String,
-    /// Byte range in the text; empty if something is missing there.
+    /// Byte range of the error in the rule's text. Empty if text is missing at this position.
     pub place: Range<usize>,
 }
 
@@ -17,7 +17,7 @@ impl RuleError {
         Self { message: message.into(), place }
     }
 
-    /// Returns the 1-based line and column. The column counts characters.
+    /// Returns the 1-based line and column of the error. The column counts characters.
     pub fn line_and_column(&self, text: &str) -> (usize, usize) {
         let before = &text[..text.floor_char_boundary(self.place.start)];
         let line = before.matches('\n').count() + 1;
@@ -49,7 +49,7 @@ pub(crate) fn render_counterpart(counterpart: &Counterpart) -> String {
     }
 }
 
-const MODULES: [&str; 3] = ["ta", "math", "talib"];
+const FOREIGN_MODULES: [&str; 3] = ["ta", "math", "talib"];
 
 pub(crate) fn hint_for_member(module: &str, name: &str) -> Option<String> {
     let dotted = format!("{module}.{name}");
@@ -58,14 +58,14 @@ pub(crate) fn hint_for_member(module: &str, name: &str) -> Option<String> {
         .map(render_counterpart);
     let mut own = counterparts(AliasContext::RuleName, name)
         .map(render_counterpart)
-        .chain(find(name).map(|function| format!("write {}", function.call)))
-        .filter(|_| MODULES.contains(&module));
+        .chain(find_function(name).map(|function| format!("write {}", function.usage)))
+        .filter(|_| FOREIGN_MODULES.contains(&module));
     let unknown = || {
-        let is_known = MODULES.contains(&module);
+        let is_known = FOREIGN_MODULES.contains(&module);
         is_known.then(|| format!("omit `{module}.`; docs/rules.md lists the functions"))
     };
     let hint = whole.next().or_else(|| own.next()).or_else(unknown)?;
-    Some(format!("there is no `{dotted}`: {hint}"))
+    Some(format!("unknown name `{dotted}`: {hint}"))
 }
 
 pub(crate) fn hint_for_word(word: &str) -> Option<String> {
@@ -77,7 +77,7 @@ pub(crate) fn suggest_name(name: &str, parameters: &[&str]) -> String {
         return render_counterpart(counterpart);
     }
     let near = call_with_period(name).or_else(|| {
-        let near = nearest(name, parameters.iter().copied()).or_else(|| nearest(name, names()));
+        let near = nearest(name, parameters.iter().copied()).or_else(|| nearest(name, reserved_names()));
         near.map(str::to_owned)
     });
     match near {
@@ -96,8 +96,8 @@ fn call_with_period(name: &str) -> Option<String> {
     let plain = name.to_lowercase();
     let function = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let period = &plain[function.len()..];
-    let function = find(function.trim_end_matches('_'))?;
-    let takes_period = !period.is_empty() && function.takes.first() == Some(&Argument::Period);
+    let function = find_function(function.trim_end_matches('_'))?;
+    let takes_period = !period.is_empty() && function.arguments.first() == Some(&Argument::Period);
     takes_period.then(|| format!("{}({period})", function.name))
 }
 
@@ -125,7 +125,7 @@ mod tests {
             let hint = hint_for_member("ta", there).unwrap();
             let function = here.split('(').next().unwrap();
             assert!(hint.contains(here) || hint.contains(&format!("write {function}(")), "{hint}");
-            let is_own = names().any(|own| own == there);
+            let is_own = reserved_names().any(|own| own == there);
             assert!(is_own || suggest_name(there, &[]).contains(here), "{there}");
         }
     }
@@ -145,7 +145,7 @@ mod tests {
             ("green", "bullish()"),
             ("red", "bearish()"),
         ] {
-            assert!(names().all(|own| own != there), "{there}");
+            assert!(reserved_names().all(|own| own != there), "{there}");
             let found = counterparts(AliasContext::RuleName, there).next().unwrap();
             assert!(matches!(found, Counterpart::Name { name } if name == expected), "{there}: {found:?}");
             assert!(is_sound(expected) || is_sound(&format!("{expected} > 0")), "{expected}");

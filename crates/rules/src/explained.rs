@@ -1,4 +1,4 @@
-//! A rule that reports the parts of its conditions and their numbers at each candle.
+//! Strategy of a rule that also reports the parts of its conditions, with their numbers, at each candle.
 
 use crate::compile::{Compiler, Scope};
 use crate::graph::{Id, Op};
@@ -49,7 +49,7 @@ impl ExplainedRule {
         expiry: Option<Expiry>,
     ) -> Result<Self, (Side, RuleError)> {
         let strategy: RuleStrategy = rule.build(numbers, own, expiry)?;
-        let mut compiler = Compiler::new(numbers, own).explaining();
+        let mut compiler = Compiler::new(numbers, own).with_explanations();
         let mut compiled = Vec::new();
         for (side, condition) in rule.conditions() {
             for (depth, part) in parts_with_depth(&condition.tree) {
@@ -81,7 +81,7 @@ fn explain(
     (depth, part): (usize, PartId),
 ) -> Result<CompiledSide, RuleError> {
     compiler.numbers_read.clear();
-    let id = compiler.truth(Scope { tree, candles: 0 }, part, "a rule")?;
+    let id = compiler.condition(Scope { tree, interval_index: 0 }, part, "a rule")?;
     let is_joined = joining_operator(tree, part).is_some();
     let numbers_read = std::mem::take(&mut compiler.numbers_read);
     let numbers: Vec<Id> = if is_joined { Vec::new() } else { numbers_read };
@@ -93,14 +93,14 @@ fn explain(
     Ok(CompiledSide { part, id, numbers })
 }
 
-/// Converts a value of longer candles to its value at the last closed longer candle.
+/// Converts a value of longer candles to the value at the last closed longer candle.
 fn last_closed_value(compiler: &mut Compiler<'_>, number: Id) -> Id {
     let node = compiler.graph.node(number);
-    let (candles, warm) = (node.candles, node.warm_after);
+    let (candles, warm) = (node.interval_index, node.warm_after);
     if candles == 0 {
         return number;
     }
-    let name = format!("{}@{}", compiler.bracketed(number), compiler.graph.intervals()[candles]);
+    let name = format!("{}@{}", compiler.bracketed_name(number), compiler.graph.intervals()[candles]);
     compiler.graph.add(Op::Longer(number), name, warm, 0)
 }
 
@@ -149,7 +149,7 @@ impl Strategy for ExplainedRule {
     }
 }
 
-/// Returns the condition and all operands of `and` and `or` within it in pre-order, with their depths.
+/// Returns the whole condition and all operands of its `and` and `or`, with their depths, in pre-order.
 fn parts_with_depth(tree: &Tree) -> Vec<(usize, PartId)> {
     let mut parts = Vec::new();
     let mut left = vec![(0, tree.root())];
@@ -164,7 +164,7 @@ fn parts_with_depth(tree: &Tree) -> Vec<(usize, PartId)> {
     parts
 }
 
-/// Flattens chains of one operator: `a and b and c` has three operands instead of nested pairs.
+/// Collects the operands of a chain of one operator. For example, `a and b and c` has three operands.
 fn flatten(tree: &Tree, id: PartId, operator: Operator, joined: &mut Vec<PartId>) {
     let Form::Binary { left, right, .. } = &tree.part(id).form else { return };
     for part in [*left, *right] {

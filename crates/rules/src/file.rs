@@ -1,4 +1,4 @@
-//! Rule files with conditions, parameters and an expiry, and their errors with hints.
+//! Rule files with conditions, parameters and an expiry, and error messages with hints.
 
 use crate::error::render_counterpart;
 use crate::rule::Side;
@@ -33,7 +33,7 @@ pub(crate) struct WrittenParameter {
 }
 
 #[derive(Deserialize)]
-struct Places {
+struct KeySpans {
     buy: Option<Spanned<String>>,
     sell: Option<Spanned<String>>,
     #[serde(default)]
@@ -67,7 +67,7 @@ impl WrittenRule {
         let rule = Rule::parse(self.buy.as_deref(), self.sell.as_deref()).map_err(at)?;
         // The bot's interval is checked later. Here any longer interval is valid.
         let defaults = self.defaults();
-        let unused = rule.unused(&defaults, Interval::SECOND).map_err(at)?;
+        let unused = rule.unused_parameters(&defaults, Interval::SECOND).map_err(at)?;
         match unused.first() {
             None => Ok(rule),
             Some(name) => {
@@ -137,7 +137,7 @@ fn check_name(name: &str) -> Result<(), String> {
             "parameters.{name}: use letters, digits and _ in the name, and no digit at the start"
         ));
     }
-    if KEYS.contains(&name) || name == "about" || catalog::names().any(|known| known == name) {
+    if KEYS.contains(&name) || name == "about" || catalog::reserved_names().any(|known| known == name) {
         return Err(format!("parameters.{name}: `{name}` is a reserved name: choose another"));
     }
     Ok(())
@@ -145,7 +145,7 @@ fn check_name(name: &str) -> Result<(), String> {
 
 fn parameter_error(name: &str, problem: &str, file: Option<&str>) -> FileError {
     let place = |file: &str| {
-        let places: Places = toml::from_str(file).ok()?;
+        let places: KeySpans = toml::from_str(file).ok()?;
         places.parameters.keys().find(|key| key.get_ref() == name).map(Spanned::span)
     };
     match file.and_then(|file| Some((file, place(file)?))) {
@@ -154,9 +154,9 @@ fn parameter_error(name: &str, problem: &str, file: Option<&str>) -> FileError {
     }
 }
 
-/// Returns the 1-based line and column. `None` if the file has the condition in escaped form.
+/// Returns the 1-based line and column of an error. `None` if the file contains escapes in the condition.
 fn locate_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Option<(u64, usize)> {
-    let places: Places = toml::from_str(file).ok()?;
+    let places: KeySpans = toml::from_str(file).ok()?;
     let place = match side {
         Side::Buy => places.buy,
         Side::Sell => places.sell,
@@ -172,7 +172,7 @@ fn line_number_at(text: &str, at: usize) -> u64 {
     text[..text.floor_char_boundary(at)].matches('\n').count() as u64 + 1
 }
 
-const CONFIGURATION_HINT: &str = "this is a configuration, not a rule: use it with --config";
+const CONFIGURATION_HINT: &str = "the file is a configuration, not a rule: use it with --config";
 const RULE_KEYS: [&str; 4] = ["buy", "sell", "expiry", "about"];
 
 fn syntax_error(error: &toml::de::Error, text: &str) -> FileError {
@@ -200,7 +200,7 @@ fn hint_for_line(line: &str, message: &str) -> Option<String> {
         return Some(hint_for_bare_line(line));
     }
     if let Some(side) = [Side::Buy, Side::Sell].into_iter().find(|side| line == format!("[{}]", side.key())) {
-        return Some(format!("a condition is a text: {} = \"rsi(14) < 30\"", side.key()));
+        return Some(format!("a condition is a string: {} = \"rsi(14) < 30\"", side.key()));
     }
     let (key, value) = line.split_once('=')?;
     let (key, value) = (key.trim(), value.trim());
@@ -223,7 +223,7 @@ fn hint_for_line(line: &str, message: &str) -> Option<String> {
         '"' if value.starts_with("\"\"\"") => None,
         '"' if quotes('"') == 1 => Some("the condition has no closing \"".to_owned()),
         '"' if second_key(value).is_some() => second_key(value)
-            .map(|key| format!("each key needs a separate line: start a new one before `{key}`")),
+            .map(|key| format!("each key needs a separate line: start a new line before `{key}`")),
         '"' if quotes('"') > 2 => Some(
             "use single quotes inside the double quotes of a condition, as in between('08:00', '17:00')"
                 .to_owned(),
@@ -235,7 +235,7 @@ fn hint_for_line(line: &str, message: &str) -> Option<String> {
                 .to_owned(),
         ),
         '"' | '\'' if message.starts_with("expected newline") => {
-            Some("the condition ends at its closing quote: put all of it between the two quotes".to_owned())
+            Some("the condition ends at its closing quote: move the quote to the end of the line".to_owned())
         }
         '"' | '\'' => None,
         '[' | '{' => {
@@ -273,15 +273,15 @@ fn hint_to_quote(key: &str, condition: &str) -> String {
 }
 
 pub(crate) fn hint_for_expiry(value: &str) -> String {
-    const FORM: &str = "write a duration as minutes and seconds in quotes";
+    const EXPIRY_HINT: &str = "write a duration as minutes and seconds in quotes";
     let plain = value.trim_matches(|letter| letter == '"' || letter == '\'');
     let error = plain.parse::<CloseType>().err();
     match error.as_ref().map_or(Some(plain), |error| error.suggestion()) {
         Some(code) if code.parse::<CloseType>().is_ok() => {
-            format!("{FORM}: did you mean expiry = \"{code}\"?")
+            format!("{EXPIRY_HINT}: did you mean expiry = \"{code}\"?")
         }
-        Some(both) => format!("{FORM}: did you mean {both}?"),
-        None => format!("{FORM}, such as expiry = \"05:00\""),
+        Some(both) => format!("{EXPIRY_HINT}: did you mean {both}?"),
+        None => format!("{EXPIRY_HINT}, such as expiry = \"05:00\""),
     }
 }
 
@@ -317,7 +317,7 @@ pub(crate) fn hint_for_key(message: &str, value: Option<&str>) -> Option<String>
 fn hint_for_value(name: &str, value: &str) -> Option<String> {
     let value = value.trim();
     if value.parse::<f64>().is_ok() {
-        let is_taken = catalog::names().any(|known| known == name);
+        let is_taken = catalog::reserved_names().any(|known| known == name);
         let prefix = if is_taken { "my_" } else { "" };
         return Some(format!(
             "parameters belong below the line [parameters]: {prefix}{name} = {{ default = {value} }}"
@@ -327,7 +327,7 @@ fn hint_for_value(name: &str, value: &str) -> Option<String> {
     is_calculation.then(|| "values cannot have names: write the expression into buy or sell".to_owned())
 }
 
-pub(crate) fn with_key(table: &Value, message: &str) -> String {
+pub(crate) fn prepend_key(table: &Value, message: &str) -> String {
     let mut found = Vec::new();
     if let Some(given) = rejected_value(message).and_then(|shown| serde_json::from_str(shown).ok()) {
         collect_keys(table, "", &given, &mut found);
@@ -382,7 +382,7 @@ mod tests {
             ("enter_long = \"rsi(14) < 30\"", "did you mean `buy`?"),
             ("put = \"rsi(14) > 70\"", "did you mean `sell`?"),
             ("paramters = {}", "did you mean `parameters`?"),
-            ("[buy]\nwhen = \"rsi(14) < 30\"", "a condition is a text: buy = \"rsi(14) < 30\""),
+            ("[buy]\nwhen = \"rsi(14) < 30\"", "a condition is a string: buy = \"rsi(14) < 30\""),
             ("about = 5", "use a text in quotes, not 5"),
             ("[parameters]\nbuy = \"rsi(14) < 30\"", "buy is not a parameter: move it above the line"),
             ("[parameters]\np = { default = 14, type = \"int\" }", "without a point is a whole number"),

@@ -1,4 +1,4 @@
-//! Graph of the values of a rule: a topologically sorted list without duplicates.
+//! Dependency graph of a rule's values: a topologically sorted list without duplicates.
 
 use crate::indicator::Indicator;
 use candlewick_engine::{LocalClock, Window};
@@ -11,7 +11,7 @@ pub(crate) type Id = usize;
 pub(crate) struct Graph {
     nodes: Vec<Node>,
     known: HashMap<(usize, String), Id>,
-    /// The bot's own interval, followed by the longer ones.
+    /// The bot's own candle interval, followed by the longer intervals.
     intervals: Vec<Interval>,
 }
 
@@ -20,20 +20,20 @@ pub(crate) struct Node {
     pub(crate) op: Op,
     /// Expression in the rule language, which identifies the value.
     pub(crate) name: String,
-    /// Number of candles, including the current one, until the value is meaningful.
+    /// Number of candles, including the current candle, until the value is meaningful.
     pub(crate) warm_after: usize,
-    /// Index of the interval in the graph's list of intervals.
-    pub(crate) candles: usize,
+    /// Index in the graph's list of candle intervals. 0 is the bot's own interval.
+    pub(crate) interval_index: usize,
 }
 
-/// Operations that compute a value. A condition is 1 if true, 0 if false.
+/// Operation that computes a value. The value of a condition is 1 if true, 0 if false.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     Constant(f64),
     Field(Field),
     Clock(Clock),
     LocalClock(Clock, LocalClock),
-    /// Whether the candle closes within this time of day, in ms in UTC.
+    /// Whether the candle closes between two times of day, in ms since midnight UTC.
     Between(i64, i64),
     InHours(Box<Window>),
     Negate(Id),
@@ -82,12 +82,12 @@ pub(crate) enum Field {
     LowerWick,
 }
 
-/// Component of the close time in UTC.
+/// Component of a candle's close time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     Hour,
     Minute,
-    /// 1 (Monday) to 7.
+    /// 1 (Monday) to 7 (Sunday).
     Weekday,
 }
 
@@ -112,12 +112,12 @@ impl Graph {
         Self { nodes: Vec::new(), known: HashMap::new(), intervals: vec![own] }
     }
 
-    /// Returns the id of the value with this name, which is added if it does not exist.
-    pub(crate) fn add(&mut self, op: Op, name: String, warm_after: usize, candles: usize) -> Id {
+    /// Returns the id of the value with this name. Adds the value if it does not exist.
+    pub(crate) fn add(&mut self, op: Op, name: String, warm_after: usize, interval_index: usize) -> Id {
         let next = self.nodes.len();
-        let id = *self.known.entry((candles, name.clone())).or_insert(next);
+        let id = *self.known.entry((interval_index, name.clone())).or_insert(next);
         if id == next {
-            self.nodes.push(Node { op, name, warm_after, candles });
+            self.nodes.push(Node { op, name, warm_after, interval_index });
         }
         id
     }
@@ -134,7 +134,7 @@ impl Graph {
         &self.intervals
     }
 
-    pub(crate) fn interval_index(&mut self, interval: Interval) -> usize {
+    pub(crate) fn find_or_add_interval(&mut self, interval: Interval) -> usize {
         let known = self.intervals.iter().position(|one| *one == interval);
         known.unwrap_or_else(|| {
             self.intervals.push(interval);
@@ -151,8 +151,8 @@ impl Graph {
 }
 
 impl Op {
-    /// Returns the operands with the same interval.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = Id> {
+    /// Returns the operands that have the same candle interval as this operation.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = Id> {
         let parts = match self {
             Self::Constant(_)
             | Self::Field(_)

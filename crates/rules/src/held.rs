@@ -1,22 +1,22 @@
-//! Counts of how often each condition was true, to diagnose rules that never signal.
+//! Counts the candles on which each condition was true, to diagnose rules that never signal.
 
 use candlewick_sdk::{BotContext, BuildError, Candle, ConditionSide, LongerCandles, Registry, Strategy};
 use serde_json::Value;
 
-/// Counts of a condition or of a part of one. Parts follow their condition and are one level deeper.
+/// Number of candles on which a condition, or an operand of its `and` or `or`, was true or unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionCount {
-    /// Path of the part in its combination, such as `outer.dip`. Empty for the bot's own condition.
+    /// Path of a part in a combination, such as `outer.dip`. Empty for the bot's own conditions.
     pub part: String,
     pub side: ConditionSide,
-    /// 0 for the whole condition, 1 for the operands of its `and` or `or`, and so on.
+    /// Nesting depth: 0 for a whole condition, 1 for the operands of its `and` or `or`, and so on.
     pub depth: usize,
     pub text: String,
-    /// Number of evaluated candles after warm-up. For a filter, only candles with a signal count.
+    /// Number of evaluated candles after warm-up. Filters are evaluated only on candles with a signal.
     pub candles: u64,
     pub held: u64,
     pub unknown: u64,
-    /// For a sell condition, candles on which buy was true too. There, buy takes precedence.
+    /// For a sell condition: number of candles on which the buy condition was also true and took precedence.
     pub beside_buy: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Enum of all indicators of the SDK.
+//! Enum of the indicators in `candlewick_sdk`.
 
 use crate::columns::{Column, Columns};
 use crate::program::{InlineSlots, Slot};
@@ -8,7 +8,7 @@ use candlewick_sdk::indicator::{
 };
 use candlewick_sdk::{Candle, Direction, Interval, MAX_BATCH, Millis};
 
-/// Assumed memory of trend-following indicators in candles. Theoretically, it is unlimited.
+/// Assumed memory of trend-following indicators in candles. The theoretical memory is unlimited.
 const TREND_MEMORY_CANDLES: usize = 500;
 
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub(crate) enum Indicator {
     Pivots(Pivots),
 }
 
-/// Matches an indicator, with one expression if it takes numbers and one if it takes candles.
+/// Matches an indicator. Evaluates `$by_number` for indicators of numbers and `$by_candle` for the others.
 macro_rules! by_source {
     ($indicator:expr, $number:ident => $by_number:expr, $candle:ident => $by_candle:expr) => {
         match $indicator {
@@ -64,7 +64,7 @@ macro_rules! by_source {
 }
 
 impl Indicator {
-    /// Creates an indicator from its constant arguments: periods, multipliers and times in ms.
+    /// Creates an indicator from constants: periods, multipliers and times in ms. `None` for unknown names.
     pub(crate) fn new(name: &str, settings: &[f64]) -> Result<Option<Self>, IndicatorError> {
         let number = |place: usize| settings.get(place).copied().unwrap_or_default();
         let period = |place: usize| number(place) as usize;
@@ -98,7 +98,7 @@ impl Indicator {
         }))
     }
 
-    pub(crate) const fn lines(&self) -> usize {
+    pub(crate) const fn line_count(&self) -> usize {
         match self {
             Self::Macd(_) | Self::Bollinger(_) | Self::Adx(_) | Self::Donchian(_) | Self::Keltner(_) => 3,
             Self::Stochastic(_) | Self::Supertrend(_) | Self::ParabolicSar(_) => 2,
@@ -136,14 +136,14 @@ impl Indicator {
 
     #[inline(never)]
     pub(crate) fn update_by_number(&mut self, of: f64, lines: &mut [f64]) {
-        by_source!(self, one => write(lines, one.lines(of)), _other => {});
+        by_source!(self, one => write_lines(lines, one.update_lines(of)), _other => {});
     }
 
-    /// Updates an indicator of candles and writes its lines, NaN before warm-up. Not inlined into the loop
-    /// over steps, where values of the candle would be computed for every step.
+    /// Updates an indicator of candles and writes its lines, NaN before warm-up. Not inlined, because the
+    /// loop over steps would then compute the candle's values for every step.
     #[inline(never)]
     pub(crate) fn update_by_candle(&mut self, candle: &Candle, lines: &mut [f64]) {
-        by_source!(self, _other => {}, one => write(lines, one.lines(candle)));
+        by_source!(self, _other => {}, one => write_lines(lines, one.update_lines(candle)));
     }
 
     pub(crate) fn columns_by_number(
@@ -153,7 +153,7 @@ impl Indicator {
         columns: &mut Columns,
         values: &mut InlineSlots,
     ) {
-        by_source!(self, one => columns.by_number(one, of, out, values), _other => {});
+        by_source!(self, one => columns.update_by_number(one, of, out, values), _other => {});
     }
 
     pub(crate) fn columns_by_candle(
@@ -163,40 +163,40 @@ impl Indicator {
         columns: &mut Columns,
         values: &mut InlineSlots,
     ) {
-        by_source!(self, _other => {}, one => columns.by_candle(one, candles, out, values));
+        by_source!(self, _other => {}, one => columns.update_by_candle(one, candles, out, values));
     }
 }
 
-pub(crate) trait ByNumber {
+pub(crate) trait NumberIndicator {
     type Lines: AsRef<[f64]>;
-    const LINES: usize;
+    const LINE_COUNT: usize;
 
     /// Updates the indicator and returns its lines, NaN before warm-up.
-    fn lines(&mut self, of: f64) -> Self::Lines;
+    fn update_lines(&mut self, of: f64) -> Self::Lines;
 
     #[inline]
-    fn columns(&mut self, of: &[f64], columns: &mut [Column]) {
-        put_lines(columns, of.iter().map(|of| self.lines(*of)));
+    fn update_columns(&mut self, of: &[f64], columns: &mut [Column]) {
+        write_columns(columns, of.iter().map(|of| self.update_lines(*of)));
     }
 }
 
-pub(crate) trait ByCandle {
+pub(crate) trait CandleIndicator {
     type Lines: AsRef<[f64]>;
-    const LINES: usize;
+    const LINE_COUNT: usize;
 
     /// Updates the indicator and returns its lines, NaN before warm-up.
-    fn lines(&mut self, candle: &Candle) -> Self::Lines;
+    fn update_lines(&mut self, candle: &Candle) -> Self::Lines;
 }
 
 macro_rules! lines {
     ($by:ident, $of:ty: $($indicator:ident => |$at:ident| [$($line:expr),+];)+) => {
         $(
             impl $by for $indicator {
-                type Lines = [f64; Self::LINES];
-                const LINES: usize = [$(stringify!($line)),+].len();
+                type Lines = [f64; Self::LINE_COUNT];
+                const LINE_COUNT: usize = [$(stringify!($line)),+].len();
 
                 #[inline]
-                fn lines(&mut self, of: $of) -> Self::Lines {
+                fn update_lines(&mut self, of: $of) -> Self::Lines {
                     self.update(of).map_or([f64::NAN; _], |$at| [$($line),+])
                 }
             }
@@ -204,7 +204,7 @@ macro_rules! lines {
     };
 }
 
-lines! { ByNumber, f64:
+lines! { NumberIndicator, f64:
     Sma => |at| [at];
     Wma => |at| [at];
     Hull => |at| [at];
@@ -213,7 +213,7 @@ lines! { ByNumber, f64:
     Bollinger => |at| [at.upper, at.middle, at.lower];
 }
 
-lines! { ByCandle, &Candle:
+lines! { CandleIndicator, &Candle:
     Atr => |at| [at];
     Cci => |at| [at];
     WilliamsR => |at| [at];
@@ -236,34 +236,34 @@ lines! { ByCandle, &Candle:
     ];
 }
 
-impl ByNumber for Ema {
-    type Lines = [f64; Self::LINES];
-    const LINES: usize = 1;
+impl NumberIndicator for Ema {
+    type Lines = [f64; Self::LINE_COUNT];
+    const LINE_COUNT: usize = 1;
 
     #[inline]
-    fn lines(&mut self, of: f64) -> Self::Lines {
+    fn update_lines(&mut self, of: f64) -> Self::Lines {
         [self.update(of).unwrap_or(f64::NAN)]
     }
 
     #[inline]
-    fn columns(&mut self, of: &[f64], columns: &mut [Column]) {
+    fn update_columns(&mut self, of: &[f64], columns: &mut [Column]) {
         if let [column] = columns {
             Self::update_batch([self], of, [&mut column[..of.len()]]);
         }
     }
 }
 
-impl ByNumber for Macd {
-    type Lines = [f64; Self::LINES];
-    const LINES: usize = 3;
+impl NumberIndicator for Macd {
+    type Lines = [f64; Self::LINE_COUNT];
+    const LINE_COUNT: usize = 3;
 
     #[inline]
-    fn lines(&mut self, of: f64) -> Self::Lines {
+    fn update_lines(&mut self, of: f64) -> Self::Lines {
         self.update(of).map_or([f64::NAN; _], |at| [at.macd, at.signal, at.histogram])
     }
 
     #[inline]
-    fn columns(&mut self, of: &[f64], columns: &mut [Column]) {
+    fn update_columns(&mut self, of: &[f64], columns: &mut [Column]) {
         if let [macd, signal, histogram] = columns {
             self.update_batch(of, [macd, signal, histogram].map(|column| &mut column[..of.len()]));
         }
@@ -271,7 +271,7 @@ impl ByNumber for Macd {
 }
 
 #[inline]
-pub(crate) fn put_lines<L: AsRef<[f64]>>(columns: &mut [Column], values: impl Iterator<Item = L>) {
+pub(crate) fn write_columns<L: AsRef<[f64]>>(columns: &mut [Column], values: impl Iterator<Item = L>) {
     if let [column] = columns {
         for (value, line) in column.iter_mut().zip(values) {
             *value = line.as_ref()[0];
@@ -284,7 +284,7 @@ pub(crate) fn put_lines<L: AsRef<[f64]>>(columns: &mut [Column], values: impl It
 }
 
 #[inline]
-pub(crate) fn write(lines: &mut [f64], values: impl AsRef<[f64]>) {
+pub(crate) fn write_lines(lines: &mut [f64], values: impl AsRef<[f64]>) {
     lines.iter_mut().zip(values.as_ref()).for_each(|(line, value)| *line = *value);
 }
 

@@ -1,8 +1,8 @@
-//! Analysis of a bot's rule or of all rules in its combination, such as its slowest part.
+//! Analysis of a bot's rules, including all rules in a combination.
 
 use crate::combine::nested_rules;
 use crate::compile::Compiler;
-use crate::entry::{NAME, Source};
+use crate::entry::{NAME, RuleSource};
 use crate::graph::{Graph, Id, Op};
 use crate::indicator::Indicator;
 use crate::rule::Condition;
@@ -27,7 +27,8 @@ pub(crate) fn nested_conditions(
 ) -> Result<Vec<Condition>, BuildError> {
     let mut conditions = Vec::new();
     for params in collect_rules(registry, (strategy, params))? {
-        conditions.extend(Source::new(&params)?.rule()?.conditions().map(|(_, condition)| condition.clone()));
+        let rule = RuleSource::new(&params)?.rule()?;
+        conditions.extend(rule.conditions().map(|(_, condition)| condition.clone()));
     }
     Ok(conditions)
 }
@@ -47,8 +48,8 @@ pub fn count_fitted_numbers(registry: &Registry, strategy: (&str, &Value)) -> Re
     };
     let mut count = 0;
     for params in collect_rules(registry, strategy)? {
-        let source = Source::new(&params)?;
-        let parameters = source.numbers(&Value::Null);
+        let source = RuleSource::new(&params)?;
+        let parameters = source.parameter_values(&Value::Null);
         for (_, condition) in source.rule()?.conditions() {
             count += condition.tree.forms().filter(|form| is_number(form, &parameters)).count();
         }
@@ -68,13 +69,13 @@ pub fn quoted_texts(registry: &Registry, strategy: (&str, &Value)) -> Result<Vec
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LongPart {
-    /// Text in the rule language with parameter values, such as `ema(100)@1h`.
+pub struct LongestPart {
+    /// Text of the part with parameter values inserted, such as `ema(100)@1h`.
     pub text: String,
-    /// Warm-up in candles of the bot.
+    /// Warm-up in the bot's own candles.
     pub candles: usize,
-    /// Moving average with the same period but less memory, such as `sma(100)@1h`, and its warm-up.
-    /// `None` if the part is not a moving average whose memory exceeds its period.
+    /// Moving average with the same period but a shorter warm-up, such as `sma(100)@1h`, and this warm-up.
+    /// `None` if the part is not an exponential moving average.
     pub windowed: Option<(String, usize)>,
 }
 
@@ -82,11 +83,11 @@ pub fn longest_part(
     registry: &Registry,
     (strategy, params): (&str, &Value),
     own: Interval,
-) -> Result<Option<LongPart>, BuildError> {
-    let mut longest: Option<LongPart> = None;
+) -> Result<Option<LongestPart>, BuildError> {
+    let mut longest: Option<LongestPart> = None;
     for params in collect_rules(registry, (strategy, params))? {
-        let source = Source::new(&params)?;
-        let numbers = source.numbers(&params);
+        let source = RuleSource::new(&params)?;
+        let numbers = source.parameter_values(&params);
         let part = find_longest_part(&source.rule()?, &numbers, own);
         let part = part.map_err(|(side, error)| source.side_error(side, &error))?;
         longest = longest
@@ -101,11 +102,11 @@ fn find_longest_part(
     rule: &Rule,
     numbers: &BTreeMap<String, f64>,
     own: Interval,
-) -> Result<Option<LongPart>, (Side, RuleError)> {
+) -> Result<Option<LongestPart>, (Side, RuleError)> {
     let mut compiler = Compiler::new(numbers, own);
     let mut conditions: Vec<Id> = Vec::new();
     for (side, condition) in rule.conditions() {
-        conditions.push(compiler.condition(&condition.tree).map_err(|error| (side, error))?);
+        conditions.push(compiler.compile(&condition.tree).map_err(|error| (side, error))?);
     }
     let graph = &compiler.graph;
     let Some(whole) = find_slowest(graph, conditions.into_iter()) else { return Ok(None) };
@@ -113,18 +114,18 @@ fn find_longest_part(
     let (inner, behind) = match graph.node(part).op {
         Op::Longer(inner) => {
             let inner_part = dominant_part(graph, inner);
-            let interval = graph.intervals()[graph.node(inner).candles];
+            let interval = graph.intervals()[graph.node(inner).interval_index];
             (inner_part, format!("@{interval}"))
         }
         _ => (part, String::new()),
     };
-    let text = format!("{}{behind}", compiler.bracketed(inner));
+    let text = format!("{}{behind}", compiler.bracketed_name(inner));
     let Some(candles) = text_warmup(&text, own) else { return Ok(None) };
     let is_average = matches!(&graph.node(inner).op,
         Op::Indicator { indicator, .. } if matches!(**indicator, Indicator::Ema(_)));
     let windowed = is_average.then(|| text.replacen("ema(", "sma(", 1));
     let windowed = windowed.and_then(|text| text_warmup(&text, own).map(|candles| (text, candles)));
-    Ok(Some(LongPart { text, candles, windowed }))
+    Ok(Some(LongestPart { text, candles, windowed }))
 }
 
 fn find_slowest(graph: &Graph, values: impl Iterator<Item = Id>) -> Option<Id> {
@@ -135,7 +136,7 @@ fn dominant_part(graph: &Graph, from: Id) -> Id {
     let mut at = from;
     // Stops at lines, which are named after their indicator, and at values of longer candles.
     while !matches!(graph.node(at).op, Op::Line(..) | Op::Longer(_)) {
-        let Some(part) = find_slowest(graph, graph.node(at).op.parts()) else { break };
+        let Some(part) = find_slowest(graph, graph.node(at).op.operands()) else { break };
         if graph.node(part).warm_after * 2 < graph.node(at).warm_after {
             break;
         }
@@ -150,7 +151,7 @@ fn text_warmup(text: &str, own: Interval) -> Option<usize> {
         let rule = Rule::parse(Some(text), None).ok()?;
         let mut compiler = Compiler::new(&none, own);
         let (_, condition) = rule.conditions().next()?;
-        let id = compiler.condition(&condition.tree).ok()?;
+        let id = compiler.compile(&condition.tree).ok()?;
         Some(compiler.graph.node(id).warm_after)
     };
     warm(text).or_else(|| warm(&format!("{text} > 0")))

@@ -1,12 +1,12 @@
-//! Four-byte instructions for the simple steps of a small program. Their state is stored in values.
+//! Four-byte instructions for the simple steps of a small program. Slots store their state.
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Field};
 use crate::program::{InlineSlots, Slot, Slots};
-use crate::step::{Action, Step, order};
+use crate::step::{Action, Step, compare};
 
-/// Maximum lookback with one value per candle. Longer lookbacks use a ring buffer.
-const MAX_BACK: usize = 4;
+/// Maximum lookback of a shift register, in candles. Longer lookbacks use a ring buffer.
+const MAX_SHIFT_CANDLES: usize = 4;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instruction {
@@ -22,10 +22,10 @@ enum Operation {
     Negate,
     Abs,
     Not,
-    /// Outputs the second operand and replaces that slot with the first operand.
+    /// Outputs the second operand, then stores the first operand in the second operand's slot.
     Exchange,
     Compared,
-    /// Outputs the comparison result and stores the previous one in the slot after the output.
+    /// Outputs the comparison result and stores the previous result in the slot after the output.
     Order,
     CrossesAbove,
     CrossesBelow,
@@ -44,11 +44,11 @@ pub(crate) fn run(instructions: &[Instruction], values: &mut InlineSlots) {
                 values.set(*other, first);
                 second
             }
-            Operation::Compared => order(first, second, values.at(Field::CLOSE)),
+            Operation::Compared => compare(first, second, values.at(Field::CLOSE)),
             Operation::Order => {
                 let before = values.get(*out);
                 values.put(Slot::from(*out) + 1, before);
-                order(first, second, values.at(Field::CLOSE))
+                compare(first, second, values.at(Field::CLOSE))
             }
             Operation::CrossesAbove => crosses(first, second, 1.0),
             Operation::CrossesBelow => crosses(first, second, -1.0),
@@ -61,16 +61,16 @@ pub(crate) fn run_batch(instructions: &[Instruction], columns: &mut Columns, val
     for Instruction { operation, one, other, out } in instructions {
         let [one, other, out] = [one, other, out].map(|place| Slot::from(*place));
         match operation {
-            Operation::Binary(binary) => columns.binary(*binary, (one, other), out, values),
+            Operation::Binary(binary) => columns.apply_binary(*binary, (one, other), out, values),
             Operation::Negate => columns.map(one, out, values, |of| -of),
             Operation::Abs => columns.map(one, out, values, f64::abs),
             Operation::Not => columns.map(one, out, values, |of| 1.0 - of),
             Operation::Exchange => {
-                let next = columns.back(one, values.at(other), out, values);
+                let next = columns.shift(one, values.at(other), out, values);
                 values.put(other, next);
             }
-            Operation::Compared => columns.compared((one, other), out, values),
-            Operation::Order => columns.order((one, other), out, values),
+            Operation::Compared => columns.compare((one, other), out, values),
+            Operation::Order => columns.compare_shift((one, other), out, values),
             Operation::CrossesAbove => {
                 columns.zip_with((one, other), out, values, |now, before| crosses(now, before, 1.0));
             }
@@ -89,20 +89,20 @@ pub(crate) fn crosses(now: f64, before: f64, to: f64) -> f64 {
 }
 
 pub(crate) struct Instructions<'v> {
-    pub(crate) made: Vec<Instruction>,
+    pub(crate) instructions: Vec<Instruction>,
     values: &'v mut InlineSlots,
 }
 
 impl<'v> Instructions<'v> {
     pub(crate) const fn new(values: &'v mut InlineSlots) -> Self {
-        Self { made: Vec::new(), values }
+        Self { instructions: Vec::new(), values }
     }
 
     /// Adds a step. Returns `false` if the step cannot be expressed as instructions.
     pub(crate) fn add(&mut self, step: &Step) -> bool {
         let out = step.out;
         match &step.action {
-            Action::Field(field) => return self.field(*field, out),
+            Action::Field(field) => return self.add_field(*field, out),
             Action::Negate(of) => self.push(Operation::Negate, (*of, *of), out),
             Action::Abs(of) => self.push(Operation::Abs, (*of, *of), out),
             Action::Not(of) => self.push(Operation::Not, (*of, *of), out),
@@ -116,15 +116,15 @@ impl<'v> Instructions<'v> {
             }
             Action::Divide(one, other) => self.push(Operation::Binary(Binary::Divide), (*one, *other), out),
             Action::Binary(binary, one, other) => self.push(Operation::Binary(*binary), (*one, *other), out),
-            Action::Last { of, last } => return self.back(*of, &[*last], out),
+            Action::Last { of, last } => return self.add_shift_register(*of, &[*last], out),
             // The next value to be replaced is the oldest.
-            Action::Back { of, last, next } if last.len() <= MAX_BACK => {
+            Action::Back { of, last, next } if last.len() <= MAX_SHIFT_CANDLES => {
                 let (later, earlier) = last.split_at(*next);
                 let since: Vec<f64> = earlier.iter().chain(later).rev().copied().collect();
-                return self.back(*of, &since, out);
+                return self.add_shift_register(*of, &since, out);
             }
             Action::Compared(one, other) => self.push(Operation::Compared, (*one, *other), out),
-            Action::Order(order) => self.push(Operation::Order, order.numbers(), out),
+            Action::Order(order) => self.push(Operation::Order, order.operands(), out),
             Action::Crosses { to, order } => {
                 let operation = if *to > 0.0 { Operation::CrossesAbove } else { Operation::CrossesBelow };
                 self.push(operation, (*order, *order + 1), out);
@@ -134,7 +134,7 @@ impl<'v> Instructions<'v> {
         true
     }
 
-    fn field(&mut self, field: Field, out: Slot) -> bool {
+    fn add_field(&mut self, field: Field, out: Slot) -> bool {
         let binary = |binary| Operation::Binary(binary);
         match field {
             Field::Range => self.push(binary(Binary::Subtract), (Field::HIGH, Field::LOW), out),
@@ -155,8 +155,8 @@ impl<'v> Instructions<'v> {
         true
     }
 
-    /// Adds a shift register with one value per candle, latest first. Returns `false` if slots are lacking.
-    fn back(&mut self, of: Slot, since: &[f64], out: Slot) -> bool {
+    /// Adds a shift register with one value per candle, latest first. Returns `false` without enough slots.
+    fn add_shift_register(&mut self, of: Slot, since: &[f64], out: Slot) -> bool {
         if self.values.free_slots() < since.len() {
             return false;
         }
@@ -172,6 +172,6 @@ impl<'v> Instructions<'v> {
     fn push(&mut self, operation: Operation, (one, other): (Slot, Slot), out: Slot) {
         // All slots of a small program fit in `u8`.
         let [one, other, out] = [one, other, out].map(|place| place as u8);
-        self.made.push(Instruction { operation, one, other, out });
+        self.instructions.push(Instruction { operation, one, other, out });
     }
 }

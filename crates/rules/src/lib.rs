@@ -60,7 +60,7 @@ pub use catalog::indicator_names;
 pub use entry::{NAME, VERSION, entry};
 pub use error::RuleError;
 pub use held::{ConditionCount, condition_counts};
-pub use inside::{LongPart, count_fitted_numbers, longest_part, quoted_texts, uses_volume};
+pub use inside::{LongestPart, count_fitted_numbers, longest_part, quoted_texts, uses_volume};
 pub use lints::lint_conditions;
 pub use rule::{Rule, Side};
 pub use strategy::RuleStrategy;

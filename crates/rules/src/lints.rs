@@ -1,4 +1,4 @@
-//! Lints of conditions: comparisons that are always or never true, and probable mistakes.
+//! Lints for conditions: comparisons that are always or never true, and probable mistakes.
 
 #[cfg(test)]
 mod tests;
@@ -9,7 +9,7 @@ use crate::syntax::{Form, Operator, PartId};
 use candlewick_sdk::{BuildError, Interval, Registry};
 use serde_json::Value;
 
-const MAX_DIRECTION: f64 = 1.0;
+const MAX_TREND_VALUE: f64 = 1.0;
 const NEIGHBOUR_FUNCTIONS: [&str; 3] = ["rising", "falling", "change"];
 /// Functions that may have no value even after warm-up.
 const GAPPED_FUNCTIONS: [&str; 5] = ["since", "session_range", "pivots", "cci", "z_score"];
@@ -29,7 +29,7 @@ pub fn lint_conditions(
         let of_parts = CHECKS
             .iter()
             .flat_map(|check| (0..condition.tree.len()).filter_map(move |part| check(condition, part, own)));
-        let of_groups = condition.tree.and_groups().flat_map(|group| check_group(condition, group));
+        let of_groups = condition.tree.and_groups().flat_map(|group| check_and_group(condition, group));
         for text in of_parts.chain(of_groups) {
             if !found.contains(&text) {
                 found.push(text);
@@ -44,7 +44,7 @@ enum Relation {
     Below,
     AtMost,
     Equal,
-    /// The lower value was not lower on the previous candle.
+    /// The lower value became lower on this candle.
     Crossing,
 }
 
@@ -62,7 +62,7 @@ struct NumberComparison {
     is_upper: bool,
 }
 
-/// A number and an offset: 0 for the number itself, -1 or 1 for just below or just above the number.
+/// Bound of a range: a number and an offset. Offsets -1 and 1 mean just below and just above the number.
 type Bound = (f64, i8);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,7 +78,7 @@ impl Range {
         Self { least: (least, 0), most: (most, 0) }
     }
 
-    /// Returns the range of the values of a function or name.
+    /// Returns the range of the values of a function or candle field. `None` if the range is unknown.
     fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "rsi" | "adx" | "stochastic" => Self::new(0.0, 100.0),
@@ -193,7 +193,7 @@ impl Condition {
     }
 }
 
-fn check_group(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
+fn check_and_group(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
     let mut found = Vec::new();
     let mut earlier: Vec<(String, String, Range)> = Vec::new();
     for part in group {
@@ -240,13 +240,13 @@ fn check_direction(condition: &Condition, part: PartId, _: Interval) -> Option<S
     };
     let Form::Call { name, .. } = &condition.tree.part(line).form else { return None };
     let is_price = ["supertrend", "parabolic_sar"].contains(&name.as_str());
-    (is_price && number.abs() <= MAX_DIRECTION).then(|| {
+    (is_price && number.abs() <= MAX_TREND_VALUE).then(|| {
         let (text, line) = (condition.part_text(part), condition.part_text(line));
         format!("`{text}` compares a price with {number}; did you mean `{line}.trend`, which is 1 or -1?")
     })
 }
 
-/// Finds candle-to-candle comparisons of a value of longer candles, such as `falling(ema(50)@15m, 1)`.
+/// Finds values of longer candles that are compared on each own candle, such as `falling(ema(50)@15m, 1)`.
 fn check_step(condition: &Condition, part: PartId, own: Interval) -> Option<String> {
     let tree = &condition.tree;
     let Form::Call { name, arguments, .. } = &tree.part(part).form else { return None };
@@ -273,13 +273,13 @@ fn check_step(condition: &Condition, part: PartId, own: Interval) -> Option<Stri
 
 const CANDLE_PRICES: [&str; 6] = ["open", "high", "low", "close", "median", "typical"];
 
-struct Unshifted<'c> {
+struct PastValue<'c> {
     part: PartId,
     back: f64,
     longer: Option<&'c str>,
 }
 
-impl<'c> Unshifted<'c> {
+impl<'c> PastValue<'c> {
     fn from_part(condition: &'c Condition, part: PartId) -> Option<Self> {
         let (part, longer) = match &condition.tree.part(part).form {
             Form::At { of, interval, .. } => (*of, Some(interval.as_str())),
@@ -294,9 +294,9 @@ impl<'c> Unshifted<'c> {
     }
 }
 
-/// Returns whether a value is the upper line of a Donchian channel, and the channel's period (1 if that
-/// is a parameter). `None` if the value is neither the upper nor the lower line.
-fn channel_edge(condition: &Condition, value: &Unshifted<'_>) -> Option<(bool, f64)> {
+/// Returns `(is_upper, period)` for the upper or lower line of a Donchian channel, `None` for other values.
+/// The period is 1 if a parameter sets it.
+fn channel_edge(condition: &Condition, value: &PastValue<'_>) -> Option<(bool, f64)> {
     let Form::Line { of, name: line, .. } = &condition.tree.part(value.part).form else { return None };
     let Form::Call { name, arguments, .. } = &condition.tree.part(*of).form else { return None };
     let is_edge = name == "donchian" && ["upper", "lower"].contains(&line.as_str());
@@ -307,7 +307,7 @@ fn channel_edge(condition: &Condition, value: &Unshifted<'_>) -> Option<(bool, f
 fn check_channel(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
     let comparison = Comparison::from_part(condition, part)?;
     let (lower, higher) = difference_operands(condition, &comparison);
-    let (lower, higher) = (Unshifted::from_part(condition, lower)?, Unshifted::from_part(condition, higher)?);
+    let (lower, higher) = (PastValue::from_part(condition, lower)?, PastValue::from_part(condition, higher)?);
     let edges = [&lower, &higher].map(|side| channel_edge(condition, side));
     let (edge, price, candles, is_outside) = match edges {
         [Some((is_upper, candles)), None] => (&lower, &higher, candles, is_upper),
@@ -332,7 +332,7 @@ fn check_channel(condition: &Condition, part: PartId, _: Interval) -> Option<Str
     ))
 }
 
-/// Returns the operands of a comparison. Those of `a - b > 0` are those of `a > b`.
+/// Returns the operands of a comparison. Treats `a - b > 0` like `a > b`.
 fn difference_operands(condition: &Condition, comparison: &Comparison) -> (PartId, PartId) {
     let Comparison { lower, higher, .. } = *comparison;
     let is_zero = |part: PartId| condition.number(part).is_some_and(|number| number.abs() < f64::EPSILON);

@@ -27,7 +27,7 @@ pub(crate) fn parse(text: &str) -> Result<Tree, RuleError> {
         ));
     }
     let mut parser = Parser { text, words: &words, next: 0, tree: Tree::default(), depth: 0 };
-    parser.expression(0)?;
+    parser.parse_expression(0)?;
     match parser.words.get(parser.next) {
         None => Ok(parser.tree),
         Some(word) => Err(parser.leftover_error(word)),
@@ -43,22 +43,22 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    /// Parses an expression of operators with a precedence of at least `least`.
-    fn expression(&mut self, least: u8) -> Result<PartId, RuleError> {
+    /// Parses an expression whose operators have at least the precedence `least`.
+    fn parse_expression(&mut self, least: u8) -> Result<PartId, RuleError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             let message = format!("the rule is nested too deeply: use at most {MAX_DEPTH} levels");
             return Err(RuleError::new(self.next_place(), message));
         }
-        let mut left = self.prefix()?;
-        while let Some(operator) = self.operator().filter(|operator| operator.precedence() >= least) {
+        let mut left = self.parse_prefix()?;
+        while let Some(operator) = self.next_operator().filter(|operator| operator.precedence() >= least) {
             let sign = self.next_place();
             if operator.is_comparison() && self.is_comparison(left) {
-                let message = "comparisons cannot be chained: join them, such as a < b and b < c";
+                let message = "comparisons cannot be chained: join two comparisons, as in a < b and b < c";
                 return Err(RuleError::new(sign, message));
             }
             self.next += 1;
-            let right = self.expression(operator.precedence() + 1)?;
+            let right = self.parse_expression(operator.precedence() + 1)?;
             let place = self.tree.part(left).place.start..self.tree.part(right).place.end;
             left = self.add(Form::Binary { operator, left, right }, place)?;
         }
@@ -66,17 +66,17 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn prefix(&mut self) -> Result<PartId, RuleError> {
+    fn parse_prefix(&mut self) -> Result<PartId, RuleError> {
         let start = self.next_place().start;
         if self.consume(TokenKind::Name("not")) {
-            let of = self.expression(NOT_PRECEDENCE)?;
+            let of = self.parse_expression(NOT_PRECEDENCE)?;
             return self.add(Form::Not(of), start..self.tree.part(of).place.end);
         }
         if self.consume(TokenKind::Sign("-")) {
-            let of = self.expression(MINUS_PRECEDENCE)?;
+            let of = self.parse_expression(MINUS_PRECEDENCE)?;
             return self.add(Form::Negate(of), start..self.tree.part(of).place.end);
         }
-        let mut part = self.primary()?;
+        let mut part = self.parse_primary()?;
         while let Some(word) = self.words.get(self.next) {
             let start = self.tree.part(part).place.start;
             part = match word.kind {
@@ -84,14 +84,14 @@ impl Parser<'_> {
                     self.next += 1;
                     self.check_module(part)?;
                     let (name, name_place) =
-                        self.expect_name("the dot needs a line, such as macd(12, 26, 9).signal")?;
+                        self.expect_name("write a line name after the dot, as in macd(12, 26, 9).signal")?;
                     let place = start..name_place.end;
                     self.add(Form::Line { of: part, name, name_place }, place)?
                 }
                 TokenKind::Sign("[") => {
                     let open = word.place.clone();
                     self.next += 1;
-                    let by = self.expression(0)?;
+                    let by = self.parse_expression(0)?;
                     let end = self.expect_closing("]", &open)?;
                     self.add(Form::Back { of: part, by }, start..end)?
                 }
@@ -107,7 +107,7 @@ impl Parser<'_> {
         Ok(part)
     }
 
-    fn primary(&mut self) -> Result<PartId, RuleError> {
+    fn parse_primary(&mut self) -> Result<PartId, RuleError> {
         let Some(word) = self.words.get(self.next) else {
             return Err(RuleError::new(self.next_place(), "the rule is incomplete: add a value at the end"));
         };
@@ -123,14 +123,14 @@ impl Parser<'_> {
             }
             TokenKind::Sign("(") => {
                 self.next += 1;
-                let inner = self.expression(0)?;
+                let inner = self.parse_expression(0)?;
                 let end = self.expect_closing(")", &place)?;
                 self.tree.put_in_brackets(inner, place.start..end);
                 Ok(inner)
             }
             TokenKind::Name(name) if !matches!(name, "and" | "or") => {
                 self.next += 1;
-                self.name_or_call(name, place)
+                self.parse_name_or_call(name, place)
             }
             TokenKind::Name(sign) | TokenKind::Sign(sign) => {
                 Err(RuleError::new(place, format!("expected a value here, not `{sign}`")))
@@ -142,7 +142,7 @@ impl Parser<'_> {
         }
     }
 
-    fn name_or_call(&mut self, name: &str, name_place: Range<usize>) -> Result<PartId, RuleError> {
+    fn parse_name_or_call(&mut self, name: &str, name_place: Range<usize>) -> Result<PartId, RuleError> {
         let name = name.to_owned();
         let Some(open) = self.words.get(self.next).filter(|word| word.kind == TokenKind::Sign("(")) else {
             return self.add(Form::Name(name), name_place);
@@ -151,9 +151,9 @@ impl Parser<'_> {
         self.next += 1;
         let mut arguments = Vec::new();
         if !self.is_next(TokenKind::Sign(")")) {
-            arguments.push(self.expression(0)?);
+            arguments.push(self.parse_expression(0)?);
             while self.consume(TokenKind::Sign(",")) {
-                arguments.push(self.expression(0)?);
+                arguments.push(self.parse_expression(0)?);
             }
         }
         let place = name_place.start..self.expect_closing(")", &open)?;
@@ -192,9 +192,9 @@ impl Parser<'_> {
         let message = match self.words.get(self.next) {
             None => format!("the `{opened}` is not closed: `{sign}` is missing"),
             Some(_) if sign == ")" => {
-                format!("expected an operator, `,` or `)` here, not {}", self.quoted(&place))
+                format!("expected an operator, `,` or `)` here, not {}", self.quote(&place))
             }
-            Some(_) => format!("expected an operator or `{sign}` here, not {}", self.quoted(&place)),
+            Some(_) => format!("expected an operator or `{sign}` here, not {}", self.quote(&place)),
         };
         let at = if self.next < self.words.len() { place } else { open.clone() };
         Err(RuleError::new(at, message))
@@ -206,31 +206,31 @@ impl Parser<'_> {
             return error;
         }
         let message = match word.kind {
-            TokenKind::Sign(sign @ (")" | "]")) => format!("this `{sign}` has no opening bracket: remove it or add one"),
+            TokenKind::Sign(sign @ (")" | "]")) => format!("`{sign}` has no opening bracket: remove it or add one"),
             TokenKind::Sign(",") => {
-                "a comma only separates values of a function: use `and` or `or` between conditions and a decimal point as in 1.5"
+                "a comma can only separate arguments: join conditions with `and` or `or`, and write 1.5 with a point"
                     .to_owned()
             }
             TokenKind::Name(name) if ["and", "or"].contains(&name.to_lowercase().as_str()) => {
-                format!("there is no `{name}`: write `{}`", name.to_lowercase())
+                format!("unexpected `{name}`: write `{}`", name.to_lowercase())
             }
-            _ => format!("an operator such as `and` or `<` is missing before {}", self.quoted(&word.place)),
+            _ => format!("an operator such as `and` or `<` is missing before {}", self.quote(&word.place)),
         };
         RuleError::new(word.place.clone(), message)
     }
 
-    fn quoted(&self, place: &Range<usize>) -> String {
+    fn quote(&self, place: &Range<usize>) -> String {
         format!("`{}`", &self.text[place.clone()])
     }
 
     fn add(&mut self, form: Form, place: Range<usize>) -> Result<PartId, RuleError> {
         if self.tree.len() == MAX_PARTS {
-            return Err(RuleError::new(place, format!("use at most {MAX_PARTS} parts in a rule")));
+            return Err(RuleError::new(place, format!("too many parts: use at most {MAX_PARTS} in a rule")));
         }
         Ok(self.tree.add(form, place))
     }
 
-    fn operator(&self) -> Option<Operator> {
+    fn next_operator(&self) -> Option<Operator> {
         match self.words.get(self.next)?.kind {
             TokenKind::Sign(sign) => Operator::from_sign(sign),
             TokenKind::Name(name) => Operator::from_sign(name),
@@ -262,5 +262,5 @@ impl Parser<'_> {
 fn foreign_word_error(word: &Token<'_>) -> Option<RuleError> {
     let TokenKind::Name(name) = word.kind else { return None };
     let hint = hint_for_word(name)?;
-    Some(RuleError::new(word.place.clone(), format!("there is no `{name}`: {hint}")))
+    Some(RuleError::new(word.place.clone(), format!("unexpected `{name}`: {hint}")))
 }

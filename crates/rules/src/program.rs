@@ -1,4 +1,4 @@
-//! A rule as a list of steps, which run once per candle without allocation.
+//! A rule compiled to a list of steps that run once per candle, without allocation.
 
 use crate::graph::{Field, Graph, Id, Op};
 use crate::step::Step;
@@ -7,7 +7,7 @@ use candlewick_sdk::{Candle, Interval};
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     own: Frame,
-    /// Frames of longer candles, shortest interval first.
+    /// Steps and values for longer candles, shortest interval first.
     longer: Vec<LongerFrame>,
 }
 
@@ -16,16 +16,16 @@ struct Frame {
     interval: Interval,
     steps: Vec<Step>,
     constants: Vec<(Id, Slot)>,
-    /// Whether any value depends on each price of `PRICES`.
+    /// Flags of the `PRICES` on which other values depend.
     prices: [bool; 4],
-    /// Values, starting with the prices of the candle. NaN is a missing number or an unknown condition.
+    /// Values by slot, starting with the candle's prices. NaN is a missing number or an unknown condition.
     values: Vec<f64>,
 }
 
-/// Prices at the start of every frame. Nearly every rule reads them.
+/// Candle prices in the first slots of every frame. Nearly every rule reads prices.
 const PRICES: [Field; 4] = [Field::Open, Field::High, Field::Low, Field::Close];
 
-/// Number of values that a `u8` can index. Nearly all programs have fewer.
+/// Maximum number of slots in a small program, so that a `u8` can index a slot. Most programs have fewer.
 const INLINE_SLOTS: usize = 256;
 
 impl Field {
@@ -52,7 +52,7 @@ pub(crate) struct InlineSlots {
 #[derive(Clone, Debug)]
 struct LongerFrame {
     frame: Frame,
-    /// Pairs of slots: source in this frame, target in the bot's own frame.
+    /// Slots to copy: the source in this frame and the target in the bot's own frame.
     seen: Vec<(usize, usize)>,
 }
 
@@ -66,20 +66,20 @@ impl Program {
         let mut frames: Vec<Frame> = graph.intervals().iter().map(|interval| Frame::new(*interval)).collect();
         for id in (0..graph.len()).filter(|id| needed[*id]) {
             let node = graph.node(id);
-            places[id] = frames[node.candles].add(graph, &node.op, &places);
+            places[id] = frames[node.interval_index].add(graph, &node.op, &places);
         }
         let mut all = frames.into_iter();
         let own = all.next().unwrap_or_else(|| Frame::new(Interval::MINUTE));
         let mut longer: Vec<LongerFrame> = all.map(|frame| LongerFrame { frame, seen: Vec::new() }).collect();
         for id in (0..graph.len()).filter(|id| needed[*id]) {
             if let Op::Longer(of) = graph.node(id).op {
-                longer[graph.node(of).candles - 1].seen.push((places[of], places[id]));
+                longer[graph.node(of).interval_index - 1].seen.push((places[of], places[id]));
             }
         }
         longer.retain(|longer| !longer.seen.is_empty());
         longer.sort_by_key(|longer| longer.frame.interval);
         let mut program = Self { own, longer };
-        let found = wanted.iter().map(|id| program.own.operand(graph, *id, &places)).collect();
+        let found = wanted.iter().map(|id| program.own.operand_slot(graph, *id, &places)).collect();
         (program, found)
     }
 
@@ -92,7 +92,7 @@ impl Program {
         self.own.run(candle);
     }
 
-    /// Processes a closed longer candle. Its values are visible from the next own candle on.
+    /// Processes a closed longer candle. Its values take effect on the bot's next own candle.
     pub(crate) fn run_longer(&mut self, interval: Interval, candle: &Candle) {
         let Some(longer) = self.longer.iter_mut().find(|longer| longer.frame.interval == interval) else {
             return;
@@ -113,7 +113,7 @@ impl Program {
         &self.own.values
     }
 
-    /// Returns steps and initial values. `Err(self)` if the program is too large or uses longer candles.
+    /// Returns steps and initial values, or `Err(self)` if the program is too large or uses longer candles.
     pub(crate) fn into_inline(self) -> Result<(Interval, Vec<Step>, InlineSlots), Self> {
         let Frame { values, .. } = &self.own;
         if !self.longer.is_empty() || values.len() > INLINE_SLOTS {
@@ -128,7 +128,7 @@ impl Program {
 
 impl InlineSlots {
     #[inline]
-    pub(crate) fn all(&self) -> &[f64] {
+    pub(crate) fn as_slice(&self) -> &[f64] {
         &self.values
     }
 
@@ -136,7 +136,7 @@ impl InlineSlots {
         self.prices
     }
 
-    pub(crate) fn used(&self) -> &[f64] {
+    pub(crate) fn used_values(&self) -> &[f64] {
         &self.values[..self.used]
     }
 
@@ -154,7 +154,7 @@ impl InlineSlots {
         INLINE_SLOTS - self.used
     }
 
-    /// Allocates a slot, which must be available, and returns its index.
+    /// Allocates a slot and returns its index. Panics if no slot is free.
     pub(crate) fn allocate(&mut self, value: f64) -> Slot {
         let place = self.used;
         self.values[place] = value;
@@ -162,18 +162,18 @@ impl InlineSlots {
         place
     }
 
-    pub(crate) const fn is_price(place: Slot) -> bool {
+    pub(crate) const fn is_price_slot(place: Slot) -> bool {
         place < PRICES.len()
     }
 
     #[inline]
-    pub(crate) fn begin(&mut self, candle: &Candle) {
-        begin(&mut self.values, candle);
+    pub(crate) fn load_prices(&mut self, candle: &Candle) {
+        load_prices(&mut self.values, candle);
     }
 }
 
 #[inline]
-fn begin(values: &mut [f64], candle: &Candle) {
+fn load_prices(values: &mut [f64], candle: &Candle) {
     if let Some(prices) = values.first_chunk_mut() {
         *prices = [candle.open(), candle.high(), candle.low(), candle.close()];
     }
@@ -237,16 +237,16 @@ impl Frame {
             Op::Compared(..) | Op::Order(..) => self.prices[Field::CLOSE] = true,
             _ => {}
         }
-        let operands: Vec<Slot> = op.parts().map(|part| self.operand(graph, part, places)).collect();
+        let operands: Vec<Slot> = op.operands().map(|part| self.operand_slot(graph, part, places)).collect();
         let out = self.values.len();
         match op {
-            // `operand` adds constants on demand.
+            // `operand_slot` adds constants on demand.
             Op::Constant(_) => {}
             Op::Longer(_) => self.values.push(f64::NAN),
             Op::Line(_, line) => return operands.first().copied().unwrap_or_default() + line,
             op => {
                 let lines = match op {
-                    Op::Indicator { indicator, .. } => indicator.lines(),
+                    Op::Indicator { indicator, .. } => indicator.line_count(),
                     Op::Order(..) => 2,
                     _ => 1,
                 };
@@ -257,7 +257,7 @@ impl Frame {
         out
     }
 
-    fn operand(&mut self, graph: &Graph, id: Id, places: &[Slot]) -> Slot {
+    fn operand_slot(&mut self, graph: &Graph, id: Id, places: &[Slot]) -> Slot {
         let Some(number) = graph.constant(id) else { return places[id] };
         if let Some((_, place)) = self.constants.iter().find(|(known, _)| *known == id) {
             return *place;
@@ -269,7 +269,7 @@ impl Frame {
 
     #[inline]
     fn run(&mut self, candle: &Candle) {
-        begin(&mut self.values, candle);
+        load_prices(&mut self.values, candle);
         for step in &mut self.steps {
             step.run(candle, self.interval, &mut *self.values);
         }
@@ -285,7 +285,7 @@ fn mark_needed(graph: &Graph, wanted: &[Id]) -> Vec<bool> {
     for id in (0..graph.len()).rev() {
         if needed[id] {
             let op = &graph.node(id).op;
-            op.parts().for_each(|part| needed[part] = true);
+            op.operands().for_each(|part| needed[part] = true);
             if let Op::Longer(of) = op {
                 needed[*of] = true;
             }

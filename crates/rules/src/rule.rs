@@ -1,4 +1,4 @@
-//! A rule: buy and sell conditions, which are compiled into a strategy for given parameters.
+//! A rule with buy and sell conditions, which compile into a strategy for given parameter values.
 
 use crate::RuleError;
 use crate::compile::Compiler;
@@ -59,30 +59,30 @@ impl Rule {
         let mut sides = Vec::new();
         for (side, condition) in self.conditions() {
             compiler.compared.clear();
-            let id = compiler.condition(&condition.tree).map_err(|error| (side, error))?;
+            let id = compiler.compile(&condition.tree).map_err(|error| (side, error))?;
             let direction = if side == Side::Buy { Direction::Buy } else { Direction::Sell };
             sides.push((direction, one_line(&condition.text), id, std::mem::take(&mut compiler.compared)));
         }
         Ok(RuleStrategy::new(compiler.graph, sides, expiry))
     }
 
-    pub fn unused<'p>(
+    pub fn unused_parameters<'p>(
         &self,
         parameters: &'p BTreeMap<String, f64>,
         interval: Interval,
     ) -> Result<Vec<&'p str>, (Side, RuleError)> {
         let mut compiler = Compiler::new(parameters, interval);
         for (side, condition) in self.conditions() {
-            let _: Id = compiler.condition(&condition.tree).map_err(|error| (side, error))?;
+            let _: Id = compiler.compile(&condition.tree).map_err(|error| (side, error))?;
         }
-        let used: BTreeSet<String> = compiler.used;
+        let used: BTreeSet<String> = compiler.used_parameters;
         Ok(parameters.keys().map(String::as_str).filter(|name| !used.contains(*name)).collect())
     }
 
     pub(crate) fn compares_computed_values(&self, parameters: &BTreeMap<String, f64>) -> bool {
         let mut compiler = Compiler::new(parameters, Interval::SECOND);
         // Errors are reported by `build`.
-        self.conditions().for_each(|(_, condition)| drop(compiler.condition(&condition.tree)));
+        self.conditions().for_each(|(_, condition)| drop(compiler.compile(&condition.tree)));
         let graph = &compiler.graph;
         (0..graph.len()).any(|id| matches!(graph.node(id).op, Op::Compared(..)))
     }

@@ -1,17 +1,17 @@
-//! Steps of a program. Each computes a value from other values and from its state.
+//! Steps of a program. Each step computes a value from other values and from its own state.
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Clock, Field, Op};
-use crate::indicator::{ByNumber, Indicator, write};
+use crate::indicator::{Indicator, NumberIndicator, write_lines};
 use crate::instruction::crosses;
 use crate::program::{InlineSlots, Slot, Slots};
 use candlewick_engine::{LocalClock, Window};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, MAX_BATCH, Millis};
 
-/// Tolerance for equal numbers, relative to the larger of the second number and the close. For example,
-/// averages of constant prices differ only by rounding errors.
-const ROUNDING: f64 = 1e-12;
+/// Tolerance for equal numbers, as a fraction of the second number or the close, whichever is larger.
+/// For example, averages of constant prices differ only by rounding errors.
+const ROUNDING_TOLERANCE: f64 = 1e-12;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
@@ -100,11 +100,11 @@ impl Step {
     pub(crate) fn run<S: Slots + ?Sized>(&mut self, candle: &Candle, interval: Interval, values: &mut S) {
         let out = self.out;
         let value = match &mut self.action {
-            Action::Rsi(rsi, of) => return put_lines_from(&mut **rsi, *of, out, values),
-            Action::Ema(ema, of) => return put_lines_from(&mut **ema, *of, out, values),
-            Action::Sma(sma, of) => return put_lines_from(&mut **sma, *of, out, values),
-            Action::Macd(macd, of) => return put_lines_from(&mut **macd, *of, out, values),
-            Action::Bollinger(bands, of) => return put_lines_from(&mut **bands, *of, out, values),
+            Action::Rsi(rsi, of) => return put_lines(&mut **rsi, *of, out, values),
+            Action::Ema(ema, of) => return put_lines(&mut **ema, *of, out, values),
+            Action::Sma(sma, of) => return put_lines(&mut **sma, *of, out, values),
+            Action::Macd(macd, of) => return put_lines(&mut **macd, *of, out, values),
+            Action::Bollinger(bands, of) => return put_lines(&mut **bands, *of, out, values),
             Action::OfNumber(indicator, of) => {
                 let of = values.at(*of);
                 return indicator.update_by_number(of, values.lines_at(out));
@@ -126,7 +126,7 @@ impl Step {
             Action::InHours(window) => is_in_hours(candle, interval, window),
             Action::Last { of, last } => std::mem::replace(last, values.at(*of)),
             Action::Back { of, last, next } => replace_oldest(last, next, values.at(*of)),
-            Action::Compared(one, other) => order(values.at(*one), values.at(*other), candle.close()),
+            Action::Compared(one, other) => compare(values.at(*one), values.at(*other), candle.close()),
             Action::Order(order) => return order.write(candle, out, values),
             Action::Crosses { to, order } => crosses(values.at(*order), values.at(*order + 1), *to),
             Action::Since { of, within, age } => {
@@ -139,7 +139,7 @@ impl Step {
             }
             Action::Count { of, last, next, held, unknown } => {
                 let new = values.at(*of);
-                count(new, replace_oldest(last, next, new), held, unknown)
+                recount(new, replace_oldest(last, next, new), held, unknown)
             }
         };
         values.put(out, value);
@@ -147,9 +147,9 @@ impl Step {
 }
 
 #[inline]
-fn put_lines_from<I: ByNumber, S: Slots + ?Sized>(indicator: &mut I, of: Slot, out: Slot, values: &mut S) {
-    let lines = indicator.lines(values.at(of));
-    write(values.lines_at(out), lines);
+fn put_lines<I: NumberIndicator, S: Slots + ?Sized>(indicator: &mut I, of: Slot, out: Slot, values: &mut S) {
+    let lines = indicator.update_lines(values.at(of));
+    write_lines(values.lines_at(out), lines);
 }
 
 const fn binary_action(binary: Binary, one: Slot, other: Slot) -> Action {
@@ -163,7 +163,7 @@ const fn binary_action(binary: Binary, one: Slot, other: Slot) -> Action {
     }
 }
 
-/// Not inlined, because the loop over steps would otherwise compute it for every step.
+/// Returns 1 or 0. Not inlined, because the loop over steps would then compute the time for every step.
 #[inline(never)]
 fn is_between(candle: &Candle, interval: Interval, from: i64, to: i64) -> f64 {
     let time = candle.close_time(interval).get().rem_euclid(Millis::DAY.get());
@@ -183,34 +183,34 @@ fn replace_oldest(last: &mut [f64], next: &mut usize, new: f64) -> f64 {
     oldest
 }
 
-/// Updates a rolling count of true conditions. Returns NaN while any condition in it is unknown.
+/// Updates a rolling count of true conditions. Returns NaN while any counted condition is unknown.
 #[inline]
-pub(crate) fn count(new: f64, old: f64, held: &mut usize, unknown: &mut usize) -> f64 {
+pub(crate) fn recount(new: f64, old: f64, held: &mut usize, unknown: &mut usize) -> f64 {
     *held = *held + usize::from(new == 1.0) - usize::from(old == 1.0);
     *unknown = *unknown + usize::from(new.is_nan()) - usize::from(old.is_nan());
     if *unknown == 0 { *held as f64 } else { f64::NAN }
 }
 
 impl Order {
-    pub(crate) const fn numbers(self) -> (Slot, Slot) {
+    pub(crate) const fn operands(self) -> (Slot, Slot) {
         (self.one, self.other)
     }
 
-    /// Writes the current comparison result to `out` and the previous one to `out + 1`.
+    /// Writes the current comparison result to `out` and the previous result to `out + 1`.
     #[inline]
     pub(crate) fn write<S: Slots + ?Sized>(self, candle: &Candle, out: Slot, values: &mut S) {
-        let now = order(values.at(self.one), values.at(self.other), candle.close());
+        let now = compare(values.at(self.one), values.at(self.other), candle.close());
         let before = values.at(out);
         values.put(out + 1, before);
         values.put(out, now);
     }
 }
 
-/// Compares numbers: 1 if `one` is larger, -1 if smaller, 0 if equal within rounding, NaN if missing.
+/// Returns 1 if `one` is larger, -1 if smaller, 0 if equal within rounding, NaN if a number is missing.
 #[inline]
-pub(crate) fn order(one: f64, other: f64, close: f64) -> f64 {
+pub(crate) fn compare(one: f64, other: f64, close: f64) -> f64 {
     let difference = one - other;
-    if difference.abs() <= ROUNDING * other.abs().max(close) || one == other {
+    if difference.abs() <= ROUNDING_TOLERANCE * other.abs().max(close) || one == other {
         0.0
     } else if one > other {
         1.0
@@ -267,7 +267,7 @@ impl Step {
     ) {
         let out = self.out;
         let mut binary =
-            |binary, one: &Slot, other: &Slot| columns.binary(binary, (*one, *other), out, values);
+            |binary, one: &Slot, other: &Slot| columns.apply_binary(binary, (*one, *other), out, values);
         match &mut self.action {
             Action::Less(one, other) => binary(Binary::Less, one, other),
             Action::Add(one, other) => binary(Binary::Add, one, other),
@@ -278,38 +278,38 @@ impl Step {
             Action::Not(of) => columns.map(*of, out, values, |of| 1.0 - of),
             Action::Negate(of) => columns.map(*of, out, values, |of| -of),
             Action::Abs(of) => columns.map(*of, out, values, f64::abs),
-            Action::Rsi(rsi, of) => columns.by_number(&mut **rsi, *of, out, values),
-            Action::Ema(ema, of) => columns.by_number(&mut **ema, *of, out, values),
-            Action::Sma(sma, of) => columns.by_number(&mut **sma, *of, out, values),
-            Action::Macd(macd, of) => columns.by_number(&mut **macd, *of, out, values),
-            Action::Bollinger(bands, of) => columns.by_number(&mut **bands, *of, out, values),
+            Action::Rsi(rsi, of) => columns.update_by_number(&mut **rsi, *of, out, values),
+            Action::Ema(ema, of) => columns.update_by_number(&mut **ema, *of, out, values),
+            Action::Sma(sma, of) => columns.update_by_number(&mut **sma, *of, out, values),
+            Action::Macd(macd, of) => columns.update_by_number(&mut **macd, *of, out, values),
+            Action::Bollinger(bands, of) => columns.update_by_number(&mut **bands, *of, out, values),
             Action::OfNumber(indicator, of) => indicator.columns_by_number(*of, out, columns, values),
             Action::OfCandle(indicator) => indicator.columns_by_candle(candles, out, columns, values),
-            Action::Field(field) => columns.per_candle(candles, out, values, |candle| field.read(candle)),
+            Action::Field(field) => columns.map_candles(candles, out, values, |candle| field.read(candle)),
             Action::Clock(clock) => {
                 let mut day = Day::default();
-                columns.per_candle(candles, out, values, |candle| day.clock(*clock, candle, interval));
+                columns.map_candles(candles, out, values, |candle| day.read_clock(*clock, candle, interval));
             }
-            Action::LocalClock(clock, zone) => columns.per_candle(candles, out, values, |candle| {
+            Action::LocalClock(clock, zone) => columns.map_candles(candles, out, values, |candle| {
                 clock.read(zone.shown(candle.close_time(interval)))
             }),
             Action::Between(from, to) => {
                 let (from, to, mut day) = (*from, *to, Day::default());
-                columns.per_candle(candles, out, values, |candle| {
-                    let time = day.time(candle, interval);
+                columns.map_candles(candles, out, values, |candle| {
+                    let time = day.time_of_day(candle, interval);
                     let holds = if from < to { from <= time && time < to } else { time >= from || time < to };
                     f64::from(u8::from(holds))
                 });
             }
             Action::InHours(window) => {
-                columns.per_candle(candles, out, values, |candle| is_in_hours(candle, interval, window));
+                columns.map_candles(candles, out, values, |candle| is_in_hours(candle, interval, window));
             }
-            Action::Last { of, last } => *last = columns.back(*of, *last, out, values),
+            Action::Last { of, last } => *last = columns.shift(*of, *last, out, values),
             Action::Back { of, last, next } => {
                 columns.scan(*of, out, values, |of| replace_oldest(last, next, of));
             }
-            Action::Compared(one, other) => columns.compared((*one, *other), out, values),
-            Action::Order(order) => columns.order(order.numbers(), out, values),
+            Action::Compared(one, other) => columns.compare((*one, *other), out, values),
+            Action::Order(order) => columns.compare_shift(order.operands(), out, values),
             Action::Crosses { to, order } => {
                 columns.zip_with((*order, *order + 1), out, values, |now, before| crosses(now, before, *to));
             }
@@ -326,12 +326,12 @@ impl Step {
                 *unknown = last.iter().filter(|condition| condition.is_nan()).count();
             }
             Action::Count { of, last, next, held, unknown } => columns
-                .scan(*of, out, values, |new| count(new, replace_oldest(last, next, new), held, unknown)),
+                .scan(*of, out, values, |new| recount(new, replace_oldest(last, next, new), held, unknown)),
         }
     }
 }
 
-/// Cached start of the last candle's day. Consecutive candles are mostly on the same day.
+/// Cached start of the last candle's day. Consecutive candles are usually on the same day.
 #[derive(Default)]
 struct Day {
     start: i64,
@@ -339,7 +339,7 @@ struct Day {
 
 impl Day {
     #[inline]
-    fn time(&mut self, candle: &Candle, interval: Interval) -> i64 {
+    fn time_of_day(&mut self, candle: &Candle, interval: Interval) -> i64 {
         let time = candle.close_time(interval).get();
         if !(self.start..self.start.saturating_add(Millis::DAY.get())).contains(&time) {
             self.start = time - time.rem_euclid(Millis::DAY.get());
@@ -348,8 +348,8 @@ impl Day {
     }
 
     #[inline]
-    fn clock(&mut self, clock: Clock, candle: &Candle, interval: Interval) -> f64 {
-        let time = self.time(candle, interval);
+    fn read_clock(&mut self, clock: Clock, candle: &Candle, interval: Interval) -> f64 {
+        let time = self.time_of_day(candle, interval);
         let part = match clock {
             Clock::Hour => time / Millis::HOUR.get(),
             Clock::Minute => time % Millis::HOUR.get() / Millis::MINUTE.get(),

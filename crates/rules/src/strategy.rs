@@ -1,4 +1,4 @@
-//! The strategy that a rule compiles to.
+//! Strategy compiled from a rule.
 
 use crate::columns::Columns;
 use crate::condition::{Decision, TestList};
@@ -10,7 +10,7 @@ use candlewick_sdk::{
     ReasonTemplate, Signal, Strategy,
 };
 
-/// A compiled rule. It signals on each candle on which a condition is known to be true.
+/// Strategy compiled from a rule. Signals on each candle on which a condition is known to be true.
 #[derive(Clone, Debug)]
 pub struct RuleStrategy {
     graph: Graph,
@@ -39,10 +39,10 @@ struct Rule {
 }
 
 /// Direction, text, condition and compared numbers of one side of a rule.
-type Side = (Direction, String, Id, Vec<Id>);
+type RuleSide = (Direction, String, Id, Vec<Id>);
 
 impl RuleStrategy {
-    pub(crate) fn new(graph: Graph, sides: Vec<Side>, expiry: Option<Expiry>) -> Self {
+    pub(crate) fn new(graph: Graph, sides: Vec<RuleSide>, expiry: Option<Expiry>) -> Self {
         let conditions: Vec<Id> = sides.iter().map(|(_, _, condition, _)| *condition).collect();
         let tests = TestList::compile(&graph, &conditions);
         let mut shown: Vec<Id> = Vec::new();
@@ -60,7 +60,7 @@ impl RuleStrategy {
         });
         let templates: Vec<ReasonTemplate> = ReasonTemplate::together::<String>(words);
         let (templates, _) = templates.as_chunks();
-        let rule = |((direction, _, condition, compared), words): (Side, &[ReasonTemplate; 2])| {
+        let rule = |((direction, _, condition, compared), words): (RuleSide, &[ReasonTemplate; 2])| {
             let [reason, bare] = words.clone();
             let mut numbers = [0; Reason::MAX_NUMBERS];
             numbers.iter_mut().zip(&compared).for_each(|(number, id)| *number = place_of(id));
@@ -86,23 +86,23 @@ impl RuleStrategy {
     pub fn declaration(&self, longer: LongerRule) -> Declaration {
         let rules: Vec<(Direction, Id)> =
             self.answers.rules.iter().map(|rule| (rule.direction, rule.condition)).collect();
-        declare::declaration(&self.graph, &rules, self.answers.expiry, longer)
+        declare::declare_rules(&self.graph, &rules, self.answers.expiry, longer)
     }
 
-    /// Returns the fastest form. Small programs without longer candles have common indicators inlined.
+    /// Converts the strategy to its fastest form. Inlines common indicators if no longer candles are used.
     pub fn into_fastest(self) -> Box<dyn Strategy> {
         match self.program.into_inline() {
-            Ok((interval, steps, values)) => direct::strategy(interval, steps, values, self.answers),
+            Ok((interval, steps, values)) => direct::build_strategy(interval, steps, values, self.answers),
             Err(program) => Box::new(Self { program, ..self }),
         }
     }
 }
 
 impl RuleSet {
-    /// Inlined, so that the signal is built in place (see docs/performance.md).
+    /// Returns the signal of a candle. Inlined to build the signal in place (see docs/performance.md).
     #[inline]
-    pub(crate) fn at(&self, values: &[f64]) -> Option<Signal> {
-        let rule = self.first(values)?;
+    pub(crate) fn signal_at(&self, values: &[f64]) -> Option<Signal> {
+        let rule = self.first_true(values)?;
         Some(rule.signal(self.expiry, |place| values[place]))
     }
 
@@ -122,16 +122,16 @@ impl RuleSet {
             let rule = self.rules.iter().zip(held).find(|(_, held)| (**held >> place) & 1 == 1);
             if let (Some((rule, _)), Some(candle)) = (rule, candles.get(place)) {
                 let mut numbers = [0.0; Reason::MAX_NUMBERS];
-                let (template, numbers) = rule.reason_parts(&mut numbers, |of| columns.at(of, place));
+                let (template, numbers) = rule.reason_parts(&mut numbers, |of| columns.value_at(of, place));
                 let terms = (rule.direction, self.expiry);
                 answers.push_from_template(candle.time(), terms, template, numbers);
             }
         }
     }
 
-    /// Not inlined, because no condition is true on most candles.
+    /// Returns the first rule whose condition is true. Not inlined, because most candles have none.
     #[inline(never)]
-    fn first(&self, values: &[f64]) -> Option<&Rule> {
+    fn first_true(&self, values: &[f64]) -> Option<&Rule> {
         self.rules.get(self.decision.first_true(values))
     }
 
@@ -175,7 +175,7 @@ impl Strategy for RuleStrategy {
     #[inline]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         self.program.run(candle);
-        self.answers.at(self.program.values())
+        self.answers.signal_at(self.program.values())
     }
 
     fn longer_intervals(&self) -> &[Interval] {

@@ -1,8 +1,8 @@
-//! Syntax tree of a rule. Every part has its position in the text.
+//! Syntax tree of a rule. Every part stores its position in the rule's text.
 
 use std::ops::Range;
 
-/// Parts of a rule in postorder; the last one is the root.
+/// Syntax tree of a rule: a list of parts in postorder. The last part is the root.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     parts: Vec<Part>,
@@ -13,7 +13,7 @@ pub(crate) type PartId = usize;
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     pub(crate) form: Form,
-    /// Byte range in the text, including brackets.
+    /// Byte range in the rule's text, including brackets around the part.
     pub(crate) place: Range<usize>,
     pub(crate) is_in_brackets: bool,
 }

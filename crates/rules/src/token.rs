@@ -28,7 +28,7 @@ pub(crate) enum TokenKind<'t> {
 type Input<'t> = LocatingSlice<&'t str>;
 type ParseResult<T> = Result<T, EmptyError>;
 
-/// Operators and punctuation. Longer ones come first, because the first match is used.
+/// Operators and punctuation, longest first, because the first match is used.
 const SIGNS: [&str; 16] =
     ["<=", ">=", "==", "!=", "<", ">", "(", ")", "[", "]", ",", ".", "+", "-", "*", "/"];
 
@@ -49,13 +49,13 @@ const FOREIGN_SIGNS: [(&str, &str); 23] = [
     ("\u{2013}", "write `-`"),
     ("\u{d7}", "write `*`"),
     ("\u{f7}", "write `/`"),
-    ("\u{201c}", "use straight quotes for texts, and none around the condition"),
-    ("\u{201d}", "use straight quotes for texts, and none around the condition"),
-    ("#", "write comments in the file, on separate lines"),
-    (";", "join conditions with `and` or `or`, or remove it at the end"),
+    ("\u{201c}", "use straight quotes for texts and no quotes around the condition"),
+    ("\u{201d}", "use straight quotes for texts and no quotes around the condition"),
+    ("#", "write comments on separate lines of the rule file"),
+    (";", "join conditions with `and` or `or`, or remove the semicolon at the end"),
     ("?", "join conditions with `and` or `or`"),
     (":", "write times of day in quotes, such as between('08:00', '17:00')"),
-    ("%", "remove it: compare an index of 0 to 100 with 70, and write a change of 1 % as 0.01"),
+    ("%", "compare an index of 0 to 100 with a plain number such as 70, and write a change of 1 % as 0.01"),
 ];
 
 pub(crate) fn tokenize(text: &str) -> Result<Vec<Token<'_>>, RuleError> {
@@ -70,7 +70,7 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<Token<'_>>, RuleError> {
         }
         // Checked before the signs of the language, because `<>` starts with `<`.
         if let Some((sign, hint)) = FOREIGN_SIGNS.iter().find(|(sign, _)| is_foreign(rest, sign)) {
-            let message = format!("there is no `{sign}`: {hint}");
+            let message = format!("unexpected `{sign}`: {hint}");
             return Err(RuleError::new(start..start + sign.len(), message));
         }
         match word.with_span().parse_next(&mut input) {
@@ -95,9 +95,7 @@ fn check_token<'t>(text: &'t str, kind: TokenKind<'t>, place: Range<usize>) -> R
         let whole = place.start..place.end + length;
         let written = &text[whole.clone()];
         let message = match written.parse::<Interval>() {
-            Ok(_) => {
-                format!("`{written}` is an interval: write it after a value, such as sma(50)@{written}")
-            }
+            Ok(_) => format!("the interval `{written}` must follow a value, as in sma(50)@{written}"),
             Err(_) => format!("`{written}` is neither a number nor a name: start names with a letter"),
         };
         return Err(RuleError::new(whole, message));
@@ -105,7 +103,7 @@ fn check_token<'t>(text: &'t str, kind: TokenKind<'t>, place: Range<usize>) -> R
     if number.is_finite() {
         return Ok(Token { kind, place });
     }
-    Err(RuleError::new(place, "the number is too large: use a smaller one"))
+    Err(RuleError::new(place, "the number is too large: use a smaller number"))
 }
 
 fn unknown_character(rest: &str, start: usize) -> RuleError {

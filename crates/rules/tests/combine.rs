@@ -289,7 +289,7 @@ fn what_is_wrong_is_named() {
     let weights = [0.7, 0.1].map(|weight| with("b", &json!({ "weight": weight })));
     let named = |name: &str| with("b", &json!({ "name": name }));
     for (params, expected) in [
-        (json!({}), "there is nothing to combine"),
+        (json!({}), "a combination needs parts"),
         (json!({ "first_of": [part("b")], "vote": [part("b")] }), "not both"),
         (json!({ "first_of": { "strategy": "script" } }), "first_of must be a list"),
         (json!({ "first_of": [{ "strategy": "scrpt" }] }), "part scrpt: unknown strategy scrpt; did you"),
@@ -301,7 +301,7 @@ fn what_is_wrong_is_named() {
         (json!({ "first_of": [part("b")], "script.scrip": "b" }), "unknown parameter scrip"),
         (json!({ "first_of": [part("b")], "other.script": "b" }), "unknown parameter other.script"),
         (json!({ "first_of": [part("b")], "script.number": 10.0 }), "script.number = 10 is outside 0 to 9"),
-        (json!({ "first_of": [{ "strategy": "prices" }] }), "it needs prices between candles"),
+        (json!({ "first_of": [{ "strategy": "prices" }] }), "the strategy needs prices between candles"),
         (json!({ "first_of": [with("b", &json!({ "weight": 2.0 }))] }), "weight is only valid with vote"),
         (json!({ "first_of": [with("b", &json!({ "within": 2 }))] }), "within is only valid in vote"),
         (json!({ "first_of": [part("b")], "quorum": 1.0 }), "quorum is only valid with vote"),

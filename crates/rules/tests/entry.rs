@@ -33,10 +33,10 @@ fn file_errors_have_line_and_column() {
     check_files(&[
         ("buy = \"rsi(14) < 30\"\nsell = \"rsi(14) > 70\"", ""),
         ("buy = \"between('08:00', '17:00')\"", ""),
-        ("# Dips\nbuy = \"rsy(14) < 30\"", "line 2: column 8: buy: there is no `rsy`: did you mean `rsi`?"),
+        ("# Dips\nbuy = \"rsy(14) < 30\"", "line 2: column 8: buy: unknown name `rsy`: did you mean `rsi`?"),
         (
             "buy = 'close > open'\nsell = '''\nclose < open\nand clsoe < 3\n'''",
-            "my.toml, line 4: column 5: sell: there is no `clsoe`: did you mean `close`?\n  and clsoe < 3\n      ^^^^^",
+            "my.toml, line 4: column 5: sell: unknown name `clsoe`: did you mean `close`?\n  and clsoe < 3\n      ^^^^^",
         ),
         ("buy = \"between(\\\"08:00\\\", close)\"", "buy, character 18: write the time of day"),
         ("about = \"nothing\"", "my.toml: the rule needs a condition: set buy or sell"),

@@ -117,7 +117,7 @@ fn explains_a_vote_with_inversion_and_filters() {
             "up buy 0 close > open: true [close 11, open 10]",
             "high part 0 signals: false",
             "high sell 0 close > 11: false [close 11]",
-            "when filter 0 lets the signal pass: ? (no signal; it would pass)",
+            "when filter 0 lets the signal pass: ? (any signal would pass)",
             "when filter 1 close < 13: true [close 11]",
         ],
         // The fourth candle falls after a rise.
@@ -179,7 +179,7 @@ fn explains_nested_combinations_by_path() {
         "inner first_of 0 a part signals: false",
         "inner.low part 0 signals: false",
         "inner.low buy 0 close < 5: false [close 11]",
-        "inner.trend filter 0 lets the signal pass: ? (no signal; a BUY would pass)",
+        "inner.trend filter 0 lets the signal pass: ? (a BUY would pass)",
         "inner.trend buy 0 close > sma(period): true [close 11, sma(2) 10.5]",
         "inner.trend sell 0 close < sma(period): false [close 11, sma(2) 10.5]",
         "low part 0 signals: true (BUY)",

@@ -1,7 +1,7 @@
 //! Buys at closes below the lower Bollinger band and sells at closes above the upper one.
 //!
-//! Example of a strategy whose levels are scaled to the unit of its series. A close is beyond a band exactly if its z-score
-//! is beyond the deviations of the band, so one series serves bands of any width.
+//! Example of a strategy that compares one series with scaled levels. A close is beyond a band if its z-score is beyond
+//! the deviations of the band, so the series of z-scores serves bands of any width.
 
 use candlewick_sdk::indicator::ZScore;
 use candlewick_sdk::{
@@ -19,7 +19,7 @@ parameters! {
     }
 }
 
-/// Bets on a return to the mean. Signals at every close beyond a band; risk rules limit the trades.
+/// Strategy that bets on a return to the mean. Signals at every close beyond a band; risk rules limit trades.
 #[derive(Clone, Debug)]
 pub struct BollingerReversal {
     params: Params,
@@ -28,7 +28,7 @@ pub struct BollingerReversal {
     last: Option<f64>,
 }
 
-/// Index of the z-score in the numbers.
+/// Index of the z-score in `Numbers`.
 const SCORE: SeriesIndex = SeriesIndex::new(0);
 
 impl DeclaredStrategy for BollingerReversal {

@@ -1,7 +1,7 @@
 //! Tosses a coin: a strategy without an edge.
 //!
-//! A baseline for other strategies: its results are luck. A toss is computed from the time of the candle and a seed, not from
-//! prices. It is therefore the same in every run and independent of the future.
+//! Baseline for other strategies: all its results are luck. A toss depends on the time of the candle and on a seed, but
+//! not on prices. Every run therefore gives the same tosses, and no toss looks ahead.
 
 use candlewick_sdk::{
     BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesIndex, SeriesKey, SignalRule,
@@ -18,16 +18,16 @@ parameters! {
     }
 }
 
-/// Signals at a share of all candles, equally often in both directions.
+/// Strategy that signals at a random share of all candles, equally often in both directions.
 #[derive(Clone, Debug)]
 pub struct Coin {
     seed: u64,
-    /// Tosses above this or below its negative are signals.
+    /// Threshold of signals: a toss above `level` buys, a toss below `-level` sells.
     level: f64,
     last: Option<f64>,
 }
 
-/// Index of the toss in the numbers.
+/// Index of the toss in `Numbers`.
 const TOSS: SeriesIndex = SeriesIndex::new(0);
 
 impl DeclaredStrategy for Coin {
@@ -59,14 +59,14 @@ impl DeclaredStrategy for Coin {
     }
 }
 
-/// Returns a toss, uniform in (-1, 1).
+/// Returns a random toss for a time, uniform in (-1, 1).
 fn toss(seed: u64, time: u64) -> f64 {
     // 52 bits plus one half, so that no toss is 0 and every toss has an opposite.
     let bits = split_mix(split_mix(seed).wrapping_add(time)) >> 12;
     (bits as f64 + 0.5) / (1_u64 << 51) as f64 - 1.0
 }
 
-/// Returns the next number of `SplitMix64` (Steele, Lea and Flood 2014).
+/// Returns the next number of the generator `SplitMix64` (Steele, Lea and Flood 2014).
 const fn split_mix(state: u64) -> u64 {
     let mut mixed = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

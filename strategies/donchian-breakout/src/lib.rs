@@ -1,7 +1,7 @@
 //! Follows closes beyond the highest and lowest prices of the previous candles.
 //!
-//! Example of a strategy that compares a candle with the previous ones. It updates the channel after the comparison, so a
-//! candle is not part of the channel that it breaks out of.
+//! Example of a strategy that compares a candle with previous candles. The channel is updated after the comparison, so
+//! a candle is not part of the channel that it breaks out of.
 
 use candlewick_sdk::indicator::{Donchian, DonchianChannel};
 use candlewick_sdk::{
@@ -19,7 +19,7 @@ parameters! {
     }
 }
 
-/// Bets that a move out of the recent price range continues. A channel of zero width gives no signal.
+/// Strategy that bets that a breakout continues. A channel of zero width gives no signal.
 #[derive(Clone, Debug)]
 pub struct DonchianBreakout {
     params: Params,
@@ -30,7 +30,7 @@ pub struct DonchianBreakout {
     last: Option<f64>,
 }
 
-/// Index of the close's position in the channel: 0 at the lower line, 1 at the upper one.
+/// Series index of the close's position in the channel: 0 is the lower line, 1 is the upper line.
 const POSITION: SeriesIndex = SeriesIndex::new(0);
 
 impl DeclaredStrategy for DonchianBreakout {
@@ -47,7 +47,7 @@ impl DeclaredStrategy for DonchianBreakout {
         Some([self.last?])
     }
 
-    /// Omits the margin, which only affects the rules.
+    /// Returns the series without the margin, which only affects the rules.
     fn series(&self) -> Vec<SeriesKey> {
         vec![SeriesKey::new("place in channel", &[self.params.period as f64])]
     }

@@ -1,7 +1,7 @@
 //! Follows the crossing of a fast and a slow exponential moving average.
 //!
-//! Example of a strategy that compares a candle with the previous one: it stores the last comparison, and needs one more
-//! candle of warm-up.
+//! Example of a strategy that compares a candle with the previous candle. It stores the last comparison, and needs one
+//! more candle of warm-up.
 
 use candlewick_sdk::indicator::Ema;
 use candlewick_sdk::{
@@ -10,8 +10,8 @@ use candlewick_sdk::{
 };
 use std::cmp::Ordering;
 
-/// Averages closer than this share of the slow one count as equal, because of rounding errors.
-const ROUNDING: f64 = 1e-12;
+/// Averages closer than this share of the slow average count as equal, because of rounding errors.
+const ROUNDING_TOLERANCE: f64 = 1e-12;
 
 parameters! {
     /// Parameters of the two averages.
@@ -23,31 +23,31 @@ parameters! {
     }
 }
 
-/// Buys when the fast average crosses above the slow one, sells when it crosses below.
+/// Strategy that buys when the fast average crosses above the slow average and sells when it crosses below.
 /// A change from equal averages also counts as a crossing.
 #[derive(Clone, Debug)]
 pub struct EmaCross {
     params: Params,
     fast: Ema,
     slow: Ema,
-    /// Fast and slow average after the last candle.
+    /// Fast and slow averages after the last candle.
     last: Option<(f64, f64)>,
     /// Comparison of the fast and slow averages at the previous candle.
     before: Option<Ordering>,
 }
 
-/// Index of the crossing in the numbers.
+/// Index of the crossing in `Numbers`.
 const CROSSING: SeriesIndex = SeriesIndex::new(0);
 
 impl DeclaredStrategy for EmaCross {
     type Numbers = [f64; 1];
 
-    /// Returns the number of candles until the slow average is stable, plus one for the comparison.
+    /// Returns the number of candles until the slow average is stable, plus one candle for the comparison.
     fn warm_after(&self) -> usize {
         self.slow.stable_after() + 1
     }
 
-    /// Returns the crossing: positive if it is upwards, negative if downwards. `None` without a crossing.
+    /// Returns a positive number for an upward crossing, a negative number for a downward one, else `None`.
     #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         // Both averages are updated before `?` can return.
@@ -78,7 +78,7 @@ impl DeclaredStrategy for EmaCross {
 }
 
 fn compare(fast: f64, slow: f64) -> Ordering {
-    if (fast - slow).abs() <= ROUNDING * slow { Ordering::Equal } else { fast.total_cmp(&slow) }
+    if (fast - slow).abs() <= ROUNDING_TOLERANCE * slow { Ordering::Equal } else { fast.total_cmp(&slow) }
 }
 
 impl StrategyFactory for EmaCross {

@@ -1,7 +1,7 @@
 //! Follows the crossing of the MACD and its signal line.
 //!
-//! Example of a strategy on an indicator with several lines. It compares the histogram with zero, and stores the side of the
-//! previous candle.
+//! Example of a strategy on an indicator with several lines. It compares the histogram with zero, and stores the sign
+//! at the previous candle.
 
 use candlewick_sdk::indicator::{Macd, MacdLines};
 use candlewick_sdk::{
@@ -11,7 +11,7 @@ use candlewick_sdk::{
 use std::cmp::Ordering;
 
 /// Lines closer than this share of the price count as equal, because of rounding errors.
-const ROUNDING: f64 = 1e-12;
+const ROUNDING_TOLERANCE: f64 = 1e-12;
 
 parameters! {
     /// Parameters of the three averages.
@@ -25,35 +25,35 @@ parameters! {
     }
 }
 
-/// Buys when the MACD crosses above its signal line, sells when it crosses below.
+/// Strategy that buys when the MACD crosses above its signal line and sells when the MACD crosses below.
 /// A change from equal lines also counts as a crossing.
 #[derive(Clone, Debug)]
 pub struct MacdCross {
     params: Params,
     macd: Macd,
-    /// Lines after the last candle.
+    /// MACD and signal line after the last candle.
     last: Option<MacdLines>,
     /// Comparison of the MACD and its signal line at the previous candle.
     before: Option<Ordering>,
 }
 
-/// Index of the crossing in the numbers.
+/// Index of the crossing in `Numbers`.
 const CROSSING: SeriesIndex = SeriesIndex::new(0);
 
 impl DeclaredStrategy for MacdCross {
     type Numbers = [f64; 1];
 
-    /// Returns the number of candles until the lines are stable, plus one for the comparison.
+    /// Returns the number of candles until the lines are stable, plus one candle for the comparison.
     fn warm_after(&self) -> usize {
         self.macd.stable_after() + 1
     }
 
-    /// Returns the crossing: positive if it is upwards, negative if downwards. `None` without a crossing.
+    /// Returns a positive number for an upward crossing, a negative number for a downward one, else `None`.
     #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         self.last = self.macd.update(candle.close());
         let histogram = self.last?.histogram;
-        let is_rounding = histogram.abs() <= ROUNDING * candle.close();
+        let is_rounding = histogram.abs() <= ROUNDING_TOLERANCE * candle.close();
         let to = if is_rounding { Ordering::Equal } else { histogram.total_cmp(&0.0) };
         let before = self.before.replace(to)?;
         (to != before).then_some([f64::from(to as i8)])

@@ -7,7 +7,7 @@ parameters! {
     pub struct Params {}
 }
 
-/// A strategy without signals.
+/// Strategy that never signals.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Never;
 

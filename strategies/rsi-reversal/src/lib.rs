@@ -21,7 +21,7 @@ parameters! {
     }
 }
 
-/// Bets on a return from an extreme of the relative strength index.
+/// Strategy that bets on a return from an extreme of the relative strength index (RSI).
 /// Signals at every candle that closes beyond a level; risk rules limit the trades.
 #[derive(Clone, Debug)]
 pub struct RsiReversal {
@@ -33,13 +33,13 @@ pub struct RsiReversal {
     overbought: f64,
 }
 
-/// Index of the RSI in the numbers.
+/// Index of the RSI in `Numbers`.
 const RSI: SeriesIndex = SeriesIndex::new(0);
 
 impl DeclaredStrategy for RsiReversal {
     type Numbers = [f64; 1];
 
-    /// Returns the number of candles until the RSI is the same in a live bot and its backtest.
+    /// Returns the number of candles until the RSI is the same in a live bot and in its backtest.
     fn warm_after(&self) -> usize {
         self.rsi.stable_after()
     }
@@ -50,7 +50,7 @@ impl DeclaredStrategy for RsiReversal {
         Some([self.last?])
     }
 
-    /// Omits the levels, which only affect the rules.
+    /// Returns the series without the levels, which only affect the rules.
     fn series(&self) -> Vec<SeriesKey> {
         vec![SeriesKey::new("rsi", &[self.period as f64])]
     }

@@ -19,12 +19,12 @@ parameters! {
     }
 }
 
-/// Signals at the close of each candle whose close time (ms) is in the list. Skips other symbols.
+/// Strategy that signals at the close times (ms) in a list. Rows for other symbols are skipped.
 /// The `close_type` of a row overrides the bot's, but not its expiration type.
 #[derive(Debug)]
 pub struct SignalList {
     interval: Interval,
-    /// Rows in ascending order of time, at most one per time.
+    /// Rows sorted by time, at most one row per time.
     rows: Vec<Row>,
     /// Index of the first pending row.
     next: usize,
@@ -71,7 +71,7 @@ impl StrategyFactory for SignalList {
             let problem = "file is not set: use the path of a CSV file of signals".to_owned();
             return Err(BuildError::parameters(Self::NAME, problem));
         }
-        let rows = list::read(Path::new(&params.file), bot)?;
+        let rows = list::read_rows(Path::new(&params.file), bot)?;
         Ok(Self { interval: bot.interval, rows, next: 0 })
     }
 }

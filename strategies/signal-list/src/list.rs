@@ -1,4 +1,4 @@
-//! Parser of the list: `time,symbol,direction[,close_type]`, one signal per line.
+//! Parser for the signal list: one signal `time,symbol,direction[,close_type]` per line.
 
 use candlewick_sdk::{BotContext, BuildError, CloseType, Direction, Expiry, Millis, Symbol};
 use std::path::Path;
@@ -11,39 +11,38 @@ pub(crate) struct Row {
     /// Close time of the candle.
     pub(crate) time: Millis,
     pub(crate) direction: Direction,
-    /// The bot's expiry with the duration of the row. `None` if the row has no duration.
+    /// The bot's expiry with the row's duration. `None` if the row has no duration.
     pub(crate) expiry: Option<Expiry>,
-    /// Line number, 1-based.
+    /// 1-based line number in the file.
     line: u64,
 }
 
-/// An unusable line.
 #[derive(Debug, PartialEq)]
-struct Fault {
+struct LineError {
     line: u64,
     problem: String,
 }
 
-/// Reads the rows of the bot's symbol, in ascending order of time, at most one per time.
-pub(crate) fn read(path: &Path, bot: &BotContext) -> Result<Vec<Row>, BuildError> {
+/// Reads the rows for the bot's symbol, sorted by time, at most one row per time.
+pub(crate) fn read_rows(path: &Path, bot: &BotContext) -> Result<Vec<Row>, BuildError> {
     let file_error = |line, problem| BuildError::File { path: path.display().to_string(), line, problem };
     let text = std::fs::read_to_string(path).map_err(|error| {
-        file_error(None, format!("cannot read the list: {error}; check the parameter file"))
+        file_error(None, format!("cannot read the list: {error}; check the parameter `file`"))
     })?;
     parse(&text, bot).map_err(|fault| file_error(Some(fault.line), fault.problem))
 }
 
-fn parse(text: &str, bot: &BotContext) -> Result<Vec<Row>, Fault> {
+fn parse(text: &str, bot: &BotContext) -> Result<Vec<Row>, LineError> {
     let mut lines = (1..).zip(text.trim_start_matches('\u{feff}').lines());
     let header = lines.next().map_or("", |(_, header)| header.trim());
     if !HEADERS.contains(&header) {
         let problem = format!("the header is \"{header}\": use {} or {}", HEADERS[0], HEADERS[1]);
-        return Err(Fault { line: 1, problem });
+        return Err(LineError { line: 1, problem });
     }
     let columns = header.split(',').count();
     let mut rows = Vec::new();
     for (line, row) in lines.filter(|(_, row)| !row.trim().is_empty()) {
-        rows.extend(parse_row(line, row, columns, bot).map_err(|problem| Fault { line, problem })?);
+        rows.extend(parse_row(line, row, columns, bot).map_err(|problem| LineError { line, problem })?);
     }
     rows.sort_by_key(|row| (row.time, row.line));
     match rows.windows(2).find(|pair| pair[0].time == pair[1].time) {
@@ -51,18 +50,18 @@ fn parse(text: &str, bot: &BotContext) -> Result<Vec<Row>, Fault> {
         Some(pair) => {
             let (symbol, Row { time, line, .. }) = (bot.symbol, pair[0]);
             let problem = format!("time {time} of {symbol} is already on line {line}: keep one of them");
-            Err(Fault { line: pair[1].line, problem })
+            Err(LineError { line: pair[1].line, problem })
         }
     }
 }
 
-/// Parses a row; `None` if it has another symbol. Rows of other symbols must also be valid.
+/// Parses a row. `None` for other symbols, whose rows must also be valid.
 fn parse_row(line: u64, row: &str, columns: usize, bot: &BotContext) -> Result<Option<Row>, String> {
     let fields: Vec<&str> = row.split(',').map(str::trim).collect();
     let (time, symbol, direction, close_type) = match fields.as_slice() {
         [time, symbol, direction] => (time, symbol, direction, ""),
         [time, symbol, direction, close_type] if columns == 4 => (time, symbol, direction, *close_type),
-        _ => return Err(format!("the row has {} fields, the header {columns}", fields.len())),
+        _ => return Err(format!("the row has {} fields, but the header has {columns}", fields.len())),
     };
     let time: i64 = time
         .parse()
@@ -100,7 +99,7 @@ mod tests {
         });
         let expected = expected
             .map(<[_]>::to_vec)
-            .map_err(|(line, problem)| Fault { line, problem: problem.to_owned() });
+            .map_err(|(line, problem)| LineError { line, problem: problem.to_owned() });
         assert_eq!(rows, expected, "{text}");
     }
 
@@ -126,8 +125,8 @@ mod tests {
     fn reports_unusable_lines_with_a_fix() {
         let header = "time,symbol,direction,close_type\n60000,BTCUSDT,BUY,\n";
         for (row, line, problem) in [
-            ("60000,BTCUSDT", 3, "the row has 2 fields, the header 4"),
-            ("60000,BTCUSDT,BUY,01:00,1", 3, "the row has 5 fields, the header 4"),
+            ("60000,BTCUSDT", 3, "the row has 2 fields, but the header has 4"),
+            ("60000,BTCUSDT,BUY,01:00,1", 3, "the row has 5 fields, but the header has 4"),
             (
                 "2025-01-01,BTCUSDT,BUY",
                 3,
@@ -144,7 +143,7 @@ mod tests {
         check("60000,BTCUSDT,BUY\n", Err((1, &format!("the header is \"60000,BTCUSDT,BUY\": {wrong}"))));
         check(
             "time,symbol,direction\n60000,BTCUSDT,BUY,01:00",
-            Err((2, "the row has 4 fields, the header 3")),
+            Err((2, "the row has 4 fields, but the header has 3")),
         );
     }
 }

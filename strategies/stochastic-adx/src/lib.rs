@@ -1,7 +1,7 @@
 //! Bets on a return from an extreme of the stochastic oscillator while the ADX shows no trend.
 //!
-//! Example of a strategy with a filter: it has two series with their own periods, and rules that use both. A missing number is
-//! NaN, which meets no comparison.
+//! Example of a strategy with a filter: each rule compares two series with their own periods. A missing number is NaN,
+//! for which every comparison is false.
 
 use candlewick_sdk::indicator::{Adx, Stochastic};
 use candlewick_sdk::{
@@ -27,19 +27,19 @@ parameters! {
     }
 }
 
-/// Buys low and sells high in a market without a trend.
+/// Strategy that buys low and sells high in a market without a trend.
 /// Skips candles without movement, because the oscillator is 0 for a range of zero width.
 #[derive(Clone, Debug)]
 pub struct StochasticAdx {
     params: Params,
     stochastic: Stochastic,
     adx: Adx,
-    /// Oscillator and ADX after the last candle.
+    /// %K line of the oscillator after the last candle.
     last_k: Option<f64>,
     last_adx: Option<f64>,
 }
 
-/// Indices of the oscillator and the ADX in the numbers.
+/// Index of the oscillator in `Numbers`.
 const OSCILLATOR: SeriesIndex = SeriesIndex::new(0);
 const ADX: SeriesIndex = SeriesIndex::new(1);
 
@@ -59,7 +59,7 @@ impl DeclaredStrategy for StochasticAdx {
         Some([self.last_k.unwrap_or(f64::NAN), self.last_adx.unwrap_or(f64::NAN)])
     }
 
-    /// Each series has its own periods. The levels are omitted, because they only affect the rules.
+    /// Returns two series with their own periods. The levels are omitted, because they only affect the rules.
     fn series(&self) -> Vec<SeriesKey> {
         let Params { period, smoothing, adx_period, .. } = self.params;
         vec![

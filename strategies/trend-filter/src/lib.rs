@@ -21,15 +21,15 @@ parameters! {
     }
 }
 
-/// Buys if the RSI is low in a rising trend, sells if it is high in a falling one.
-/// The trend rises if the last longer candle closed above the average of longer closes, and falls if it closed below.
+/// Strategy that buys if the RSI is low in a rising trend, and sells if the RSI is high in a falling trend.
+/// The trend rises if the last longer candle closed above the average of longer closes, and falls if below.
 #[derive(Debug)]
 pub struct TrendFilter {
     longer: [Interval; 1],
-    /// Number of the bot's own candles in a longer one.
-    own_in_longer: usize,
+    /// Number of the bot's own candles in a longer candle.
+    own_per_longer: usize,
     average: Ema,
-    /// Average after the last longer candle, and close of that candle.
+    /// Average after the last longer candle, and the close of that candle.
     last_average: Option<(f64, f64)>,
     trend: Option<Direction>,
     rsi: Rsi,
@@ -40,9 +40,9 @@ pub struct TrendFilter {
 
 impl Strategy for TrendFilter {
     /// Returns the number of candles until both indicators are stable, plus one longer candle.
-    /// The first longer candle may be cut off, and the last one takes effect one candle after its close.
+    /// The first longer candle may be incomplete, and the last takes effect one own candle after its close.
     fn warmup(&self) -> usize {
-        self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_in_longer)
+        self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_per_longer)
     }
 
     fn longer_intervals(&self) -> &[Interval] {
@@ -57,8 +57,8 @@ impl Strategy for TrendFilter {
         self.last_average = self.average.update(candle.close()).map(|average| (average, candle.close()));
         let Some((average, _)) = self.last_average else { return };
         self.trend = match candle.close() - average {
-            above if above > average * ROUNDING => Some(Direction::Buy),
-            below if below < -average * ROUNDING => Some(Direction::Sell),
+            above if above > average * ROUNDING_TOLERANCE => Some(Direction::Buy),
+            below if below < -average * ROUNDING_TOLERANCE => Some(Direction::Sell),
             _ => None,
         };
     }
@@ -84,7 +84,7 @@ impl Strategy for TrendFilter {
 }
 
 /// Closes within this share of the average count as equal, because rounding errors are not a trend.
-const ROUNDING: f64 = 1e-9;
+const ROUNDING_TOLERANCE: f64 = 1e-9;
 
 impl StrategyFactory for TrendFilter {
     const NAME: &'static str = "trend-filter";
@@ -97,7 +97,7 @@ impl StrategyFactory for TrendFilter {
         let longer = longer.map_err(|error| format!("trend_seconds: {error}"))?;
         Ok(Self {
             longer: [longer],
-            own_in_longer: (longer.length().get() / bot.interval.length().get()) as usize,
+            own_per_longer: (longer.length().get() / bot.interval.length().get()) as usize,
             average: Ema::new(params.trend_period)?,
             last_average: None,
             trend: None,

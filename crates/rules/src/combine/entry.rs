@@ -1,9 +1,9 @@
-//! Registration of the strategy `combine`, whose parts are in the bot's parameters.
+//! Registry entry of the strategy `combine`, which combines the strategies in the bot's parameters.
 
 use super::explained::describe_plan;
 use super::gate::Gate;
 use super::strategy::{Agreement, Choice, Combination};
-use super::written::{Mode, PlannedPart, WrittenFilter, WrittenPart, assign_names, list};
+use super::written::{Mode, PlannedPart, WrittenFilter, WrittenPart, assign_names, parse_list};
 use super::written_gate;
 use super::written_gate::WrittenGate;
 use crate::entry::respecify_on_change;
@@ -12,20 +12,19 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 pub const NAME: &str = "combine";
-/// Version of the semantics of combinations. A bot's version is this and the hash of its parts.
+/// Version of the `combine` semantics. A bot's version also contains a hash of the combination's parts.
 pub const VERSION: &str = "1.0.0";
-/// Version of combinations whose reasons mention votes or an inverted direction. Trades are unchanged.
+/// Version of combinations that mention votes or an inverted direction in their signal reasons.
 const REWORDED_VERSION: &str = "1.1.0";
 const ABOUT: &str = "Trades by other strategies: the first that signals, a vote, filters, or the opposite.";
 
-/// Maximum of `within`, in candles.
-pub(super) const MAX_WITHIN: usize = 10_000;
+pub(super) const MAX_WITHIN_CANDLES: usize = 10_000;
 const MAX_PARTS: usize = 32;
 const MAX_DEPTH: usize = 4;
-const HASH_LETTERS: usize = 16;
+const HASH_LENGTH: usize = 16;
 
-/// Creates the strategy `combine`. Parts come from `registry` or are other combinations.
-/// The combination exposes their parameters as `NAME.PARAMETER`.
+/// Builds the registry entry of `combine`. Parts are strategies from `registry` or nested combinations.
+/// The combination exposes a part's parameters as `PART.PARAMETER`.
 pub fn entry(registry: Registry) -> StrategyEntry {
     let registry = Arc::new(registry);
     let of = registry.clone();
@@ -33,10 +32,10 @@ pub fn entry(registry: Registry) -> StrategyEntry {
     let build = move |params: &Value, bot: &BotContext| specify_entry(params, &of, 0)?.build(params, bot);
     let entry = StrategyEntry::new(NAME, VERSION, build)
         .specified_by(move |params| specify_entry(params, &registry, 0));
-    with_keys(entry, &Map::new(), &[]).described(ABOUT)
+    with_own_parameters(entry, &Map::new(), &[]).described(ABOUT)
 }
 
-pub(super) struct Plan {
+pub(super) struct CombinationPlan {
     pub(super) parts: Vec<PlannedPart>,
     pub(super) filters: Vec<PlannedPart>,
     needs: Vec<Agreement>,
@@ -52,7 +51,7 @@ pub(super) fn specify_entry(
     if depth >= MAX_DEPTH {
         return Err(invalid(format!("combinations are nested too deeply: use at most {MAX_DEPTH} levels")));
     }
-    let plan = Plan::parse(params, registry, depth)?;
+    let plan = CombinationPlan::parse(params, registry, depth)?;
     let language = if plan.is_reworded(params) { REWORDED_VERSION } else { VERSION };
     let version = format!("{language}+{}", plan.hash());
     let weights: Vec<f64> = plan.parts.iter().map(|part| part.weight).collect();
@@ -69,7 +68,7 @@ pub(super) fn specify_entry(
     let build = move |values: &Value, bot: &BotContext| plan.build(values, bot, Mode::Fast);
     let entry = StrategyEntry::new(NAME, version, build).explained_by(explain).described(about);
     let empty = Map::new();
-    let entry = with_keys(entry, params.as_object().unwrap_or(&empty), &weights);
+    let entry = with_own_parameters(entry, params.as_object().unwrap_or(&empty), &weights);
     let registry = registry.clone();
     let respecify = move |params: &Value| specify_entry(params, &registry, depth);
     Ok(respecify_on_change(own.into_iter().fold(entry, StrategyEntry::with_parameter), respecify))
@@ -80,12 +79,12 @@ pub(crate) fn nested_rules(
     registry: &Arc<Registry>,
     depth: usize,
 ) -> Result<Vec<Value>, BuildError> {
-    let Plan { parts, filters, .. } = Plan::parse(params, registry, depth)?;
+    let CombinationPlan { parts, filters, .. } = CombinationPlan::parse(params, registry, depth)?;
     let mut rules = Vec::new();
     for member in parts.into_iter().chain(filters) {
         match member.entry.name.as_str() {
-            crate::NAME => rules.push(member.given),
-            NAME => rules.extend(nested_rules(&member.given, registry, depth + 1)?),
+            crate::NAME => rules.push(member.given_params),
+            NAME => rules.extend(nested_rules(&member.given_params, registry, depth + 1)?),
             _ => {}
         }
     }
@@ -103,19 +102,18 @@ fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
         return Ok(());
     }
     Err(invalid(format!(
-        "quorum = {quorum} is outside {least} to {sum}: it is the weight that a direction needs, and the weights of the {} parts \
-         add up to {sum}",
+        "quorum = {quorum} is outside {least} to {sum}: the weights of the {} parts add up to {sum}",
         parts.len()
     )))
 }
 
-/// Returns the smallest weight and the sum of all weights. The sum is rounded: 0.7 + 0.1 is 0.8.
+/// Returns the smallest weight and the sum of all weights. The sum is rounded, so that 0.7 + 0.1 is 0.8.
 fn quorum_bounds(weights: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let sum = (weights.clone().sum::<f64>() * 1e9).round() / 1e9;
     (weights.reduce(f64::min).unwrap_or(sum).min(sum), sum)
 }
 
-fn with_keys(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) -> StrategyEntry {
+fn with_own_parameters(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) -> StrategyEntry {
     let quorum = if weights.is_empty() {
         Parameter::new("quorum", 1.0)
     } else {
@@ -130,7 +128,7 @@ fn with_keys(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) 
             .described("Parts that vote, each with a weight (default 1); use it instead of first_of."),
         quorum.described("Weight that a direction needs; defaults to the sum of all weights."),
         Parameter::new("within", 1)
-            .within(1.0, MAX_WITHIN as f64)
+            .within(1.0, MAX_WITHIN_CANDLES as f64)
             .described("Number of candles for which a signal counts, including its own."),
         Parameter::new("filters", list("filters"))
             .described("Filters that every signal must pass: { strategy = \"...\" }, { hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }, trend, volatility, when."),
@@ -143,18 +141,18 @@ fn with_keys(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) 
     keys.into_iter().fold(entry, StrategyEntry::with_parameter)
 }
 
-impl Plan {
+impl CombinationPlan {
     fn parse(params: &Value, registry: &Arc<Registry>, depth: usize) -> Result<Self, BuildError> {
-        let first_of: Vec<WrittenPart> = list(params, "first_of")?;
-        let vote: Vec<WrittenPart> = list(params, "vote")?;
-        let filters: Vec<WrittenFilter> = list(params, "filters")?;
+        let first_of: Vec<WrittenPart> = parse_list(params, "first_of")?;
+        let vote: Vec<WrittenPart> = parse_list(params, "vote")?;
+        let filters: Vec<WrittenFilter> = parse_list(params, "filters")?;
         let is_vote = !vote.is_empty();
         let deciding = match (first_of.is_empty(), is_vote) {
             (true, true) => vote,
             (false, false) => first_of,
             (true, false) => {
                 let problem =
-                    "there is nothing to combine: set first_of = [{ strategy = \"rsi-reversal\" }] or vote";
+                    "a combination needs parts: set first_of = [{ strategy = \"rsi-reversal\" }] or vote";
                 return Err(invalid(problem));
             }
             (false, true) => return Err(invalid("set either first_of or vote, not both")),
@@ -174,7 +172,7 @@ impl Plan {
         if deciding.len() + filters.len() > MAX_PARTS {
             return Err(invalid(format!("too many parts and filters: use at most {MAX_PARTS}")));
         }
-        let filters = filters.into_iter().enumerate().map(|(place, filter)| filter.part(place));
+        let filters = filters.into_iter().enumerate().map(|(place, filter)| filter.into_part(place));
         let (filters, needs): (Vec<WrittenPart>, Vec<Agreement>) =
             filters.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
         let all: Vec<&WrittenPart> = deciding.iter().chain(&filters).collect();
@@ -200,10 +198,10 @@ impl Plan {
         let filters: Vec<Value> = self.filters.iter().map(PlannedPart::identity).collect();
         let mut whole = json!([self.is_vote, parts, filters, self.needs]);
         if let (Some(gate), Some(list)) = (&self.gate, whole.as_array_mut()) {
-            list.push(gate.kind());
+            list.push(gate.identity());
         }
         let whole = whole.to_string();
-        blake3::hash(whole.as_bytes()).to_hex().chars().take(HASH_LETTERS).collect()
+        blake3::hash(whole.as_bytes()).to_hex().chars().take(HASH_LENGTH).collect()
     }
 
     fn build(&self, values: &Value, bot: &BotContext, form: Mode) -> Result<Box<dyn Strategy>, BuildError> {

@@ -1,29 +1,29 @@
-//! Descriptions of a combination, and the state of its conditions at each candle.
+//! Text description of a combination, and the states of its conditions at each candle.
 
-use super::entry::Plan;
+use super::entry::CombinationPlan;
 use super::strategy::{Agreement, Choice, Combination, Part, vote_weights};
 use super::written::PlannedPart;
 use candlewick_sdk::{Condition, ConditionSide, Direction};
 use serde_json::Value;
 use std::borrow::Cow;
 
-pub(super) struct Texts {
+pub(super) struct ConditionTexts {
     choice: String,
     parts: Vec<String>,
 }
 
 const LETS_PASS: &str = "lets the signal pass";
 
-impl Texts {
-    /// The last `filters` elements of `parts` are filters.
+impl ConditionTexts {
+    /// Builds the texts of the deciding parts. The last `filters` elements of `parts` are filters.
     pub(super) fn new(parts: &[Part], filters: usize, choice: &Choice) -> Self {
         let choice_text = match choice {
             Choice::FirstOf => "a part signals".to_owned(),
             Choice::Vote { weights, quorum } => {
                 format!(
                     "a direction has the quorum, {} of {}",
-                    rounded(*quorum),
-                    rounded(weights.iter().sum())
+                    round_weight(*quorum),
+                    round_weight(weights.iter().sum())
                 )
             }
         };
@@ -41,7 +41,7 @@ impl Texts {
 pub(super) fn conditions(combination: &Combination) -> Vec<Condition<'_>> {
     let Combination { parts, choice, invert, texts, .. } = combination;
     let deciding = &parts[..combination.deciding()];
-    let direction = combination.chosen().and_then(|chosen| deciding[chosen].signals());
+    let direction = combination.chosen_part().and_then(|chosen| deciding[chosen].current_signal());
     let mut shown = vec![Condition {
         part: Cow::Borrowed(""),
         side: match choice {
@@ -56,7 +56,7 @@ pub(super) fn conditions(combination: &Combination) -> Vec<Condition<'_>> {
     }];
     for (part, text) in deciding.iter().zip(&texts.parts) {
         let counts = match choice {
-            Choice::FirstOf => part.signals(),
+            Choice::FirstOf => part.current_signal(),
             Choice::Vote { .. } => part.view(),
         };
         let note = if counts.is_some() { part.describe_view() } else { String::new() };
@@ -95,7 +95,7 @@ fn inner_conditions(part: &Part) -> impl Iterator<Item = Condition<'_>> {
     })
 }
 
-/// Nests the conditions of a filter below the filter itself if the filter accepts any view.
+/// Nests a filter's condition below the filter if a signal in either direction lets trades pass.
 fn nest_in_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Agreement)) -> Condition<'a> {
     if need != Agreement::Any || one.part != filter.name {
         return one;
@@ -112,9 +112,9 @@ fn choice_note(parts: &[Part], choice: &Choice, direction: Option<Direction>, in
             if (buy, sell) == (0.0, 0.0) {
                 return String::new();
             }
-            let is_old = parts.iter().all(|part| part.signals().is_none());
+            let is_old = parts.iter().all(|part| part.current_signal().is_none());
             let old = if is_old { "; no part signals on this candle" } else { "" };
-            format!("BUY {}, SELL {}{old}", rounded(buy), rounded(sell))
+            format!("BUY {}, SELL {}{old}", round_weight(buy), round_weight(sell))
         }
     };
     match direction.filter(|_| invert) {
@@ -126,20 +126,20 @@ fn choice_note(parts: &[Part], choice: &Choice, direction: Option<Direction>, in
 fn filter_note(filter: &Part, need: Agreement) -> String {
     let passing = |direction: Direction| need.lets_pass(filter.view(), direction);
     match (passing(Direction::Buy), passing(Direction::Sell)) {
-        (true, true) => "no signal; it would pass",
-        (true, false) => "no signal; a BUY would pass",
-        (false, true) => "no signal; a SELL would pass",
-        (false, false) => "no signal; it would be blocked",
+        (true, true) => "any signal would pass",
+        (true, false) => "a BUY would pass",
+        (false, true) => "a SELL would pass",
+        (false, false) => "any signal would be blocked",
     }
     .to_owned()
 }
 
-fn rounded(weight: f64) -> f64 {
+fn round_weight(weight: f64) -> f64 {
     (weight * 1e9).round() / 1e9
 }
 
-/// Describes a plan with the values of the bot, such as `trades if 3 of 3 votes agree: dip and band`.
-pub(super) fn describe_plan(plan: &Plan, params: &Value) -> String {
+/// Describes a combination in one line, such as `trades if 3 of 3 votes agree: dip and band`.
+pub(super) fn describe_plan(plan: &CombinationPlan, params: &Value) -> String {
     let parts: Vec<String> = plan.parts.iter().map(|part| describe_part(part, plan.is_vote)).collect();
     let decides = if plan.is_vote { describe_vote(plan, &parts, params) } else { describe_first_of(&parts) };
     let filters: Vec<String> = plan.filters.iter().map(|filter| describe_part(filter, false)).collect();
@@ -163,8 +163,8 @@ fn describe_first_of(parts: &[String]) -> String {
     }
 }
 
-fn describe_vote(plan: &Plan, parts: &[String], params: &Value) -> String {
-    let all = rounded(plan.parts.iter().map(|part| part.weight).sum());
+fn describe_vote(plan: &CombinationPlan, parts: &[String], params: &Value) -> String {
+    let all = round_weight(plan.parts.iter().map(|part| part.weight).sum());
     let quorum = params.get("quorum").and_then(Value::as_f64).unwrap_or(all);
     let within = params.get("within").and_then(Value::as_u64).filter(|within| *within > 1);
     let whose = if plan.parts.iter().any(|part| part.within.is_some()) { "the others" } else { "each" };

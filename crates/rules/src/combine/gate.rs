@@ -1,4 +1,4 @@
-//! A gate in front of a strategy. While it is closed, signals become virtual trades.
+//! Trade gate of a combination. While the gate is closed, signals become virtual trades.
 
 use super::NAME;
 use super::written_gate::{GatePlan, WrittenGate};
@@ -18,7 +18,7 @@ pub(super) struct Gate {
     interval: Millis,
     day_ends: Millis,
     pending: VecDeque<PendingTrade>,
-    /// State before the last candle's signal; `None` if there was no signal.
+    /// Gate state before the signal on the last candle. `None` if that candle had no signal.
     before: Option<GateState>,
     moved: Option<GateMove>,
 }
@@ -41,10 +41,10 @@ impl Gate {
         self.plan.warmup(self.interval)
     }
 
-    /// Settles virtual trades that end on this candle. Called before the strategy sees the candle.
+    /// Settles virtual trades that end on this candle. Must be called before the strategy gets the candle.
     pub(super) fn on_candle(&mut self, candle: &Candle) {
         let close = candle.time() + self.interval;
-        if let Some(day) = self.plan.day.filter(|_| close >= self.day_ends) {
+        if let Some(day) = self.plan.daily_reset.filter(|_| close >= self.day_ends) {
             let (begins, ends) = day.day_of(close);
             self.update((close, None), |rule| rule.on_day(begins.get()));
             self.day_ends = ends;
@@ -52,9 +52,9 @@ impl Gate {
         let mut place = 0;
         while place < self.pending.len() {
             match self.pending[place].trade.on_candle(candle, self.interval) {
-                Ending::NotYet => place += 1,
-                Ending::NoPrice => self.settle(place, TradeOutcome::Cancelled, close),
-                Ending::Ended(outcome) => self.settle(place, outcome, close),
+                TradeStatus::Open => place += 1,
+                TradeStatus::NoPrice => self.settle(place, TradeOutcome::Cancelled, close),
+                TradeStatus::Ended(outcome) => self.settle(place, outcome, close),
             }
         }
         self.before = None;
@@ -122,7 +122,7 @@ impl Gate {
     }
 }
 
-/// A `CANDLE_CLOSE` trade of 60 s or more skips a close that is at most this far away (`domain 3`).
+/// Maximum time to a close that a `CANDLE_CLOSE` trade of 60 s or more skips (`domain 3`).
 const CANDLE_CLOSE_CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(super) struct VirtualTrade {
@@ -132,8 +132,8 @@ pub(super) struct VirtualTrade {
     entry: Option<f64>,
 }
 
-pub(super) enum Ending {
-    NotYet,
+pub(super) enum TradeStatus {
+    Open,
     NoPrice,
     Ended(TradeOutcome),
 }
@@ -144,23 +144,23 @@ impl VirtualTrade {
         Self { direction, entry_at, exit_at, entry: None }
     }
 
-    pub(super) fn on_candle(&mut self, candle: &Candle, interval: Millis) -> Ending {
+    pub(super) fn on_candle(&mut self, candle: &Candle, interval: Millis) -> TradeStatus {
         let (begin, end) = (candle.time(), candle.time() + interval);
         if self.entry.is_none() {
             if begin > self.entry_at {
-                return Ending::NoPrice;
+                return TradeStatus::NoPrice;
             }
             if end <= self.entry_at {
-                return Ending::NotYet;
+                return TradeStatus::Open;
             }
             self.entry = Some(price(candle, self.entry_at, interval));
         }
-        let Some(entry) = self.entry.filter(|_| end >= self.exit_at) else { return Ending::NotYet };
+        let Some(entry) = self.entry.filter(|_| end >= self.exit_at) else { return TradeStatus::Open };
         if begin >= self.exit_at {
-            return Ending::NoPrice;
+            return TradeStatus::NoPrice;
         }
         let exit = price(candle, self.exit_at, interval);
-        Ending::Ended(match (compare_prices(exit, entry), self.direction) {
+        TradeStatus::Ended(match (compare_prices(exit, entry), self.direction) {
             (Ordering::Equal, _) => TradeOutcome::Draw,
             (Ordering::Greater, Direction::Buy) | (Ordering::Less, Direction::Sell) => TradeOutcome::Won,
             (Ordering::Greater, Direction::Sell) | (Ordering::Less, Direction::Buy) => TradeOutcome::Lost,
@@ -168,7 +168,7 @@ impl VirtualTrade {
     }
 }
 
-/// Returns the price at a time within a candle, both ends included (`domain 3`, path `linear`).
+/// Interpolates the price at a time from a candle's open to its close (`domain 3`, path `linear`).
 fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
     let inside = at - candle.time();
     if inside == Millis::ZERO {
@@ -180,7 +180,7 @@ fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
     }
 }
 
-/// Returns the open and close time of a trade signaled at `at`, without latency (`domain 3`).
+/// Returns the open and close times of a trade without latency whose signal is at `at` (`domain 3`).
 fn trade_times(expiry: Expiry, at: Millis) -> (Millis, Millis) {
     let duration = expiry.close_type.duration();
     let next = at.floor_to(duration) + duration;
@@ -200,20 +200,20 @@ pub struct GateReplay {
     pub signals: Vec<ReplayedSignal>,
 }
 
-/// A signal and its virtual result. Latency, money and risk limits are ignored.
+/// Signal with the outcome of its virtual trade. Latency, money and risk limits are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayedSignal {
     pub decided: Millis,
     pub known: Millis,
-    /// Start of the signal's day if the gate resets daily, else 0.
+    /// Start of the signal's day in Unix ms if the gate resets daily, else 0.
     pub day: i64,
-    /// Outcome of the virtual trade; cancelled if candles are missing.
+    /// Outcome of the virtual trade. `Cancelled` if candles are missing.
     pub outcome: TradeOutcome,
     pub is_real: bool,
 }
 
-/// Replays candles to a bot's strategy. Returns `None` unless it is a combination with a gate, whose
-/// parts do not need settlements.
+/// Replays candles to a combination with a gate and returns its signals. `None` for other strategies, and for
+/// combinations whose parts need settlements.
 pub fn replay_gate(
     entry: &StrategyEntry,
     params: &Value,
@@ -237,9 +237,9 @@ pub fn replay_gate(
         let close = candle.time() + interval;
         pending.retain_mut(|(place, trade): &mut (usize, VirtualTrade)| {
             let outcome = match trade.on_candle(candle, interval) {
-                Ending::NotYet => return true,
-                Ending::NoPrice => TradeOutcome::Cancelled,
-                Ending::Ended(outcome) => outcome,
+                TradeStatus::Open => return true,
+                TradeStatus::NoPrice => TradeOutcome::Cancelled,
+                TradeStatus::Ended(outcome) => outcome,
             };
             let signal: &mut (Millis, bool, Option<(Millis, TradeOutcome)>) = &mut signals[*place];
             signal.2 = Some((close, outcome));
@@ -253,7 +253,7 @@ pub fn replay_gate(
     }
     let ended = signals.into_iter().filter_map(|(decided, is_real, end)| {
         let (known, outcome) = end?;
-        let day = plan.day.map_or(0, |day| day.day_of(decided).0.get());
+        let day = plan.daily_reset.map_or(0, |day| day.day_of(decided).0.get());
         Some(ReplayedSignal { decided, known, day, outcome, is_real })
     });
     Ok(Some(GateReplay { rule: plan.rule, signals: ended.collect() }))

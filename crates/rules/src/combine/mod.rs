@@ -21,7 +21,7 @@
 //!
 //! # Semantics
 //! The *view* of a part is the direction of its latest signal within the last `within` candles, including the
-//! current one. A combination signals only on candles on which a part signals:
+//! current candle. A combination signals only on candles on which a part signals:
 //! - `first_of`: the first part that signals decides.
 //! - `vote`: a direction needs the quorum, more weight than the opposite direction, and a part that signals it on
 //!   the current candle. The first such part provides reason and expiry.

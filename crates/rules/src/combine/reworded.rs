@@ -1,10 +1,10 @@
-//! Changes of a part's reason: mentions of the votes and of an inverted direction.
+//! Rewording of a part's signal reason, to mention the votes and an inverted direction.
 
 use candlewick_sdk::{Reason, ReasonTemplate};
 
 const INVERTED_PREFIX: &str = "turned round: ";
-/// Maximum number of cached texts. Strategies have far fewer.
-const MAX_CACHED: usize = 256;
+/// Maximum number of cached reasons. Strategies have far fewer reasons.
+const MAX_CACHED_REASONS: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReasonChange {
@@ -15,15 +15,15 @@ pub(super) struct ReasonChange {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Votes {
-    /// Weight in billionths, so that decimal weights add up exactly.
-    of_direction: i64,
-    of_all: i64,
+    /// Weight of the votes for the direction, in billionths, so that decimal weights add up exactly.
+    direction_weight: i64,
+    total_weight: i64,
 }
 
 impl Votes {
-    pub(super) fn new(of_direction: f64, of_all: f64) -> Self {
+    pub(super) fn new(direction_weight: f64, total_weight: f64) -> Self {
         let billionths = |weight: f64| (weight * 1e9).round() as i64;
-        Self { of_direction: billionths(of_direction), of_all: billionths(of_all) }
+        Self { direction_weight: billionths(direction_weight), total_weight: billionths(total_weight) }
     }
 }
 
@@ -33,7 +33,7 @@ pub(super) struct ReasonCache {
 }
 
 impl ReasonCache {
-    pub(super) fn reason(&mut self, own: Reason, change: ReasonChange) -> Reason {
+    pub(super) fn reword(&mut self, own: Reason, change: ReasonChange) -> Reason {
         if change.votes.is_none() && change.is_part_inverted == change.is_inverted {
             return own;
         }
@@ -48,7 +48,7 @@ impl ReasonCache {
         }
         let template = ReasonTemplate::new(reword(own.text(), change), own.numbers().map(|(name, _)| name));
         let reason = template.with_numbers(own.values());
-        if self.known.len() < MAX_CACHED {
+        if self.known.len() < MAX_CACHED_REASONS {
             self.known.push((own, change, template));
         }
         reason
@@ -58,16 +58,16 @@ impl ReasonCache {
 fn reword(own: &str, change: ReasonChange) -> String {
     let part = if change.is_part_inverted { invert(own) } else { own.to_owned() };
     let voted = match change.votes {
-        Some(Votes { of_direction, of_all }) => {
+        Some(Votes { direction_weight, total_weight }) => {
             let weight = |billionths: i64| billionths as f64 / 1e9;
-            format!("{} of {}: {part}", weight(of_direction), weight(of_all))
+            format!("{} of {}: {part}", weight(direction_weight), weight(total_weight))
         }
         None => part,
     };
     if change.is_inverted { invert(&voted) } else { voted }
 }
 
-/// Adds the prefix of an inverted reason, or removes it if the reason is already inverted.
+/// Adds the prefix of inverted reasons, or removes the prefix from an inverted reason.
 fn invert(reason: &str) -> String {
     reason.strip_prefix(INVERTED_PREFIX).map_or_else(|| format!("{INVERTED_PREFIX}{reason}"), str::to_owned)
 }

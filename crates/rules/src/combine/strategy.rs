@@ -1,7 +1,7 @@
-//! Strategy of a combination, and the views of its parts.
+//! Strategy that combines the signals of its parts.
 
 use super::explained;
-use super::explained::Texts;
+use super::explained::ConditionTexts;
 use super::gate::Gate;
 use super::reworded::{ReasonCache, ReasonChange, Votes};
 use candlewick_sdk::{
@@ -50,7 +50,7 @@ pub(super) fn vote_weights(parts: &[Part], weights: &[f64]) -> (f64, f64) {
 }
 
 pub(super) struct Combination {
-    /// Deciding parts, followed by the filters.
+    /// Parts that decide the direction, followed by the filters.
     pub(super) parts: Vec<Part>,
     needs: Vec<Agreement>,
     pub(super) choice: Choice,
@@ -61,12 +61,12 @@ pub(super) struct Combination {
     interval: Millis,
     longer: Vec<Interval>,
     names: NameCache,
-    pub(super) texts: Texts,
+    pub(super) texts: ConditionTexts,
     reasons: ReasonCache,
 }
 
 impl Combination {
-    /// The last `needs.len()` elements of `parts` are filters.
+    /// Creates a combination. The last `needs.len()` elements of `parts` are filters.
     pub(super) fn new(
         parts: Vec<Part>,
         needs: Vec<Agreement>,
@@ -80,7 +80,7 @@ impl Combination {
         longer.sort_unstable();
         longer.dedup();
         Self {
-            texts: Texts::new(&parts, needs.len(), &choice),
+            texts: ConditionTexts::new(&parts, needs.len(), &choice),
             parts,
             needs,
             choice,
@@ -99,19 +99,19 @@ impl Combination {
         self.parts.len() - self.needs.len()
     }
 
-    pub(super) fn chosen(&self) -> Option<usize> {
+    pub(super) fn chosen_part(&self) -> Option<usize> {
         let parts = &self.parts[..self.deciding()];
         match &self.choice {
-            Choice::FirstOf => parts.iter().position(|part| part.signals().is_some()),
+            Choice::FirstOf => parts.iter().position(|part| part.current_signal().is_some()),
             Choice::Vote { weights, quorum } => {
-                if parts.iter().all(|part| part.signals().is_none()) {
+                if parts.iter().all(|part| part.current_signal().is_none()) {
                     return None;
                 }
                 let (buy, sell) = vote_weights(parts, weights);
                 let (direction, most, least) =
                     if buy > sell { (Direction::Buy, buy, sell) } else { (Direction::Sell, sell, buy) };
                 let is_chosen = most >= quorum - WEIGHT_TOLERANCE && most > least + WEIGHT_TOLERANCE;
-                parts.iter().position(|part| is_chosen && part.signals() == Some(direction))
+                parts.iter().position(|part| is_chosen && part.current_signal() == Some(direction))
             }
         }
     }
@@ -136,16 +136,16 @@ impl Combination {
         ReasonChange { is_part_inverted: part.invert, votes, is_inverted: self.invert }
     }
 
-    fn answer(&mut self, candle: &Candle) -> Option<Signal> {
+    fn combine_signals(&mut self, candle: &Candle) -> Option<Signal> {
         self.parts.iter_mut().for_each(|part| part.on_candle(candle));
-        let chosen = self.chosen()?;
+        let chosen = self.chosen_part()?;
         let direction = self.parts[chosen].signal.as_ref()?.direction;
         if !self.passes_filters(direction) {
             return None;
         }
         let change = self.reason_change(&self.parts[chosen], direction);
         let mut signal = self.parts[chosen].signal.take()?;
-        signal.reason = self.reasons.reason(signal.reason, change);
+        signal.reason = self.reasons.reword(signal.reason, change);
         if self.invert {
             signal.direction = signal.direction.opposite();
         }
@@ -172,7 +172,7 @@ impl Strategy for Combination {
         if let Some(gate) = &mut self.gate {
             gate.on_candle(candle);
         }
-        let signal = self.answer(candle)?;
+        let signal = self.combine_signals(candle)?;
         match &mut self.gate {
             Some(gate) => Some(gate.mark_signal(signal, candle.time() + self.interval)),
             None => Some(signal),
@@ -222,15 +222,15 @@ impl Strategy for Combination {
         explained::conditions(self)
     }
 
-    /// Returns indicators and views (1 for BUY, -1 for SELL) under their part's name, and the gate's state.
+    /// Returns each part's indicators and view (1 for BUY, -1 for SELL) as `PART.NAME`, and the gate state.
     fn indicators(&self) -> Vec<(&str, f64)> {
         let mut shown = Vec::new();
         for (place, part) in self.parts.iter().enumerate() {
-            let own = part.strategy.indicators();
-            let own = own.into_iter().map(|(name, value)| (self.names.whole(place, &part.name, name), value));
+            let own = part.strategy.indicators().into_iter();
+            let own = own.map(|(name, value)| (self.names.qualified_name(place, &part.name, name), value));
             shown.extend(own);
             let view = part.view().map(|view| if view == Direction::Buy { 1.0 } else { -1.0 });
-            shown.extend(view.map(|view| (self.names.whole(place, &part.name, "view"), view)));
+            shown.extend(view.map(|view| (self.names.qualified_name(place, &part.name, "view"), view)));
         }
         for (name, value) in self.gate.iter().flat_map(Gate::indicators) {
             shown.push((name, value));
@@ -242,7 +242,7 @@ impl Strategy for Combination {
 pub(super) struct Part {
     pub(super) name: String,
     pub(super) strategy: Box<dyn Strategy>,
-    /// Number of candles for which a signal remains the view, including its own candle.
+    /// Number of candles for which a signal stays valid, including the candle of the signal.
     pub(super) within: usize,
     pub(super) invert: bool,
     pub(super) signal: Option<Signal>,
@@ -255,7 +255,7 @@ impl Part {
         Self { name, strategy, within, invert, signal: None, view: None, age: 0 }
     }
 
-    /// Returns the warm-up, which covers every candle whose signal may still count.
+    /// Returns the warm-up in candles, including all candles whose signals are still valid.
     pub(super) fn warmup(&self) -> usize {
         let own = self.strategy.warmup();
         if self.within <= 1 { own } else { own.max(1) + self.within - 1 }
@@ -283,9 +283,9 @@ impl Part {
         self.view
     }
 
-    /// Returns the direction of a signal on the current candle, even if `signal` was already taken.
+    /// Returns the direction of the current candle's signal, even after `signal` was taken.
     #[inline]
-    pub(super) fn signals(&self) -> Option<Direction> {
+    pub(super) fn current_signal(&self) -> Option<Direction> {
         self.view.filter(|_| self.age == 0)
     }
 
@@ -303,25 +303,25 @@ impl Part {
     }
 }
 
-/// Append-only list of names. Borrowed names stay valid while others are added.
+/// Append-only list of names. Borrowed names stay valid while new names are added.
 #[derive(Default)]
 pub(super) struct NameCache {
-    first: OnceCell<Box<Name>>,
+    first: OnceCell<Box<CachedName>>,
 }
 
-struct Name {
+struct CachedName {
     of: (usize, String),
     whole: String,
     next: OnceCell<Box<Self>>,
 }
 
 impl NameCache {
-    pub(super) fn whole(&self, place: usize, prefix: &str, name: &str) -> &str {
+    pub(super) fn qualified_name(&self, place: usize, prefix: &str, name: &str) -> &str {
         let mut cell = &self.first;
         loop {
             let entry = cell.get_or_init(|| {
                 let (of, whole) = ((place, name.to_owned()), format!("{prefix}.{name}"));
-                Box::new(Name { of, whole, next: OnceCell::new() })
+                Box::new(CachedName { of, whole, next: OnceCell::new() })
             });
             if entry.of.0 == place && entry.of.1 == name {
                 return &entry.whole;

@@ -1,8 +1,8 @@
-//! Parsing of the parts and filters of a combination from the bot's parameters.
+//! Parser for the parts and filters of a combination in the bot's parameters.
 
-use super::entry::{MAX_WITHIN, invalid, specify_entry};
+use super::entry::{MAX_WITHIN_CANDLES, invalid, specify_entry};
 use super::strategy::{Agreement, Part};
-use crate::file::with_key;
+use crate::file::prepend_key;
 use candlewick_sdk::{BotContext, BuildError, Parameter, Registry, StrategyEntry, suggest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -25,7 +25,7 @@ pub(super) struct WrittenPart {
     pub(super) invert: bool,
 }
 
-/// Rejects null. TOML's `nan` and `inf` arrive as null and must not count as a missing key.
+/// Parses a number, not null. TOML's `nan` and `inf` arrive as null and must not count as a missing key.
 fn non_null_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     f64::deserialize(deserializer).map(Some)
 }
@@ -51,7 +51,7 @@ pub(super) struct WrittenFilter {
     parameters: Map<String, Value>,
 }
 
-/// Filter on the average true range, as a fraction of the close.
+/// Filter with bounds for the average true range, as fractions of the close.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Volatility {
@@ -67,7 +67,7 @@ const fn default_period() -> u32 {
 
 const MAX_PERIOD: u32 = 5_000;
 
-pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec<T>, BuildError> {
+pub(super) fn parse_list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec<T>, BuildError> {
     let Some(value) = params.get(key).filter(|value| !value.is_null()) else { return Ok(Vec::new()) };
     let Value::Array(items) = value else {
         return Err(invalid(format!("{key} must be a list: {key} = [{{ strategy = \"rsi-reversal\" }}]")));
@@ -93,11 +93,11 @@ pub(super) fn error_text(error: &serde_json::Error, table: &Value) -> String {
     if let Some(given) = names.next().filter(|_| text.starts_with("unknown field")) {
         return format!("unknown key `{given}`; {}", suggest(given, names));
     }
-    with_key(table, &text)
+    prepend_key(table, &text)
 }
 
 impl WrittenFilter {
-    pub(super) fn part(self, place: usize) -> Result<(WrittenPart, Agreement), BuildError> {
+    pub(super) fn into_part(self, place: usize) -> Result<(WrittenPart, Agreement), BuildError> {
         let wrong = |problem: &str| invalid(format!("filters[{place}]: {problem}"));
         if let Some(key) = self.strategy_only_key().filter(|_| self.strategy.is_none()) {
             let turned = match (&self.hours, &self.when) {
@@ -118,7 +118,7 @@ impl WrittenFilter {
         let rule = |name: &str, params: Value, need: Agreement| {
             let params = params.as_object().cloned().unwrap_or_default();
             let part =
-                WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..unnamed_part() };
+                WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..default_part() };
             (part, need)
         };
         match (&self.strategy, &self.hours, self.trend, &self.volatility, &self.when) {
@@ -141,7 +141,7 @@ impl WrittenFilter {
                 })?;
                 let zone = match self.timezone.as_deref() {
                     None => String::new(),
-                    Some(zone) if zone.contains(['"', '\'']) => return Err(wrong("timezone has a quote")),
+                    Some(zone) if zone.contains(['"', '\'']) => return Err(wrong("timezone contains quotes")),
                     Some(zone) => format!(", \"{zone}\""),
                 };
                 Ok(rule(
@@ -159,7 +159,7 @@ impl WrittenFilter {
                 Ok(rule("trend", params, Agreement::Same))
             }
             (None, None, None, Some(volatility), None) => {
-                let params = volatility.rule().ok_or_else(|| wrong("volatility needs min, max or both"))?;
+                let params = volatility.to_rule().ok_or_else(|| wrong("volatility needs min, max or both"))?;
                 Ok(rule("volatility", params, Agreement::Any))
             }
             (None, None, None, None, Some(when)) => {
@@ -187,7 +187,7 @@ fn read_hours(hours: &Value) -> Option<(&str, &str)> {
 }
 
 impl Volatility {
-    fn rule(&self) -> Option<Value> {
+    fn to_rule(&self) -> Option<Value> {
         // The texts are part of the hash in the bot's version, so they never change.
         let mut parameters = json!({ "period": spec(self.period, 1, "Candles in the average true range.") });
         let mut conditions = Vec::new();
@@ -209,7 +209,7 @@ fn spec(default: u32, min: u32, about: &str) -> Value {
     json!({ "default": default, "min": min, "max": MAX_PERIOD, "about": about })
 }
 
-fn unnamed_part() -> WrittenPart {
+fn default_part() -> WrittenPart {
     let (strategy, name) = (String::new(), String::new());
     WrittenPart { strategy, name, params: Map::new(), weight: None, within: Some(1), invert: false }
 }
@@ -223,7 +223,7 @@ pub(super) enum Mode {
 pub(super) struct PlannedPart {
     pub(super) name: String,
     pub(super) entry: StrategyEntry,
-    pub(super) given: Value,
+    pub(super) given_params: Value,
     parameters: Vec<Parameter>,
     pub(super) weight: f64,
     pub(super) within: Option<usize>,
@@ -259,7 +259,7 @@ impl PlannedPart {
         };
         let entry = entry.map_err(|error| part_error(&name, error))?;
         if entry.wants_prices {
-            return Err(wrong("it needs prices between candles, but parts receive only candles".to_owned()));
+            return Err(wrong("the strategy needs prices between candles; parts get only candles".to_owned()));
         }
         if let Some(unknown) = unknown_key(&own, &entry) {
             let known: Vec<&str> = entry.parameters.iter().map(|known| known.name.as_str()).collect();
@@ -269,8 +269,8 @@ impl PlannedPart {
         if !(weight > 0.0 && weight.is_finite()) {
             return Err(wrong(format!("weight must be a number above 0, not {weight}")));
         }
-        if written.within.is_some_and(|within| !(1..=MAX_WITHIN).contains(&within)) {
-            return Err(wrong(format!("within must be a whole number from 1 to {MAX_WITHIN}")));
+        if written.within.is_some_and(|within| !(1..=MAX_WITHIN_CANDLES).contains(&within)) {
+            return Err(wrong(format!("within must be a whole number from 1 to {MAX_WITHIN_CANDLES}")));
         }
         let named = |parameter: &Parameter| Parameter {
             name: format!("{prefix}{}", parameter.name),
@@ -279,20 +279,20 @@ impl PlannedPart {
         };
         let parameters = entry.parameters.iter().map(named).collect();
         let (within, invert) = (written.within, written.invert);
-        Ok(Self { parameters, name, entry, given: own, weight, within, invert })
+        Ok(Self { parameters, name, entry, given_params: own, weight, within, invert })
     }
 
     pub(super) fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
 
-    /// Returns the input of the version hash: everything except parameter values.
+    /// Returns the part's data for the version hash: everything except parameter values.
     pub(super) fn identity(&self) -> Value {
         let Self { name, entry, weight, within, invert, .. } = self;
         json!([name, entry.name, entry.version, weight, within, invert])
     }
 
-    /// Builds the part for a bot from the combination's parameters. `within` is the default for the part.
+    /// Builds the part with a bot's parameter values. `within` is the default validity of signals in candles.
     pub(super) fn build(
         &self,
         values: &Value,
@@ -314,7 +314,7 @@ impl PlannedPart {
     }
 }
 
-/// Returns the name of each part: the given name or that of its strategy, numbered if already used.
+/// Returns a unique name for each part: its given name, or its strategy's name with a number if necessary.
 pub(super) fn assign_names(parts: &[&WrittenPart]) -> Result<Vec<String>, BuildError> {
     let mut taken = BTreeSet::new();
     for part in parts.iter().filter(|part| !part.name.is_empty()) {

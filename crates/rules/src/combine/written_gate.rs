@@ -1,4 +1,4 @@
-//! Parsing of a gate from the bot's parameters.
+//! Parser for the trade gate in the bot's parameters.
 
 use super::entry::invalid;
 use super::written::error_text;
@@ -14,22 +14,22 @@ const MAX_HISTORY: u32 = 100_000;
 const DEFAULT_HISTORY: usize = 500;
 /// Length of a day on which clocks are set back.
 const LONGEST_DAY: Millis = Millis::from_seconds(25 * 3_600);
-/// Default error rate and edge of the verdict, as for a run (`domain 6`).
+/// Default error rate of the verdict, the same as for a run (`domain 6`).
 const DEFAULT_ERROR_RATE: f64 = 0.05;
 const DEFAULT_EDGE: f64 = 0.04;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct GatePlan {
     pub(super) rule: GateRule,
-    pub(super) day: Option<DayStart>,
+    pub(super) daily_reset: Option<DayStart>,
     history: Option<u32>,
 }
 
 impl GatePlan {
-    /// Number of candles to restore the gate's state at startup: by default a whole day if it resets daily.
+    /// Returns the number of past candles that restore the gate at startup. A daily reset needs one day.
     pub(super) fn warmup(&self, interval: Millis) -> usize {
         let of_a_day = || LONGEST_DAY.get().div_euclid(interval.get().max(1)) as usize;
-        let usual = || if self.day.is_some() { of_a_day() } else { DEFAULT_HISTORY };
+        let usual = || if self.daily_reset.is_some() { of_a_day() } else { DEFAULT_HISTORY };
         self.history.map_or_else(usual, |history| history as usize)
     }
 }
@@ -52,7 +52,7 @@ pub(super) struct WrittenGate {
     history: Option<u32>,
 }
 
-/// Name, range and description of a parameter.
+/// Name, range and description of a gate parameter.
 type GateParameter = (&'static str, (f64, u32), &'static str);
 
 const PARAMETERS: [GateParameter; 9] = [
@@ -68,7 +68,7 @@ const PARAMETERS: [GateParameter; 9] = [
 ];
 
 impl WrittenGate {
-    /// Parses the gate, `None` if there is none. `gate.NAME` overrides the value in the table.
+    /// Parses the gate, `None` if no gate is set. `gate.NAME` overrides the key `NAME` in the gate's table.
     pub(super) fn parse(params: &Value) -> Result<Option<Self>, BuildError> {
         let Some(given) = params.get(KEY).filter(|gate| !gate.is_null()) else { return Ok(None) };
         let Value::Object(given) = given else {
@@ -110,7 +110,7 @@ impl WrittenGate {
         given.map(parameter).collect()
     }
 
-    pub(super) fn kind(&self) -> Value {
+    pub(super) fn identity(&self) -> Value {
         let opens = match (&self.after_virtual_losses, &self.virtual_win_rate) {
             (Some(_), _) => "losses",
             (None, Some(_)) => "win_rate",
@@ -122,7 +122,7 @@ impl WrittenGate {
         }
     }
 
-    fn day(&self) -> Result<Option<DayStart>, BuildError> {
+    fn parse_day_start(&self) -> Result<Option<DayStart>, BuildError> {
         let wrong = |problem: String| invalid(format!("gate: {problem}"));
         match self.resets.as_deref() {
             Some("day") => {
@@ -189,13 +189,13 @@ impl WrittenGate {
             }
             _ => {
                 return Err(wrong(
-                    "set one condition that opens it: after_virtual_losses = 2, virtual_win_rate = 0.6 with over = 20, \
-                     or verdict = \"shown\" with payout = 80.0",
+                    "set one condition that opens the gate: after_virtual_losses = 2, virtual_win_rate = 0.6 with \
+                     over = 20, or verdict = \"shown\" with payout = 80.0",
                 ));
             }
         };
         let closes = [self.close_after_trades, self.close_after_losses, self.close_after_wins];
-        let day = self.day()?;
+        let day = self.parse_day_start()?;
         let is_hook =
             matches!(opens, GateOpening::AfterVirtualLosses(_)) && closes == [None; 3] && day.is_none();
         let rule = GateRule {
@@ -207,6 +207,6 @@ impl WrittenGate {
             close_after_wins: self.close_after_wins.unwrap_or_default(),
         };
         TradeGate::new(rule).map_err(|error| wrong(&error.to_string()))?;
-        Ok(GatePlan { rule, day, history: self.history })
+        Ok(GatePlan { rule, daily_reset: day, history: self.history })
     }
 }
