@@ -364,7 +364,7 @@ mod tests {
         let counted: Vec<String> = (1..40).map(|number| number.to_string()).collect();
         let counted: Vec<[&str; 1]> = counted.iter().map(|number| [number.as_str()]).collect();
         let counted: Vec<&[&str]> = counted.iter().map(|row| &row[..]).collect();
-        assert!(labels(&["period"], &[], &counted).0.problem(Unit::Line, None).is_none());
+        assert!(labels(&["period"], &[], &counted).0.find_problem(Unit::Line, None).is_none());
         assert_eq!(labels(&["code"], &["7203"], &[&["7203"], &["9984"]]).1, [true, false]);
     }
 

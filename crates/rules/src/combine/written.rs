@@ -141,7 +141,9 @@ impl WrittenFilter {
                 })?;
                 let zone = match self.timezone.as_deref() {
                     None => String::new(),
-                    Some(zone) if zone.contains(['"', '\'']) => return Err(wrong("timezone contains quotes")),
+                    Some(zone) if zone.contains(['"', '\'']) => {
+                        return Err(wrong("timezone contains quotes"));
+                    }
                     Some(zone) => format!(", \"{zone}\""),
                 };
                 Ok(rule(
@@ -159,7 +161,8 @@ impl WrittenFilter {
                 Ok(rule("trend", params, Agreement::Same))
             }
             (None, None, None, Some(volatility), None) => {
-                let params = volatility.to_rule().ok_or_else(|| wrong("volatility needs min, max or both"))?;
+                let params =
+                    volatility.to_rule().ok_or_else(|| wrong("volatility needs min, max or both"))?;
                 Ok(rule("volatility", params, Agreement::Any))
             }
             (None, None, None, None, Some(when)) => {
@@ -259,7 +262,9 @@ impl PlannedPart {
         };
         let entry = entry.map_err(|error| part_error(&name, error))?;
         if entry.wants_prices {
-            return Err(wrong("the strategy needs prices between candles; parts get only candles".to_owned()));
+            return Err(wrong(
+                "the strategy needs prices between candles; parts get only candles".to_owned(),
+            ));
         }
         if let Some(unknown) = unknown_key(&own, &entry) {
             let known: Vec<&str> = entry.parameters.iter().map(|known| known.name.as_str()).collect();

@@ -223,7 +223,7 @@ fn build_entry(
     let place = if is_only { 0 } else { bots.find(written(bot), written(symbol))? };
     let entry = ListEntry {
         when,
-        bot: BotId::new(place).ok_or("there are too many bots")?,
+        bot: BotId::new(place).ok_or("the list names too many bots")?,
         direction: parse_direction(direction)?,
         close_type,
         reason: SignalReason::new(reason).ok_or("the reason is too long: at most 47 bytes")?,
