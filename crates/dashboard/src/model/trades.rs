@@ -12,10 +12,10 @@ pub(crate) struct RetainedTrades {
     pub(crate) book: TradeBook,
     origins: BTreeMap<IntentId, IntentOrigin>,
     unfinished: BTreeSet<IntentId>,
-    pub(crate) bots: BTreeSet<String>,
-    pub(crate) count: usize,
+    pub(crate) bot_names: BTreeSet<String>,
+    pub(crate) trade_count: usize,
     /// Number of the first intent from which the book is complete.
-    pub(crate) first: u64,
+    pub(crate) first_intent: u64,
     next_rows: usize,
 }
 
@@ -24,26 +24,26 @@ impl RetainedTrades {
         let mut trades = Self::default();
         for row in book.rows() {
             let intent = row.approved.intent();
-            trades.begin(intent, origin(row));
+            trades.add_trade(intent, origin(row));
             if row.is_over() {
-                trades.end(intent);
+                trades.mark_finished(intent);
             }
         }
         Self { book, ..trades }
     }
 
-    pub(crate) fn begin(&mut self, intent: IntentId, origin: Option<IntentOrigin>) {
-        self.count += 1;
+    pub(crate) fn add_trade(&mut self, intent: IntentId, origin: Option<IntentOrigin>) {
+        self.trade_count += 1;
         self.unfinished.insert(intent);
         if let Some(origin) = origin {
-            if !self.bots.contains(&origin.bot) {
-                self.bots.insert(origin.bot.clone());
+            if !self.bot_names.contains(&origin.bot) {
+                self.bot_names.insert(origin.bot.clone());
             }
             self.origins.insert(intent, origin);
         }
     }
 
-    pub(crate) fn end(&mut self, intent: IntentId) -> bool {
+    pub(crate) fn mark_finished(&mut self, intent: IntentId) -> bool {
         self.unfinished.remove(&intent)
     }
 
@@ -52,7 +52,7 @@ impl RetainedTrades {
     }
 
     /// Evicts old finished trades. Keeps the latest, and those of the last hour, which a limit counts.
-    pub(crate) fn forget_old(&mut self, at: Millis) {
+    pub(crate) fn evict_old_trades(&mut self, at: Millis) {
         let rows = self.book.rows();
         if rows.len() < self.next_rows.max(2 * MAX_RETAINED_TRADES) {
             return;
@@ -65,16 +65,16 @@ impl RetainedTrades {
         let first = rows.iter().rev().take_while(|row| is_young(row)).last();
         let Some(first) = first.map(|row| row.approved.intent()) else { return };
         // Some recent trades may exist only in the journal.
-        let first = first.max(IntentId::new(self.first));
+        let first = first.max(IntentId::new(self.first_intent));
         self.book.retain_rows(|row| row.approved.intent() >= first || !row.is_over());
         let book = &self.book;
         self.origins.retain(|intent, _| book.row(*intent).is_some());
-        self.first = first.number();
+        self.first_intent = first.number();
         let rows = self.book.rows().len();
         self.next_rows = rows + rows / 4;
     }
 
-    pub(crate) fn line(&self, row: &IntentRow) -> Option<TradeLine> {
+    pub(crate) fn trade_line(&self, row: &IntentRow) -> Option<TradeLine> {
         Some(TradeLine::new(&self.book, (row, self.origins.get(&row.approved.intent())?)))
     }
 

@@ -6,7 +6,7 @@ pub(crate) use state::{State, build_state};
 #[cfg(test)]
 pub(crate) use state::{build_limits, build_run};
 
-use crate::model::{BotFigures, Curve, Feed, Model, TailLine};
+use crate::model::{BotFigures, Feed, Model, MoneyCurve, TailLine};
 use candlewick_engine::Refused;
 use candlewick_records::TradeLine;
 use candlewick_sdk::{Direction, Millis, Series};
@@ -30,7 +30,7 @@ pub(crate) struct Bars {
 
 pub(crate) fn build_bars(feed: &Feed, level: usize, from: Millis) -> Option<Bars> {
     let level = feed.levels.0.get(level)?;
-    let mut bars = Bars { length: level.length, ..Bars::default() };
+    let mut bars = Bars { length: level.bar_length, ..Bars::default() };
     for bar in level.bars.iter().filter(|bar| bar.time >= from) {
         bars.time.push(bar.time);
         bars.open.push(bar.open);
@@ -87,7 +87,7 @@ pub(crate) struct EdgeCurve {
 
 pub(crate) fn equity_curve(model: &Model, bot: Option<usize>) -> Option<EquityCurve> {
     let scale = model.session().money_scale();
-    let points: &Curve = match bot {
+    let points: &MoneyCurve = match bot {
         None => &model.curve,
         Some(place) => &model.bots.get(place)?.curve,
     };
@@ -97,14 +97,14 @@ pub(crate) fn equity_curve(model: &Model, bot: Option<usize>) -> Option<EquityCu
         curve.equity.push(scale.to_f64(point.last));
         curve.low.push(scale.to_f64(point.low));
         curve.high.push(scale.to_f64(point.high));
-        curve.drawdown.push(-scale.to_f64(point.fall));
+        curve.drawdown.push(-scale.to_f64(point.drawdown));
     }
     Some(curve)
 }
 
 pub(crate) fn edge_curve(bot: &BotFigures) -> EdgeCurve {
     let mut curve = EdgeCurve::default();
-    for point in &bot.edge {
+    for point in &bot.edge_points {
         let (Some(edge), Some(rate)) =
             (point.intervals.edge_sequence_95, point.intervals.win_rate_sequence_95)
         else {
@@ -205,7 +205,7 @@ pub(crate) fn build_trades(
     if bot.is_some_and(|bot| !model.knows_bot(bot)) {
         return None;
     }
-    let (kept, first) = (&model.trades, model.trades.first);
+    let (kept, first) = (&model.trades, model.trades.first_intent);
     let rows = kept.book.rows();
     let begin = rows.partition_point(|row| row.approved.intent().number() < first);
     let end = rows.partition_point(|row| row.approved.intent().number() < before).max(begin);
@@ -214,7 +214,7 @@ pub(crate) fn build_trades(
         if bot.is_some_and(|bot| kept.bot_name(row) != Some(bot)) {
             continue;
         }
-        let Some(trade) = kept.line(row) else { continue };
+        let Some(trade) = kept.trade_line(row) else { continue };
         trades.push(trade);
         if trades.len() == most {
             break;

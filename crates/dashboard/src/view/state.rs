@@ -1,7 +1,7 @@
 //! State of the page, without curves, lists and candles.
 
-use crate::model::{BotFigures, Feed, Level, Model, Note};
-use crate::watch::{KnownState, Shared};
+use crate::model::{BarLevel, BotFigures, Feed, Model, Note};
+use crate::watch::{KnownState, SharedState};
 use candlewick_engine::{BotId, BotSettings, IntentState, Reloaded, Session};
 use candlewick_records::{LimitLine, TradeLine, TradingMode, VerdictLine, describe_halt};
 use candlewick_runtime::control::{Blockage, NextEntry, Phase};
@@ -201,19 +201,19 @@ pub(crate) struct LevelLine {
     whole: bool,
 }
 
-pub(crate) fn build_state(known: &mut KnownState, shared: &Shared) -> State {
+pub(crate) fn build_state(known: &mut KnownState, shared: &SharedState) -> State {
     let bot = known.bot.as_ref();
     let phase = match bot.map(|bot| bot.phase) {
         Some(Phase::Trading) => "trading",
         Some(Phase::Halted) => "halted",
         Some(Phase::Suspended) => "suspended",
         Some(Phase::Stopping) => "stopping",
-        None if known.is_held => "silent",
+        None if known.is_journal_held => "silent",
         None => "not_running",
     };
     let now = bot.map(|bot| bot.at);
     let mut run =
-        known.model.as_mut().map(|model| build_run(model, now, known.reading.is_some() && !model.is_recent));
+        known.model.as_mut().map(|model| build_run(model, now, known.reading.is_some() && !model.is_partial));
     for of_bot in run.iter_mut().flat_map(|run| &mut run.bots) {
         of_bot.gate = bot.and_then(|bot| bot.gates.as_ref()?.get(&of_bot.name)).cloned();
     }
@@ -221,7 +221,7 @@ pub(crate) fn build_state(known: &mut KnownState, shared: &Shared) -> State {
     let halt = bot.map_or_else(noted, |bot| bot.halt.clone());
     let of_journal = || {
         let model = known.model.as_ref()?;
-        let last = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
+        let last = model.last_line.as_ref().map_or(Millis::ZERO, |last| last.line.received);
         Some(Blockage::list_from_journal(model.session(), last))
     };
     let blocked = bot.map_or_else(|| of_journal().unwrap_or_default(), |bot| bot.blocked.clone());
@@ -231,14 +231,14 @@ pub(crate) fn build_state(known: &mut KnownState, shared: &Shared) -> State {
         journal: shared.watched.journal.to_string(),
         problem: known.problem.clone(),
         reading: known.reading,
-        recent: known.model.as_ref().is_some_and(|model| model.is_recent),
+        recent: known.model.as_ref().is_some_and(|model| model.is_partial),
         phase,
         reason: bot.and_then(|bot| bot.reason.clone()).filter(|reason| !reason.is_empty()),
         halted: known.model.as_ref().is_some_and(|model| model.is_halted),
         halt: halt.as_ref().map(describe_halt),
         blocked: blocked.iter().map(|one| BlockedLine { text: one.describe(), brief: one.brief }).collect(),
         all_blocked: bot.is_some_and(|bot| bot.all_blocked),
-        holder: known.holder.clone().filter(|_| known.is_held),
+        holder: known.holder.clone().filter(|_| known.is_journal_held),
         troubles: bot.map(|bot| bot.troubles.clone()).unwrap_or_default(),
         next_entry: bot.and_then(|bot| bot.signals.as_ref()?.next.clone()),
         signals: describe_signals(known),
@@ -250,7 +250,7 @@ pub(crate) fn build_state(known: &mut KnownState, shared: &Shared) -> State {
 fn describe_signals(known: &KnownState) -> Vec<String> {
     let noted = || {
         let model = known.model.as_ref()?;
-        let (_, signals) = model.notes.signals.as_ref().filter(|(run, _)| *run == model.run.number)?;
+        let (_, signals) = model.notes.signal_tally.as_ref().filter(|(run, _)| *run == model.run.number)?;
         Some(signals.describe())
     };
     match &known.bot {
@@ -260,7 +260,7 @@ fn describe_signals(known: &KnownState) -> Vec<String> {
 }
 
 pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool) -> Run {
-    let last_event = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
+    let last_event = model.last_line.as_ref().map_or(Millis::ZERO, |last| last.line.received);
     let bots = build_bots(model, now.unwrap_or(last_event), is_reading);
     let model = &*model;
     let trading = model.run.trading;
@@ -268,13 +268,13 @@ pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool
     let doubts = model.trades.unfinished().filter(|row| row.state == IntentState::InDoubt);
     Run {
         number: model.run.number,
-        runs: model.runs,
+        runs: model.run_count,
         began: model.run.began,
         trading,
         seq: model.seq(),
         last_event,
         money: build_money(model),
-        open: model.trades.unfinished().filter_map(|row| model.trades.line(row)).collect(),
+        open: model.trades.unfinished().filter_map(|row| model.trades.trade_line(row)).collect(),
         in_doubt: doubts.map(|row| row.approved.intent().number()).collect(),
         second_trades: seconds
             .map(|second| {
@@ -285,12 +285,12 @@ pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool
         limits: build_limits(model.session(), now.unwrap_or(last_event)),
         refusals: model.trades.book.refused(),
         feeds: model.feeds.iter().map(feed_line).collect(),
-        findings: model.notes.findings.clone(),
-        alarms: model.notes.alarms,
-        notes: model.notes.last.iter().cloned().collect(),
-        reloaded: model.notes.reloaded.clone(),
+        findings: model.notes.finding_counts.clone(),
+        alarms: model.notes.alarm_count,
+        notes: model.notes.latest.iter().cloned().collect(),
+        reloaded: model.notes.last_reload.clone(),
         settled: model.bots.iter().map(|bot| bot.settled).sum(),
-        intents: model.trades.count,
+        intents: model.trades.trade_count,
     }
 }
 
@@ -310,7 +310,7 @@ fn build_money(model: &Model) -> Money {
         loss_streak: ledger.loss_streak(),
         wallet: ledger.wallet().map(|wallet| scale.to_f64(wallet)),
         wallet_difference: (ledger.difference().minor() != 0).then(|| scale.to_f64(ledger.difference())),
-        wallet_read: model.wallet_read.filter(|_| is_read),
+        wallet_read: model.wallet_read_at.filter(|_| is_read),
     }
 }
 
@@ -338,12 +338,12 @@ fn build_bots(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
             pnl: scale.to_f64(figures.profit),
             win_rate: (judged > 0).then(|| 100.0 * figures.won as f64 / judged as f64),
             break_even: figures
-                .needed
+                .mean_break_even
                 .mean()
                 .or(payout.map(|payout| 1.0 / (1.0 + payout.to_fraction())))
                 .map(|rate| 100.0 * rate),
             open: open(place),
-            trades_last_hour: id.map_or(0, |bot| model.trades_after(bot, now - Millis::HOUR)),
+            trades_last_hour: id.map_or(0, |bot| model.count_trades_after(bot, now - Millis::HOUR)),
             drawdown: scale.to_f64(figures.drawdown()),
             words: verdict.as_ref().map(VerdictLine::describe),
             verdict,
@@ -354,24 +354,24 @@ fn build_bots(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
 }
 
 fn feed_line(feed: &Feed) -> FeedLine {
-    let level = |level: &Level| LevelLine {
-        length: level.length,
+    let level = |level: &BarLevel| LevelLine {
+        length: level.bar_length,
         count: level.bars.len(),
         from: level.bars.front().map(|bar| bar.time),
-        whole: level.is_whole,
+        whole: level.is_complete,
     };
     FeedLine {
         name: feed.series.to_string(),
         symbol: feed.series.symbol.to_string(),
         interval: feed.series.interval.to_string(),
         interval_ms: feed.series.interval.length(),
-        decimals: feed.decimals(),
+        decimals: feed.price_decimals(),
         last_close: feed.last_close,
         last_received: feed.last_received,
-        live: feed.live,
-        backfilled: feed.backfilled,
-        delay_p50: feed.delay(50),
-        delay_p90: feed.delay(90),
+        live: feed.live_candles,
+        backfilled: feed.backfilled_candles,
+        delay_p50: feed.delay_percentile(50),
+        delay_p90: feed.delay_percentile(90),
         levels: feed.levels.0.iter().map(level).collect(),
     }
 }
