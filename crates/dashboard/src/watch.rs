@@ -1,4 +1,4 @@
-//! Shared state of journal and bot. One task reads new lines, and another polls the bot.
+//! Shared state of the journal and the bot. One task reads new journal lines, another polls the bot.
 
 mod follow;
 
@@ -19,20 +19,20 @@ const POLL_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) struct SharedState {
     pub(crate) watched: Watched,
-    /// Id of this start of the server. Event ids of another start are invalid.
+    /// Random id of this server process. Event ids from another process are invalid.
     pub(crate) generation: String,
     pub(crate) read_only: bool,
     known: Mutex<KnownState>,
     pub(crate) version: watch::Sender<u64>,
     told: Mutex<(u64, Arc<str>)>,
-    /// Triggers an immediate poll of the bot.
+    /// Notification that triggers an immediate poll of the bot.
     pub(crate) poll_now: Notify,
 }
 
 #[derive(Default)]
 pub(crate) struct KnownState {
     pub(crate) model: Option<Model>,
-    /// Lines read so far and total lines, while an old journal is read.
+    /// Number of lines read so far and total number of lines, while an existing journal is read.
     pub(crate) reading: Option<(u64, u64)>,
     pub(crate) problem: Option<String>,
     pub(crate) holder: Option<String>,
@@ -55,7 +55,7 @@ impl SharedState {
         })
     }
 
-    /// Locks the shared state. Never wait for anything while holding the lock.
+    /// Locks the known state. Callers must not wait for anything while they hold the lock.
     pub(crate) fn known(&self) -> MutexGuard<'_, KnownState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -64,7 +64,7 @@ impl SharedState {
         self.version.send_modify(|version| *version += 1);
     }
 
-    /// Applies a change, and notifies subscribers if it returns true.
+    /// Applies `change` to the known state, and notifies subscribers if `change` returns true.
     fn update(&self, change: impl FnOnce(&mut KnownState) -> bool) {
         let is_news = change(&mut self.known());
         if is_news {
@@ -94,10 +94,10 @@ impl SharedState {
         Clock { now, speed: known.speed, heard, seq }
     }
 
-    pub(crate) fn lines_after(&self, told: Option<u64>, most: usize) -> Option<NewLines> {
+    pub(crate) fn lines_after(&self, sent: Option<u64>, limit: usize) -> Option<NewLines> {
         let known = self.known();
         let model = known.model.as_ref().filter(|model| known.reading.is_none() || model.is_partial)?;
-        Some(model.tail.lines_after(told, most))
+        Some(model.tail.lines_after(sent, limit))
     }
 }
 

@@ -1,11 +1,11 @@
-//! Figures of the trades of one bot, and curves of equity over time.
+//! Trade statistics of one bot, and curves of profit or equity over time.
 
 use candlewick_engine::{BotVerdict, IntentId, RunningEdge};
 use candlewick_records::{EdgeIntervals, VerdictLine};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::MeanBreakEven;
 
-/// Trade count up to which every interval is recorded. Later points are 5 % apart in trades.
+/// Number of trades up to which each trade adds a point to the edge curve. Later points are 5 % apart.
 const MAX_EXACT_EDGE_TRADES: u64 = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,9 +26,9 @@ pub(crate) struct BotFigures {
     pub(crate) curve: MoneyCurve,
     pub(crate) edge_points: Vec<EdgePoint>,
     pub(crate) running_edge: RunningEdge,
-    /// Trades settled manually by an operator.
+    /// Number of trades that an operator settled manually.
     pub(crate) settled_by_operator: u64,
-    /// First intent of the current bot. Earlier trades belong to other bots with the same name.
+    /// Number of the first intent of this bot. Earlier intents belong to other bots with the same name.
     pub(crate) first_intent: u64,
     pub(crate) verdict: Option<(u64, VerdictLine)>,
     pub(crate) settled: u64,
@@ -93,7 +93,7 @@ impl BotFigures {
         self.edge_points.push(EdgePoint { trades: own, intervals });
     }
 
-    /// Returns the edge intervals. They are cached until another trade settles, as they read all trades.
+    /// Returns the confidence intervals of the edge. The result is cached until another trade settles.
     fn intervals(&mut self) -> EdgeIntervals {
         let settled = self.running_edge.sequence().settled();
         match self.intervals {
@@ -110,7 +110,7 @@ impl BotFigures {
         (self.edge_points, self.verdict, self.intervals) = (old.edge_points, old.verdict, old.intervals);
     }
 
-    /// Resets the figures if another bot (other parameters or code) has taken over the name.
+    /// Resets the figures if a bot with different parameters or code has taken over this name.
     pub(crate) fn reset_if_replaced(&mut self, verdict: &BotVerdict) {
         let first = verdict.first_intent().number();
         if first != self.first_intent {
@@ -131,7 +131,7 @@ impl BotFigures {
     }
 }
 
-/// Maximum number of points. A longer curve is thinned to half as many.
+/// Maximum number of points on a curve. A longer curve is halved by merging neighbouring points.
 const MAX_CURVE_POINTS: usize = 2_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

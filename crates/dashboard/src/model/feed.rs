@@ -1,6 +1,6 @@
-//! Candles of a series: their arrival, and bars of several lengths.
+//! Candle feed of one series: arrival times of candles, and bars at several levels of detail.
 //!
-//! The number of bars per length is bounded, so older bars exist only at coarser lengths.
+//! Each level stores a limited number of bars, so old bars exist only at coarse levels.
 
 use candlewick_engine::Origin;
 use candlewick_sdk::{Candle, Millis, Series};
@@ -82,7 +82,7 @@ pub(crate) struct Bar {
 pub(crate) struct BarLevel {
     pub(crate) bar_length: Millis,
     pub(crate) bars: VecDeque<Bar>,
-    /// Whether the level still has all bars since the first.
+    /// Whether this level has all bars since the first candle, because no bar has been evicted.
     pub(crate) is_complete: bool,
 }
 
@@ -113,7 +113,7 @@ impl BarLevels {
         true
     }
 
-    /// Inserts a candle that was delayed by an outage, into the finest level only.
+    /// Inserts a bar that arrived late because of an outage. Coarser levels are not updated.
     fn insert_late_bar(&mut self, bar: Bar) -> bool {
         let Some(finest) = self.0.first_mut() else { return false };
         let place = finest.bars.binary_search_by_key(&bar.time, |bar| bar.time);

@@ -1,4 +1,4 @@
-//! Incremental fold of a journal, using the same folds as bot startup and reports.
+//! Model of a bot's journal, updated line by line with the same code as bot startup and reports.
 
 mod bot;
 mod feed;
@@ -45,16 +45,16 @@ pub(crate) struct Model {
     pub(crate) is_halted: bool,
     pub(crate) wallet_read_at: Option<Millis>,
     pub(crate) last_line: Option<StoredLine>,
-    /// Whether only a snapshot and later lines were read. Curves and older candles are then missing.
+    /// Whether the model was built from a snapshot, so that curves and older candles are missing.
     pub(crate) is_partial: bool,
-    /// First unreadable line, and the reason. Later lines are not accepted.
+    /// Number of the first unreadable line, and the reason. Later lines are rejected.
     broken: Option<(u64, String)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineEffect {
     Applied,
-    /// Start of a run with other settings. The journal has to be folded again.
+    /// The line starts a run with other settings, so the journal must be read again.
     OtherRun,
 }
 
@@ -256,7 +256,7 @@ impl Model {
         self.trades.evict_old_trades(at);
     }
 
-    /// Corrects the result of a settled trade. Call it before the book applies the correction.
+    /// Corrects the result of a settled trade. Must be called before the trade book applies the correction.
     fn apply_correction(&mut self, intent: IntentId, after: (Outcome, Money), at: Millis) {
         let Some(row) = self.trades.book.row(intent) else { return };
         let Some(before) = row.outcome.map(|outcome| (outcome, row.profit)) else { return };
@@ -287,7 +287,7 @@ impl Model {
         rows.take_while(|row| row.approved.decision_time() > since).filter(is_of_bot).count()
     }
 
-    /// Returns the last run's verdicts. If `is_reading`, known ones are reused: new ones read all trades.
+    /// Returns the verdict of each bot. If `is_reading`, returns cached verdicts instead of new ones.
     pub(crate) fn verdict_lines(&mut self, is_reading: bool) -> Vec<Option<VerdictLine>> {
         if is_reading {
             let latest = |bot: &BotFigures| bot.verdict.as_ref().map(|(_, line)| line.clone());

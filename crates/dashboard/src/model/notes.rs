@@ -13,15 +13,15 @@ const MAX_NOTES: usize = 30;
 const MAX_TAIL_LINES: usize = 300;
 const MAX_TEXT_CHARS: usize = 600;
 
-/// An alarm or an audit finding.
+/// An alarm, an audit finding or a foreign trade.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Note {
     /// Line number in the journal.
     pub(crate) seq: u64,
-    /// Venue time, in milliseconds.
+    /// Venue time of the note, in milliseconds since 1970.
     #[schema(value_type = i64)]
     pub(crate) at: Millis,
-    /// `alarm`, `unexplained`, or the name of the audit.
+    /// Kind of note: `alarm`, `unexplained` (a foreign trade), or the name of the audit.
     pub(crate) kind: String,
     pub(crate) text: String,
 }
@@ -77,16 +77,16 @@ impl Notes {
 pub(crate) struct TailLine {
     /// Line number in the journal.
     pub(crate) seq: u64,
-    /// Number of the run that wrote the line; 0 for manual entries between runs.
+    /// Number of the run that wrote the line, 0 for a manual entry between two runs.
     pub(crate) run: u64,
-    /// `run`, `event`, `action` or `note`.
+    /// Kind of line: `run`, `event`, `action` or `note`.
     pub(crate) kind: &'static str,
-    /// Related intent, null if there is none.
+    /// Number of the trade that the line is about, null if there is none.
     pub(crate) intent: Option<u64>,
-    /// Venue time of the event, in milliseconds.
+    /// Venue time of the line, in milliseconds since 1970.
     #[schema(value_type = i64)]
     pub(crate) at: Millis,
-    /// JSON text of the line, truncated if it is long.
+    /// JSON text of the line, truncated after 600 characters.
     pub(crate) text: String,
 }
 
@@ -131,12 +131,12 @@ impl JournalTail {
         }
     }
 
-    pub(crate) fn lines_after(&self, told: Option<u64>, most: usize) -> NewLines {
-        let told = told.filter(|told| *told <= self.count);
-        let new = self.count - told.unwrap_or(0);
-        let shown = self.last.len().min(most).min(usize::try_from(new).unwrap_or(usize::MAX));
+    pub(crate) fn lines_after(&self, sent: Option<u64>, limit: usize) -> NewLines {
+        let sent = sent.filter(|sent| *sent <= self.count);
+        let new = self.count - sent.unwrap_or(0);
+        let shown = self.last.len().min(limit).min(usize::try_from(new).unwrap_or(usize::MAX));
         let lines = self.last.iter().skip(self.last.len() - shown).cloned().collect();
-        let missed = told.map_or(0, |_| new - shown as u64);
+        let missed = sent.map_or(0, |_| new - shown as u64);
         NewLines { missed, lines, total: self.count }
     }
 }
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(told(Some(1_000), 10), (0, vec![]));
         assert_eq!(told(Some(990), 2), (8, vec![999, 1_000]));
         assert_eq!(told(None, 2), (0, vec![999, 1_000]));
-        assert_eq!(told(Some(1_001), 1), (0, vec![1_000]), "a count of another journal");
+        assert_eq!(told(Some(1_001), 1), (0, vec![1_000]), "a line count from another journal");
         let all = tail.lines_after(Some(0), 9_999);
         assert_eq!((all.missed, all.lines.len(), all.total), (700, 300, 1_000));
         assert_eq!(tail.lines_after(None, 1).lines[0].text.chars().count(), MAX_TEXT_CHARS + 1);

@@ -1,4 +1,4 @@
-//! Unfinished and latest trades in memory. Earlier trades are read from the journal on request.
+//! Trades kept in memory: unfinished and latest ones. Older trades are read from the journal on request.
 
 use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
 use candlewick_records::{IntentOrigin, TradeLine};
@@ -14,7 +14,7 @@ pub(crate) struct RetainedTrades {
     unfinished: BTreeSet<IntentId>,
     pub(crate) bot_names: BTreeSet<String>,
     pub(crate) trade_count: usize,
-    /// Number of the first intent from which the book is complete.
+    /// Intent number from which on the trade book is complete.
     pub(crate) first_intent: u64,
     next_rows: usize,
 }
@@ -51,7 +51,7 @@ impl RetainedTrades {
         self.unfinished.insert(intent);
     }
 
-    /// Evicts old finished trades. Keeps the latest, and those of the last hour, which a limit counts.
+    /// Evicts finished trades, except the latest and those of the last hour (counted by an hourly limit).
     pub(crate) fn evict_old_trades(&mut self, at: Millis) {
         let rows = self.book.rows();
         if rows.len() < self.next_rows.max(2 * MAX_RETAINED_TRADES) {
@@ -82,7 +82,7 @@ impl RetainedTrades {
         self.origins.get(&row.approved.intent()).map(|origin| origin.bot.as_str())
     }
 
-    /// Returns unfinished trades, oldest first, excluding requests presumed not to have opened.
+    /// Returns the unfinished trades, oldest first. Excludes orders that probably opened no trade.
     pub(crate) fn unfinished(&self) -> impl Iterator<Item = &IntentRow> {
         let rows = self.unfinished.iter().filter_map(|intent| self.book.row(*intent));
         rows.filter(|row| row.state != IntentState::NotOpened)

@@ -1,4 +1,4 @@
-//! Connection limit and deadlines. Connections that are not signed in are evicted first.
+//! Connection limit and timeouts of the server. Connections that are not signed in are evicted first.
 
 use axum::Router;
 use hyper::Request;
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone, Copy)]
 pub(crate) struct ServerLimits {
     pub(crate) slots: usize,
-    /// Deadline for the head of a request, and also the idle timeout before a request.
+    /// Maximum time to wait for a complete request head, including idle time before the request.
     pub(crate) head_timeout: Duration,
     pub(crate) write_timeout: Duration,
 }
@@ -31,7 +31,7 @@ pub(crate) const SERVER_LIMITS: ServerLimits =
     ServerLimits { slots: 64, head_timeout: Duration::from_secs(10), write_timeout: Duration::from_secs(20) };
 
 const MAX_HEAD_BYTES: usize = 16 * 1_024;
-/// Delay after a failed accept, for example when no file descriptors are left.
+/// Delay before the next accept after an error, for example if no file descriptors are left.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 pub(crate) struct ConnectionSlot {
@@ -49,7 +49,7 @@ impl ConnectionSlot {
 struct ConnectionSlots(Mutex<VecDeque<Arc<ConnectionSlot>>>);
 
 impl ConnectionSlots {
-    /// Adds a connection. If full, evicts the oldest one not signed in; `None` if all are signed in.
+    /// Adds a connection. At the limit, evicts the oldest that is not signed in; `None` if all are signed in.
     fn admit(&self, limit: usize) -> Option<Arc<ConnectionSlot>> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= limit {
@@ -108,7 +108,7 @@ impl Service<Request<Incoming>> for SlotService {
 
 async fn serve_stream(stream: TcpStream, router: Router, place: Arc<ConnectionSlot>, limits: ServerLimits) {
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "no TCP_NODELAY");
+        tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -120,11 +120,11 @@ async fn serve_stream(stream: TcpStream, router: Router, place: Arc<ConnectionSl
         )
         .await;
     if let Err(error) = served {
-        tracing::debug!(%error, "a connection ended");
+        tracing::debug!(%error, "a connection failed");
     }
 }
 
-/// Stream that fails if its peer does not read in time.
+/// Stream whose writes fail if the peer does not read within the timeout.
 struct TimeoutStream<S> {
     stream: S,
     patience: Duration,
@@ -219,7 +219,7 @@ mod tests {
         let (mut oldest, mut other) = (connect().await, connect().await);
         assert!(asks(&mut oldest, "/").await && asks(&mut other, "/").await);
         let mut next = connect().await;
-        assert!(asks(&mut next, "/in").await, "one more is accepted");
+        assert!(asks(&mut next, "/in").await, "the new connection is accepted");
         assert!(!asks(&mut oldest, "/").await, "the oldest was evicted");
         assert!(asks(&mut known, "/").await && asks(&mut other, "/in").await);
         assert!(!asks(&mut connect().await, "/").await, "all connections are signed in");

@@ -1,4 +1,4 @@
-//! JSON endpoints of the page. Every response is bounded.
+//! JSON endpoints of the dashboard page. The size of every response is limited.
 
 use super::Server;
 use crate::model::{Model, TailLine};
@@ -27,47 +27,47 @@ use utoipa::IntoParams;
 
 /// Maximum number of trades or lines per response.
 const MAX_PAGE_ROWS: usize = 200;
-/// Timeout of an explanation. A journal without snapshots is read from its first line.
+/// Timeout for explaining a trade or a moment. Without snapshots, the whole journal is read.
 const EXPLAIN_TIMEOUT: Duration = Duration::from_secs(50);
 
-/// Selection of candles.
+/// Query parameters that select candles.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CandleQuery {
-    /// 0-based index of the series among the feeds.
+    /// 0-based index of the candle series in `feeds`.
     #[serde(default, rename = "series")]
     place: usize,
-    /// Level of detail; 0 is the finest.
+    /// Level of detail, 0 for the finest.
     #[serde(default)]
     level: usize,
-    /// Start time of the first bar, in milliseconds of venue time.
+    /// Earliest start time of a bar, in milliseconds of venue time.
     #[serde(default)]
     from: i64,
 }
 
-/// Selection of a page of trades.
+/// Query parameters that select a page of trades.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TradeQuery {
-    /// Only trades with a smaller number.
+    /// Upper bound (exclusive) of the trade number.
     before: Option<u64>,
     /// Maximum number of trades, up to 200. The default is 50.
     limit: Option<usize>,
-    /// Only trades of the bot with this name.
+    /// Name of the bot whose trades to return.
     bot: Option<String>,
 }
 
-/// Selection of a page of journal lines.
+/// Query parameters that select a page of journal lines.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LineQuery {
-    /// Only lines with a smaller number.
+    /// Upper bound (exclusive) of the line number.
     before: Option<u64>,
     /// Maximum number of lines, up to 200. The default is 100.
     limit: Option<usize>,
 }
 
-/// Selection of a bot.
+/// Query parameter that selects a bot.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BotQuery {
@@ -76,24 +76,24 @@ pub(crate) struct BotQuery {
     bot: usize,
 }
 
-/// Selection of one bot or of all bots.
+/// Query parameter that selects one bot or all bots.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EquityQuery {
-    /// 0-based index of the bot. Without it, all bots are selected.
+    /// 0-based index of the bot. All bots by default.
     bot: Option<usize>,
 }
 
-/// Selection of a point in time.
+/// Query parameters that select a point in time and, optionally, bots.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WhyQuery {
-    /// Venue time in milliseconds since 1970.
+    /// Point in venue time, in milliseconds since 1970.
     #[serde(deserialize_with = "parse_venue_time")]
     at: i64,
-    /// Only bots on this symbol.
+    /// Symbol of the bots to explain. All symbols by default.
     symbol: Option<String>,
-    /// Only the bot with this name.
+    /// Name of the bot to explain. All bots by default.
     bot: Option<String>,
 }
 
@@ -110,13 +110,13 @@ fn parse_venue_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D
 pub(crate) type AppState = State<Arc<Server>>;
 pub(crate) type ApiResult<T> = Result<Json<T>, Failure>;
 
-/// Returns the state of the page, without curves, lists and candles.
+/// Returns the current state of the bot and its journal, without curves, lists and candles.
 #[utoipa::path(get, path = "/api/state", responses((status = 200, body = View), (status = 400, body = Problem), (status = 401, body = Problem)))]
 pub(crate) async fn state(State(serving): AppState, _: Parameters<NoParameters>) -> Response {
     ([(CONTENT_TYPE, "application/json")], serving.shared.state().to_string()).into_response()
 }
 
-/// Label of a group, and the names in it.
+/// Singular label of a group, such as `bot`, and the names in the group.
 type NameList = (&'static str, Vec<String>);
 
 fn bot_names(model: &Model) -> NameList {
@@ -133,19 +133,19 @@ fn read_model<T>(
     read: impl FnOnce(&Model) -> Option<T>,
 ) -> ApiResult<T> {
     let known = serving.shared.known();
-    let not_yet = || Failure::new(StatusCode::SERVICE_UNAVAILABLE, "the journal is being read");
+    let not_yet = || Failure::new(StatusCode::SERVICE_UNAVAILABLE, "the journal is being read: retry later");
     let model = known.model.as_ref().ok_or_else(not_yet)?;
     read(model).map(Json).ok_or_else(|| {
         let (one, all) = listed(model);
         let all = all.iter().enumerate().map(|(place, name)| format!("{place} is {name}"));
         Failure::not_found(match all.collect::<Vec<_>>().join(", ") {
-            none if none.is_empty() => format!("the journal has no {one} yet"),
-            all => format!("no such {one} in the journal: {all}"),
+            none if none.is_empty() => format!("the journal does not contain a {one} yet"),
+            all => format!("the journal does not contain this {one}: {all}"),
         })
     })
 }
 
-/// Returns candles of a series, aggregated by level.
+/// Returns the candles of a series at one level of detail.
 #[utoipa::path(get, path = "/api/candles", params(CandleQuery), responses((status = 400, body = Problem), (status = 200, body = Bars), (status = 404, body = Problem)))]
 pub(crate) async fn candles(
     State(serving): AppState,
@@ -156,7 +156,7 @@ pub(crate) async fn candles(
     })
 }
 
-/// Returns the recently rejected signals of a series.
+/// Returns the latest rejected signals on a series.
 #[utoipa::path(get, path = "/api/marks", params(CandleQuery), responses((status = 400, body = Problem), (status = 200, body = Vec<Mark>), (status = 404, body = Problem)))]
 pub(crate) async fn marks(
     State(serving): AppState,
@@ -165,7 +165,7 @@ pub(crate) async fn marks(
     read_model(&serving, series_names, |model| Some(build_marks(model, model.feeds.get(asked.place)?.series)))
 }
 
-/// Returns the equity over time, or the profit of one bot.
+/// Returns the equity over time, or the profit of one bot over time.
 #[utoipa::path(
     get, path = "/api/equity", params(EquityQuery),
     responses((status = 400, body = Problem), (status = 200, body = EquityCurve), (status = 404, body = Problem))
@@ -177,7 +177,7 @@ pub(crate) async fn equity(
     read_model(&serving, bot_names, |model| equity_curve(model, asked.bot))
 }
 
-/// Returns the edge of a bot by number of trades.
+/// Returns how the edge of a bot developed with the number of trades.
 #[utoipa::path(get, path = "/api/edge", params(BotQuery), responses((status = 400, body = Problem), (status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
 pub(crate) async fn edge(
     State(serving): AppState,
@@ -186,7 +186,7 @@ pub(crate) async fn edge(
     read_model(&serving, bot_names, |model| model.bots.get(asked.bot).map(edge_curve))
 }
 
-/// Returns trades and requests, newest first.
+/// Returns a page of trades and trade requests, newest first.
 #[utoipa::path(get, path = "/api/trades", params(TradeQuery), responses((status = 400, body = Problem), (status = 200, body = Trades), (status = 404, body = Problem), (status = 502, body = Problem)))]
 pub(crate) async fn trades(
     State(serving): AppState,
@@ -212,7 +212,7 @@ async fn open_reader(serving: &Server) -> Result<Reader, Failure> {
     Reader::open(&serving.shared.watched.journal).await.map_err(|error| to_failure(&error.into()))
 }
 
-/// Returns lines of the journal, newest first.
+/// Returns a page of journal lines, newest first.
 #[utoipa::path(get, path = "/api/lines", params(LineQuery), responses((status = 400, body = Problem), (status = 200, body = Lines), (status = 502, body = Problem)))]
 pub(crate) async fn lines(
     State(serving): AppState,
@@ -231,9 +231,9 @@ pub(crate) async fn lines(
     Ok(Json(Lines { lines, before: Some(first).filter(|first| *first > 1) }))
 }
 
-/// Explains a trade like `candlewick explain`, with JSON in `data` and text in `text`.
+/// Explains a trade like `candlewick explain`. The response has JSON in `data` and text in `text`.
 #[utoipa::path(
-    get, path = "/api/trades/{intent}", params(("intent" = u64, Path, description = "The number of the trade")),
+    get, path = "/api/trades/{intent}", params(("intent" = u64, Path, description = "Number of the trade")),
     responses((status = 400, body = Problem), (status = 200, body = Object), (status = 404, body = Problem))
 )]
 pub(crate) async fn explanation(
@@ -269,7 +269,7 @@ fn to_response<T: Serialize + ToString>(read: &T) -> Value {
     json!({ "text": read.to_string(), "data": json!(read) })
 }
 
-/// Reads the journal in a separate thread, one request at a time, without blocking the page.
+/// Explains a trade or a moment in a separate thread, so that reading the journal blocks no other request.
 async fn explain(serving: Arc<Server>, asked: Lookup) -> ApiResult<Value> {
     let one = Arc::clone(&serving.explaining).lock_owned().await;
     let reading = tokio::task::spawn_blocking(move || {
@@ -282,7 +282,7 @@ async fn explain(serving: Arc<Server>, asked: Lookup) -> ApiResult<Value> {
             Ok(Err(error)) => Err(to_failure(&error)),
             Err(_) => Err(Failure::new(
                 StatusCode::GATEWAY_TIMEOUT,
-                "timed out, because the journal is large and has no snapshot: use `candlewick explain` instead",
+                "timed out reading a large journal without snapshots: run `candlewick explain` instead",
             )),
         }
     });
@@ -320,7 +320,7 @@ fn to_failure(error: &AppError) -> Failure {
     Failure::new(status, format!("{error}{known}"))
 }
 
-/// Query parameters. Unknown ones are rejected, so that a misspelt filter is not silently ignored.
+/// Query parameters. Unknown names are rejected, so that a misspelt filter is not ignored.
 pub(crate) struct Parameters<T>(pub(crate) T);
 
 #[derive(Deserialize)]

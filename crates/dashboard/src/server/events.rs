@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Interval of clock events. A client that receives none has lost the connection.
+/// Interval of clock events. A client that receives no event for longer has lost the connection.
 const CLOCK_INTERVAL: Duration = Duration::from_secs(2);
 const MIN_EVENT_DELAY: Duration = Duration::from_millis(200);
 const MAX_EVENT_LINES: usize = 100;
@@ -27,11 +27,11 @@ struct EventFeed {
 }
 
 /// Streams state changes, new journal lines, and the clock.
-/// Line events have ids. With one of them as `Last-Event-ID`, the stream continues after that event.
-/// In a line event, `missed` is the number of lines omitted before it.
+/// Events with journal lines have an id. If a client sends the id as `Last-Event-ID`, the stream continues
+/// after that event. The field `missed` of a `lines` event is the number of omitted lines.
 #[utoipa::path(
     get, path = "/api/events",
-    params(("last-event-id" = Option<String>, Header, description = "The last event that was received")),
+    params(("last-event-id" = Option<String>, Header, description = "Id of the last event that the client received")),
     responses((status = 200, description = "`state`, `lines` and `clock` events", content_type = "text/event-stream", body = String))
 )]
 pub(crate) async fn events(
@@ -49,7 +49,7 @@ pub(crate) async fn events(
     }))
 }
 
-/// Parses the line number of an event id. `None` if the id is from another start of the server.
+/// Parses the line count in an event id. `None` if the id is from an earlier start of the server.
 fn parse_event_id(id: &str, generation: &str) -> Option<u64> {
     let (start, count) = id.split_once('-')?;
     (start == generation).then(|| count.parse().ok())?

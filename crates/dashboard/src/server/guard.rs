@@ -1,7 +1,7 @@
-//! Access checks on requests: host name, origin, custom header and cookie.
+//! Access checks of requests: host name, origin, custom header and cookie.
 //!
 //! The terminal shows a sign-in link with a one-time token. The browser exchanges the token for a
-//! cookie that is valid as long as this process lives.
+//! cookie that is valid until this process ends.
 
 use super::Server;
 use super::connections::ConnectionSlot;
@@ -23,9 +23,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 const RESPONSE_TIMEOUT: Duration = Duration::from_mins(1);
-/// Header sent by our page. Other sites would need a CORS preflight, which is refused.
+/// Header of requests from this page. Other sites cannot send the header without a CORS preflight.
 pub(crate) const REQUEST_HEADER: &str = "x-candlewick";
-/// Allows only the page's own files, nothing inline, and no framing by other sites.
+/// Content security policy: only files of this server, no inline code, no framing by other sites.
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -48,7 +48,7 @@ fn find_objection(serving: &Server, method: &Method, headers: &HeaderMap) -> Opt
     };
     match text(&HOST)[..] {
         [host] if serving.hosts.allows_host(host) => {}
-        _ => return Some("the request names another host"),
+        _ => return Some("the `Host` header does not name this dashboard"),
     }
     if !text(&ORIGIN).iter().all(|origin| serving.hosts.allows_origin(origin)) {
         return Some("the request comes from another site");
@@ -72,7 +72,7 @@ pub(crate) async fn require_sign_in(
     let is_known =
         cookies.iter().filter_map(|value| value.to_str().ok()).any(|text| serving.sessions.has_cookie(text));
     if !is_known {
-        let problem = "not signed in: open the link that the dashboard printed in its terminal";
+        let problem = "you are not signed in: open the link that the dashboard printed in its terminal";
         return Failure::new(StatusCode::UNAUTHORIZED, problem).into_response();
     }
     if let Some(place) = request.extensions().get::<Arc<ConnectionSlot>>() {
@@ -97,7 +97,7 @@ fn add_security_headers(mut response: Response) -> Response {
     response
 }
 
-/// Accepted host names, as a defence against DNS rebinding.
+/// Host names that requests may use. Other names are rejected to prevent DNS rebinding.
 pub(crate) struct AllowedHosts {
     names: Vec<String>,
     any_address: Option<u16>,
@@ -154,7 +154,7 @@ impl AllowedHosts {
         proxy.is_some_and(|name| host == name || host == format!("{name}:443"))
     }
 
-    /// Accepts only IP addresses. Another site could rebind a name, but not an address.
+    /// Returns whether the host is an allowed IP address. DNS rebinding works for names only.
     fn is_allowed_address(&self, host: &str) -> bool {
         let Some(port) = self.any_address else { return false };
         let address = host.parse::<SocketAddr>().map(|address| (address.ip(), address.port()));
@@ -168,12 +168,12 @@ const MAX_COOKIES: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// One-time sign-in URL. The token follows the `#`, which browsers never send to a server.
+    /// One-time sign-in URL. Browsers never send the part after `#`, the token, to a server.
     pub url: String,
     pub used: u64,
 }
 
-/// Token of the link, and issued cookies. Stored only as hashes, and compared in constant time.
+/// One-time token and issued cookies, stored as hashes and compared in constant time.
 pub(crate) struct Sessions {
     inner: Mutex<Secrets>,
     links: watch::Sender<Link>,
@@ -202,7 +202,7 @@ impl Sessions {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Exchanges the token of the link for a cookie, and creates a new link.
+    /// Exchanges the one-time token for a cookie and creates a new link. `None` if the token is invalid.
     pub(crate) fn exchange_token(&self, token: &str) -> Result<Option<String>, DashboardError> {
         let (cookie, next) = (generate_secret()?, generate_secret()?);
         {

@@ -1,4 +1,4 @@
-//! HTTP server of the dashboard: access control and responses.
+//! HTTP server of the dashboard: routes, access control and responses.
 
 mod connections;
 mod data;
@@ -39,7 +39,7 @@ pub(crate) struct Server {
     sessions: Sessions,
     hosts: AllowedHosts,
     ordering: tokio::sync::Mutex<()>,
-    /// Allows one explanation at a time, because each may read the whole journal.
+    /// Lock that allows one explanation at a time, because each may read the whole journal.
     explaining: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -58,7 +58,7 @@ impl Server {
 }
 
 impl Dashboard {
-    /// Starts following the journal and serving the page. Requires a running tokio runtime.
+    /// Starts tasks that follow the journal, poll the bot and serve the page. Requires a tokio runtime.
     pub async fn start(settings: &DashboardSettings, watched: Watched) -> Result<Self, DashboardError> {
         settings.check()?;
         let address = settings.listen;
@@ -73,7 +73,7 @@ impl Dashboard {
         Ok(Self { address, links, tasks })
     }
 
-    /// Waits until a task ends, which happens only because of a bug.
+    /// Waits until a task of the dashboard ends, which indicates a bug.
     pub async fn ended(&mut self) {
         self.tasks.join_next().await;
     }
@@ -84,9 +84,9 @@ const MAX_BODY_BYTES: usize = 8 * 1_024;
 #[derive(OpenApi)]
 #[openapi(info(
     title = "Candlewick dashboard",
-    description = "Data for the web page of a running bot. The browser exchanges the one-time token in the link shown in \
-                   the terminal for a session cookie. Requests that change something need the header `x-candlewick`. Times \
-                   are venue time in milliseconds."
+    description = "Data for the web page of a bot. A browser exchanges the one-time token of the sign-in link for a \
+                   session cookie. POST requests need the header `x-candlewick`. All times are venue time in \
+                   milliseconds since 1970."
 ))]
 struct ApiDoc;
 

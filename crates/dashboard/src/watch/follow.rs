@@ -1,4 +1,4 @@
-//! Follows the lines of the journal. Reopens it after errors, or if another file has taken its name.
+//! Reads new journal lines. Reopens the journal after an error, or if another file has replaced it.
 
 use super::SharedState;
 use crate::model::{LineEffect, Model, SnapshotFold};
@@ -12,7 +12,7 @@ const LONG_JOURNAL_LINES: u64 = 50_000;
 const PAGE_LINES: u32 = 2_000;
 const LINE_POLL_INTERVAL: Duration = Duration::from_millis(250);
 const HOLDER_POLL_INTERVAL: Duration = Duration::from_millis(1_500);
-/// Time without new lines before the journal is reopened. Another file may have taken its name.
+/// Time without new lines after which the journal is reopened, because another file may have replaced it.
 const REOPEN_DELAY: Duration = Duration::from_secs(30);
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
@@ -21,9 +21,9 @@ pub(crate) async fn follow_journal(shared: Arc<SharedState>) {
         let problem = match Box::pin(follow_run(&shared)).await {
             Ok(()) => None,
             Err(RecordsError::Journal(JournalError::NotFound { .. })) => {
-                Some("there is no journal yet".to_owned())
+                Some("the journal does not exist yet".to_owned())
             }
-            Err(RecordsError::NoRun) => Some("the journal has no run yet".to_owned()),
+            Err(RecordsError::NoRun) => Some("the journal does not contain a run yet".to_owned()),
             Err(error) => Some(error.to_string()),
         };
         let rest = if problem.is_some() { RETRY_DELAY } else { Duration::ZERO };
@@ -93,7 +93,7 @@ async fn begin_model(shared: &SharedState, reader: &mut Reader) -> Result<Option
     Ok(old)
 }
 
-/// Discards the model if another file has the journal's name, or if older lines are missing.
+/// Discards the model if another file has replaced the journal, or if the model lacks older lines.
 async fn discard_other_journal(shared: &SharedState, reader: &mut Reader) -> Result<(), RecordsError> {
     let last = {
         let mut known = shared.known();
@@ -167,7 +167,7 @@ async fn update_holder(shared: &SharedState, reader: &mut Reader) -> Result<(), 
     Ok(())
 }
 
-/// Lines read around a position. Lines written manually between runs belong to no run.
+/// Number of lines to search for a line of a run. Manual entries between runs belong to no run.
 const NEARBY_LINES: u32 = 500;
 
 async fn read_last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
@@ -201,7 +201,7 @@ struct OldLineFold {
 }
 
 impl OldLineFold {
-    /// Reads for up to `time`. Returns whether lines are left. At the end, replaces the shown model.
+    /// Reads old lines for up to `time` and returns whether lines remain. Finally replaces the shown model.
     async fn read(
         &mut self,
         shared: &SharedState,
