@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub(crate) fn iso8601(moment: Millis) -> String {
+pub(crate) fn format_iso8601(moment: Millis) -> String {
     let moment = DateTime::from_timestamp_millis(moment.get()).unwrap_or_default();
     moment.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
@@ -513,7 +513,7 @@ mod tests {
 
     #[test]
     fn moments_are_written_in_utc_with_milliseconds() {
-        assert_eq!(iso8601(Millis::new(1_700_000_000_007)), "2023-11-14T22:13:20.007Z");
-        assert_eq!(iso8601(Millis::MAX), "1970-01-01T00:00:00.000Z");
+        assert_eq!(format_iso8601(Millis::new(1_700_000_000_007)), "2023-11-14T22:13:20.007Z");
+        assert_eq!(format_iso8601(Millis::MAX), "1970-01-01T00:00:00.000Z");
     }
 }

@@ -1,6 +1,6 @@
 //! Injected faults, profiles that select faults, and the switchboard that counts them.
 
-use crate::chance::{Chance, Subject};
+use crate::chance::{Chance, DrawSubject};
 use candlewick_sdk::Millis;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,20 +63,20 @@ impl Fault {
     ];
 
     pub const fn as_str(self) -> &'static str {
-        ROWS[self as usize].0
+        FAULT_ROWS[self as usize].0
     }
 
     const fn default_probability(self) -> f64 {
-        ROWS[self as usize].1
+        FAULT_ROWS[self as usize].1
     }
 
     const fn mixed_probability(self) -> f64 {
-        ROWS[self as usize].2
+        FAULT_ROWS[self as usize].2
     }
 
     /// Returns the default duration: real time for latency, hang and stream faults, else venue time.
     const fn default_span(self) -> Millis {
-        Millis::new(ROWS[self as usize].3)
+        Millis::new(FAULT_ROWS[self as usize].3)
     }
 
     fn has_span(self) -> bool {
@@ -85,7 +85,7 @@ impl Fault {
 }
 
 /// Name, default probability, probability in `mixed` and default span in ms (0 if none) of each fault.
-const ROWS: [(&str, f64, f64, i64); Fault::ALL.len()] = [
+const FAULT_ROWS: [(&str, f64, f64, i64); Fault::ALL.len()] = [
     ("latency", 1.0, 0.2, 300),
     ("errors", 0.2, 0.05, 0),
     ("errors-after", 0.5, 0.05, 0),
@@ -261,11 +261,11 @@ impl From<FaultProfile> for String {
 #[derive(Debug)]
 pub struct Switchboard {
     chance: Chance,
-    state: Mutex<State>,
+    state: Mutex<FaultState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct FaultState {
     profile: FaultProfile,
     draws: BTreeMap<Fault, u64>,
     counts: FaultCounts,
@@ -289,7 +289,7 @@ impl FaultCounts {
 
 impl Switchboard {
     pub fn new(profile: FaultProfile, seed: u64) -> Self {
-        Self { chance: Chance::new(seed), state: Mutex::new(State { profile, ..State::default() }) }
+        Self { chance: Chance::new(seed), state: Mutex::new(FaultState { profile, ..FaultState::default() }) }
     }
 
     pub fn set(&self, profile: FaultProfile) {
@@ -311,30 +311,30 @@ impl Switchboard {
         let draw = state.draws.entry(fault).or_default();
         let index = *draw;
         *draw += 1;
-        if self.chance.random_fraction(Subject::Fault, [fault as u64, 0], index) >= rate.probability {
+        if self.chance.random_fraction(DrawSubject::Fault, [fault as u64, 0], index) >= rate.probability {
             return None;
         }
         *state.counts.strikes.entry(fault).or_default() += 1;
         Some(rate.span)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FaultState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-pub(crate) fn corrupt(body: &mut Value) {
+pub(crate) fn add_unknown_values(body: &mut Value) {
     match body {
         Value::Array(items) => {
             items.extend(unknown_wallet(items));
-            items.iter_mut().for_each(corrupt);
+            items.iter_mut().for_each(add_unknown_values);
         }
         Value::Object(fields) => {
             for (name, value) in fields.iter_mut() {
                 match name.as_str() {
                     "status" | "result" if value.is_string() => *value = json!("UNDER_REVIEW"),
                     "expirationType" if value.is_string() => *value = json!("UNKNOWN_KIND"),
-                    _ => corrupt(value),
+                    _ => add_unknown_values(value),
                 }
             }
             fields.insert("withBonus".to_owned(), json!(false));
@@ -355,7 +355,7 @@ fn unknown_wallet(items: &[Value]) -> Option<Value> {
     Some(wallet)
 }
 
-pub(crate) fn bad_body(index: u64) -> &'static [u8] {
+pub(crate) fn garbage_body(index: u64) -> &'static [u8] {
     const BODIES: [&[u8]; 5] = [
         b"",
         b"<html><head><title>502</title></head><body>upstream</body></html>",

@@ -1,7 +1,7 @@
 //! Lifecycle of a sandbox: settings, routes and server.
 
 use crate::chance::Chance;
-use crate::market::{Boards, build_price_paths};
+use crate::market::{PriceBoards, build_price_paths};
 use crate::server::{Connection, ConnectionListener, ServerState, router};
 use crate::venue::Venue;
 use crate::{SandboxSettings, Switchboard};
@@ -67,7 +67,7 @@ impl Sandbox {
         settings.check()?;
         let SandboxInputs { clock, series, markets, simulation, balance, scale } = foundation;
         let paths = build_price_paths(&markets, &simulation)?;
-        let boards = Boards::new(&series, &settings, &simulation, &paths)?;
+        let boards = PriceBoards::new(&series, &settings, &simulation, &paths)?;
         boards.check_symbols(markets.iter().map(Market::symbol))?;
         let chance = Chance::new(settings.seed);
         let switchboard = Arc::new(Switchboard::new(settings.faults.clone(), settings.seed));
@@ -109,11 +109,11 @@ impl Sandbox {
             let ending = Arc::clone(&state);
             let service = router.into_make_service_with_connect_info::<Connection>();
             let serving = axum::serve(ConnectionListener::new(listener), service)
-                .with_graceful_shutdown(async move { ending.stopped().await });
+                .with_graceful_shutdown(async move { ending.until_stopping().await });
             let mut serving = std::pin::pin!(serving.into_future());
             tokio::select! {
                 () = shutdown => {}
-                () = state.stopped() => {}
+                () = state.until_stopping() => {}
                 served = &mut serving => return tracing::debug!(?served, "the server stopped unexpectedly"),
             }
             stop.send_replace(true);

@@ -1,10 +1,10 @@
 //! Opening of trades (contract 4.1, endpoint 4, and `observed: opening a trade`).
 
 use super::ServerState;
-use super::extract::{Payload, Token, coded_failure, internal_failure};
+use super::extract::{Payload, Token, failure_with_code, internal_failure};
 use crate::body::{AsyncTrade, ErrorEnvelope, OpenAnswer, OpenBody};
 use crate::settings::Replies;
-use crate::venue::{BodyShape, NOT_ACTIVE, OrderRequest, Pricing, Reason, read_body};
+use crate::venue::{BodyShape, OrderRequest, Pricing, Rejection, SYMBOL_NOT_ACTIVE, read_body};
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -37,9 +37,9 @@ pub(crate) async fn open(
     headers: HeaderMap,
     Payload(body): Payload,
 ) -> Response {
-    let (shape, request) = match accept(&state, &headers, &body) {
+    let (shape, request) = match parse_order(&state, &headers, &body) {
         Ok(asked) => asked,
-        Err(reason) => return reject(&reason, state.now(), &uri),
+        Err(reason) => return build_rejection(&reason, state.now(), &uri),
     };
     let now = state.now();
     let opened = state.venue().open(&request, state.settings.replies, now);
@@ -48,19 +48,19 @@ pub(crate) async fn open(
         Replies::AtOnce => None,
         Replies::WhenArrived => tokio::select! {
             hold = state.clock.sleep_until(opened.arrival) => Some(hold),
-            () = state.stopped() => None,
+            () = state.until_stopping() => None,
         },
     };
     let now = state.now();
     match (opened.trade, shape) {
-        (Err(reason), _) => reject(&reason, opened.arrival, &uri),
+        (Err(reason), _) => build_rejection(&reason, opened.arrival, &uri),
         (Ok(number), BodyShape::Full) => {
             let trade = state.venue().opened_trade(number, now);
-            answer(trade.map(|trade| OpenAnswer::Trade(Box::new(trade))), now, &uri)
+            build_answer(trade.map(|trade| OpenAnswer::Trade(Box::new(trade))), now, &uri)
         }
         (Ok(number), BodyShape::Short) => {
             let acknowledged = state.venue().acknowledgement(number);
-            answer(acknowledged.map(OpenAnswer::Acknowledged), now, &uri)
+            build_answer(acknowledged.map(OpenAnswer::Acknowledged), now, &uri)
         }
     }
 }
@@ -91,42 +91,42 @@ pub(crate) async fn open_async(
     headers: HeaderMap,
     Payload(body): Payload,
 ) -> Response {
-    let (_, request) = match accept(&state, &headers, &body) {
+    let (_, request) = match parse_order(&state, &headers, &body) {
         Ok(asked) => asked,
-        Err(reason) => return reject(&reason, state.now(), &uri),
+        Err(reason) => return build_rejection(&reason, state.now(), &uri),
     };
     let now = state.now();
     let opened = state.venue().open(&request, Replies::AtOnce, now);
     match opened.trade {
-        Err(reason) => reject(&reason, opened.arrival, &uri),
-        Ok(number) => answer(state.venue().async_trade(number), now, &uri),
+        Err(reason) => build_rejection(&reason, opened.arrival, &uri),
+        Ok(number) => build_answer(state.venue().async_trade(number), now, &uri),
     }
 }
 
-fn accept(
+fn parse_order(
     state: &ServerState,
     headers: &HeaderMap,
     body: &[u8],
-) -> Result<(BodyShape, OrderRequest), Reason> {
+) -> Result<(BodyShape, OrderRequest), Rejection> {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
-        return Err(Reason::new("Content-Type must be application/json"));
+        return Err(Rejection::new("Content-Type must be application/json"));
     }
-    let (shape, request) = read_body(body, &state.settings, state.scale).map_err(Reason::new)?;
-    match state.venue().prices(&request) {
-        Pricing::NoSuchSymbol => Err(NOT_ACTIVE),
-        Pricing::TooCoarse if !state.settings.allow_coarse => {
-            Err(Reason::new("closeType is shorter than the candles of this pair"))
+    let (shape, request) = read_body(body, &state.settings, state.scale).map_err(Rejection::new)?;
+    match state.venue().check_pricing(&request) {
+        Pricing::NoSuchSymbol => Err(SYMBOL_NOT_ACTIVE),
+        Pricing::CandlesTooLong if !state.settings.allow_coarse => {
+            Err(Rejection::new("closeType is shorter than the candles of this pair"))
         }
-        Pricing::TooCoarse | Pricing::Possible => Ok((shape, request)),
+        Pricing::CandlesTooLong | Pricing::Possible => Ok((shape, request)),
     }
 }
 
-fn reject(reason: &Reason, at: Millis, uri: &Uri) -> Response {
-    coded_failure(StatusCode::BAD_REQUEST, &reason.message, reason.code, at, uri)
+fn build_rejection(reason: &Rejection, at: Millis, uri: &Uri) -> Response {
+    failure_with_code(StatusCode::BAD_REQUEST, &reason.message, reason.code, at, uri)
 }
 
-fn answer<T: serde::Serialize>(trade: Option<T>, now: Millis, uri: &Uri) -> Response {
+fn build_answer<T: serde::Serialize>(trade: Option<T>, now: Millis, uri: &Uri) -> Response {
     // Cannot fail in practice: a trade is forgotten only after `keep_trades` later trades have ended.
     trade.map_or_else(|| internal_failure(now, uri), |trade| Json(trade).into_response())
 }

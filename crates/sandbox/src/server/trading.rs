@@ -1,7 +1,7 @@
 //! Endpoints for wallets, trades and the user (contract 4.1, endpoints 1, 2, 3 and 5).
 
 use super::ServerState;
-use super::extract::{Parameters, Segment, Token, TokenAndTimestamp, failure, read_or};
+use super::extract::{Parameters, PathSegment, Token, TokenAndTimestamp, failure, read_parameter_or};
 use crate::body::{ErrorEnvelope, PlainError, ShortTrade, TradePage, User, Wallet};
 use crate::fault::Fault;
 use crate::venue::{PageRequest, RowOrder};
@@ -56,7 +56,7 @@ pub(crate) async fn trades(
     uri: Uri,
 ) -> Response {
     let now = state.now();
-    let request = match page_request(&parameters) {
+    let request = match parse_page_request(&parameters) {
         Ok(request) => request,
         Err(message) => return failure(StatusCode::BAD_REQUEST, &message, now, &uri),
     };
@@ -64,16 +64,16 @@ pub(crate) async fn trades(
         Some(_) => RowOrder::Shuffled { draw: state.lists.fetch_add(1, Ordering::Relaxed) },
         None => RowOrder::NewestFirst,
     };
-    let mut page = state.venue().page(&request, order, now);
+    let mut page = state.venue().trade_page(&request, order, now);
     if state.switchboard.draw_fault(Fault::Duplicates).is_some() {
         page.duplicate_row();
     }
     Json(page).into_response()
 }
 
-fn page_request(parameters: &Parameters) -> Result<PageRequest, String> {
+fn parse_page_request(parameters: &Parameters) -> Result<PageRequest, String> {
     let count = |name, default| {
-        let count: i64 = read_or(parameters, name, default)?;
+        let count: i64 = read_parameter_or(parameters, name, default)?;
         u64::try_from(count).ok().filter(|count| *count > 0).ok_or_else(|| format!("{name} starts at 1"))
     };
     let (page, page_size) = (count("page", 1)?, count("pageSize", 10)?);
@@ -100,7 +100,7 @@ fn page_request(parameters: &Parameters) -> Result<PageRequest, String> {
 pub(crate) async fn trade(
     State(state): State<Arc<ServerState>>,
     _: Token,
-    Segment(id): Segment,
+    PathSegment(id): PathSegment,
     uri: Uri,
 ) -> Response {
     let now = state.now();

@@ -5,9 +5,9 @@ use super::table::Trade;
 use crate::TradedWallet;
 use crate::body::{
     Acknowledgement, AsyncTrade, CopyTradeParams, FullTrade, ListItem, ShortTrade, TradeListing, TradePage,
-    User, UserParams, Wallet, WalletEntry, iso8601,
+    User, UserParams, Wallet, WalletEntry, format_iso8601,
 };
-use crate::chance::{Chance, IdKind, Subject, generate_id};
+use crate::chance::{Chance, DrawSubject, IdKind, generate_id};
 use candlewick_sdk::{Millis, Money, MoneyScale};
 
 impl Venue {
@@ -25,10 +25,10 @@ impl Venue {
             tenant_id: self.account.tenant_id.clone(),
             status: trade.status(now),
             symbol: trade.order.symbol.to_string(),
-            amount: self.amount(trade.order.stake),
-            created_at: iso8601(trade.request_time),
+            amount: self.to_amount(trade.order.stake),
+            created_at: format_iso8601(trade.request_time),
             result: rich.map(|trade| trade.result(now)),
-            pnl: rich.map(|trade| self.amount(profit_at(trade, now))),
+            pnl: rich.map(|trade| self.to_amount(profit_at(trade, now))),
             open_price: rich.map(|trade| self.open_price_at(trade, now).unwrap_or_default()),
             close_price: rich.map(|trade| close_price_at(trade, now)),
         })
@@ -48,7 +48,7 @@ impl Venue {
             close_price_time: 0,
             attempts_to_close: 0,
             result: "PENDING",
-            updated_at: iso8601(trade.request_time),
+            updated_at: format_iso8601(trade.request_time),
             ..self.full_trade(trade, now)
         })
     }
@@ -77,9 +77,9 @@ impl Venue {
             id: trade.id.clone(),
             symbol: trade.order.symbol.to_string(),
             user_id: self.account.user_id.clone(),
-            amount: self.amount(trade.order.stake),
+            amount: self.to_amount(trade.order.stake),
             status: trade.status(now),
-            created_at: iso8601(trade.request_time),
+            created_at: format_iso8601(trade.request_time),
         }
     }
 
@@ -102,7 +102,7 @@ impl Venue {
             symbol: trade.order.symbol.to_string(),
             user_id: self.account.user_id.clone(),
             payout: trade.payout.to_percent(),
-            amount: self.amount(trade.order.stake),
+            amount: self.to_amount(trade.order.stake),
             from_copy: false,
             bot_synced: Some(false),
             copy_commission_rate: 0.0,
@@ -115,7 +115,7 @@ impl Venue {
             open_time: trade.open_time.get(),
             open_price: open_price.unwrap_or_default(),
             open_price_time: Some(open_price.map_or(0, |_| trade.open_time.get())),
-            pnl: self.amount(profit_at(trade, now)),
+            pnl: self.to_amount(profit_at(trade, now)),
             close_price: close_price_at(trade, now),
             close_time: trade.close_time.get(),
             close_price_time: settled
@@ -124,13 +124,13 @@ impl Venue {
             attempts_to_close: u32::from(settled.is_some()),
             result: trade.result(now),
             tenant_fee_amount: 0.0,
-            created_at: iso8601(trade.request_time),
-            updated_at: iso8601(settled.map_or(trade.request_time, |settled| settled.known_at)),
+            created_at: format_iso8601(trade.request_time),
+            updated_at: format_iso8601(settled.map_or(trade.request_time, |settled| settled.known_at)),
         }
     }
 
     fn wallet_entry(&self, trade: &Trade) -> WalletEntry {
-        let (amount, balance) = (self.amount(trade.order.stake), self.amount(trade.balance_before));
+        let (amount, balance) = (self.to_amount(trade.order.stake), self.to_amount(trade.balance_before));
         let (id, wallet_type) = self.account.traded_wallet();
         WalletEntry {
             id: id.to_owned(),
@@ -142,7 +142,7 @@ impl Venue {
         }
     }
 
-    fn amount(&self, money: Money) -> f64 {
+    fn to_amount(&self, money: Money) -> f64 {
         self.account.scale.to_f64(money)
     }
 }
@@ -170,14 +170,14 @@ pub(super) struct Account {
 
 impl Account {
     pub(super) fn new(chance: Chance, start: Millis, (wallet, scale): (TradedWallet, MoneyScale)) -> Self {
-        let make = |named, number| generate_id(chance, named, start, [number, 0]);
+        let make_id = |named, number| generate_id(chance, named, start, [number, 0]);
         Self {
-            user_id: make(IdKind::User, 0),
-            tenant_id: make(IdKind::Tenant, 0),
+            user_id: make_id(IdKind::User, 0),
+            tenant_id: make_id(IdKind::Tenant, 0),
             wallet,
-            demo_wallet_id: make(IdKind::Wallet, 0),
-            real_wallet_id: make(IdKind::Wallet, 1),
-            affiliate_id: make(IdKind::User, 1),
+            demo_wallet_id: make_id(IdKind::Wallet, 0),
+            real_wallet_id: make_id(IdKind::Wallet, 1),
+            affiliate_id: make_id(IdKind::User, 1),
             created: start,
             scale,
         }
@@ -197,7 +197,7 @@ impl Account {
             user_id: self.user_id.clone(),
             wallet_type,
             balance: self.scale.to_f64(balance),
-            created_at: iso8601(self.created),
+            created_at: format_iso8601(self.created),
         };
         let (real, demo) = match self.wallet {
             TradedWallet::Demo => (Money::ZERO, balance),
@@ -235,10 +235,10 @@ impl Account {
                 max_follower_amount_per_trade: 0.0,
                 auto_approve_copy_followers: false,
             },
-            last_login_at: iso8601(now),
+            last_login_at: format_iso8601(now),
             flags: Vec::new(),
-            created_at: iso8601(self.created),
-            updated_at: iso8601(self.created),
+            created_at: format_iso8601(self.created),
+            updated_at: format_iso8601(self.created),
         }
     }
 }
@@ -262,7 +262,7 @@ pub(crate) enum RowOrder {
 }
 
 impl Venue {
-    pub(crate) fn page(&mut self, request: &PageRequest, order: RowOrder, now: Millis) -> TradePage {
+    pub(crate) fn trade_page(&mut self, request: &PageRequest, order: RowOrder, now: Millis) -> TradePage {
         self.advance_to(now);
         let of_trader = request.user_id.as_ref().is_none_or(|user| *user == self.account.user_id);
         let mut rows: Vec<&Trade> =
@@ -270,7 +270,7 @@ impl Venue {
         let total = rows.len() as u64;
         let mut stride = request.page_size;
         if let RowOrder::Shuffled { .. } = order {
-            rows.sort_by_key(|trade| self.chance.random_word(Subject::RowOrder, [trade.order.number, 0], 0));
+            rows.sort_by_key(|row| self.chance.random_word(DrawSubject::RowOrder, [row.order.number, 0], 0));
             stride = (stride - 1).max(1);
         }
         let pages = match order {
@@ -318,7 +318,7 @@ fn repeat_first_row<T: Clone>(rows: &mut Vec<T>) -> u64 {
 
 fn shuffle<T>(rows: &mut [T], chance: Chance, draw: u64) {
     for last in (1..rows.len()).rev() {
-        let word = chance.random_word(Subject::PageOrder, [draw, 0], last as u64);
+        let word = chance.random_word(DrawSubject::PageOrder, [draw, 0], last as u64);
         rows.swap(last, (word % (last as u64 + 1)) as usize);
     }
 }
