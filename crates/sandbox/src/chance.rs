@@ -1,4 +1,4 @@
-//! Seeded draws and identifiers. They depend only on seed, subject, keys and index, not on call order.
+//! Seeded random numbers and identifiers. Their values do not depend on the order of calls.
 
 use candlewick_sdk::{Millis, Symbol};
 use chacha20::ChaCha8Rng;
@@ -38,7 +38,7 @@ impl Chance {
         (self.random_word(subject, keys, index) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Returns an approximately normal number with mean 0 and variance 1, the same on every machine.
+    /// Returns an approximately normal random number with mean 0 and variance 1, equal on all machines.
     pub(crate) fn random_normal(self, subject: DrawSubject, keys: [u64; 2], index: u64) -> f64 {
         let word = self.random_word(subject, keys, index);
         let sum: u64 = (0..4).map(|part| (word >> (part * 16)) & 0xffff).sum();
@@ -64,7 +64,7 @@ pub(crate) enum IdKind {
     Record = 5,
 }
 
-/// Returns an id in the venue's format: 26 characters, sortable by time (`observed: values`).
+/// Generates an id in the format of the venue: 26 characters, sortable by time (`observed: values`).
 pub(crate) fn generate_id(chance: Chance, named: IdKind, time: Millis, keys: [u64; 2]) -> String {
     let bits = |half: u64| {
         let mixed = keys[0].rotate_left(32) ^ named as u64;

@@ -1,4 +1,4 @@
-//! Injected faults, profiles that select faults, and the switchboard that counts them.
+//! Injected faults, profiles that select faults, and a switchboard that draws and counts faults.
 
 use crate::chance::{Chance, DrawSubject};
 use candlewick_sdk::Millis;
@@ -15,25 +15,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub enum Fault {
     Latency,
     Errors,
-    /// An open is answered with 500 or 503, although the trade exists.
+    /// The response to an order is 500 or 503, although the trade was opened.
     ErrorsAfter,
     DropBefore,
-    /// The connection is reset after an open was accepted, so the trade exists.
+    /// The connection is reset after an order was accepted, so the trade was opened.
     DropAfter,
-    /// The request is handled but not answered. The connection is reset later.
+    /// The request is handled without a response, and the connection is reset later.
     Hang,
     Garbage,
-    /// A new trade is missing from lists and lookups for a time span (venue time).
+    /// A new trade is missing from responses for a span of venue time.
     ListLag,
-    /// A settlement becomes visible late by a time span (venue time).
+    /// A settlement is hidden for a span of venue time.
     LateSettlement,
     Shuffle,
     Duplicates,
     UnknownValues,
-    /// The token is rejected for a time span (venue time).
+    /// The API token is rejected for a span of venue time.
     ExpiredToken,
     StreamDrop,
-    /// The stream is open but silent for a time span (real time).
+    /// The price stream stays open but sends nothing for a span of real time.
     StreamStall,
     StreamDuplicate,
     StreamReorder,
@@ -74,7 +74,7 @@ impl Fault {
         FAULT_ROWS[self as usize].2
     }
 
-    /// Returns the default duration: real time for latency, hang and stream faults, else venue time.
+    /// Returns the default duration: real time for latency, hang and stream faults, otherwise venue time.
     const fn default_span(self) -> Millis {
         Millis::new(FAULT_ROWS[self as usize].3)
     }
@@ -84,7 +84,7 @@ impl Fault {
     }
 }
 
-/// Name, default probability, probability in `mixed` and default span in ms (0 if none) of each fault.
+/// One row per fault: name, default probability, probability in `mixed`, default span in ms (0 if none).
 const FAULT_ROWS: [(&str, f64, f64, i64); Fault::ALL.len()] = [
     ("latency", 1.0, 0.2, 300),
     ("errors", 0.2, 0.05, 0),
@@ -112,10 +112,10 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Comma-separated list of faults: `errors:0.2,latency:300ms,list-lag:0.5:10s`.
+/// Faults to inject, as a comma-separated list such as `errors:0.2,latency:300ms,list-lag:0.5:10s`.
 ///
-/// A name can be followed by a probability from 0 to 1 and, if the fault lasts, a duration in `ms`, `s` or `m`.
-/// `none` disables all faults; `mixed` enables all at low rates, `all` at default rates. Later names take precedence.
+/// A name can be followed by a probability from 0 to 1 and, for a fault that lasts, a duration in `ms`, `s` or `m`.
+/// `none` disables all faults, `mixed` enables all at low rates, `all` at default rates. Later entries take precedence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
@@ -125,9 +125,9 @@ pub struct FaultProfile {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FaultRate {
-    /// Probability per occasion, from 0 to 1.
+    /// Probability that the fault occurs on one occasion, from 0 to 1.
     pub probability: f64,
-    /// Duration of the fault; zero if it is instantaneous.
+    /// Duration of the fault, zero for an instantaneous fault.
     pub span: Millis,
 }
 
@@ -304,7 +304,7 @@ impl Switchboard {
         self.state().counts.clone()
     }
 
-    /// Draws whether the fault occurs on one occasion. If so, returns its span, zero if instantaneous.
+    /// Draws whether the fault occurs now. Returns the duration of the fault, or `None` if it does not occur.
     pub(crate) fn draw_fault(&self, fault: Fault) -> Option<Millis> {
         let mut state = self.state();
         let rate = state.profile.rate(fault)?;

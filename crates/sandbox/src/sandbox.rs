@@ -1,4 +1,4 @@
-//! Lifecycle of a sandbox: settings, routes and server.
+//! Construction, start and shutdown of a sandbox.
 
 use crate::chance::Chance;
 use crate::market::{PriceBoards, build_price_paths};
@@ -37,7 +37,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 pub struct SandboxInputs {
     pub clock: Arc<dyn Clock>,
     pub series: Vec<CandleSeries>,
-    /// Markets that price trades, one per symbol (see [`crate::build_markets`]).
+    /// Markets that price the trades, one per symbol (see [`crate::build_markets`]).
     pub markets: Vec<Market>,
     pub simulation: SimulationSettings,
     pub balance: Money,
@@ -49,7 +49,7 @@ pub struct Sandbox {
     stop: watch::Sender<bool>,
 }
 
-/// A listening sandbox, which stops when dropped.
+/// A sandbox server that is running. Dropping the value stops the server.
 pub struct RunningSandbox {
     pub base_url: String,
     pub address: SocketAddr,
@@ -63,9 +63,9 @@ pub struct RunningSandbox {
 }
 
 impl Sandbox {
-    pub fn new(settings: SandboxSettings, foundation: SandboxInputs) -> Result<Self, SandboxError> {
+    pub fn new(settings: SandboxSettings, inputs: SandboxInputs) -> Result<Self, SandboxError> {
         settings.check()?;
-        let SandboxInputs { clock, series, markets, simulation, balance, scale } = foundation;
+        let SandboxInputs { clock, series, markets, simulation, balance, scale } = inputs;
         let paths = build_price_paths(&markets, &simulation)?;
         let boards = PriceBoards::new(&series, &settings, &simulation, &paths)?;
         boards.check_symbols(markets.iter().map(Market::symbol))?;
@@ -86,7 +86,7 @@ impl Sandbox {
         Ok(Self { state, stop })
     }
 
-    /// Returns the routes for in-process callers. There, a connection-drop fault makes the body fail.
+    /// Returns the routes for in-process callers. Faults that reset a connection make the body fail instead.
     pub fn router(&self) -> Router {
         router(Arc::clone(&self.state))
     }
@@ -118,7 +118,7 @@ impl Sandbox {
             }
             stop.send_replace(true);
             if tokio::time::timeout(SHUTDOWN_TIMEOUT, serving).await.is_err() {
-                tracing::warn!("the sandbox stopped with unanswered requests");
+                tracing::warn!("the sandbox stopped before all requests were answered");
             }
         });
         Ok(RunningSandbox {

@@ -1,9 +1,9 @@
-//! Parsing of human-readable times.
+//! Parsing of times that a user enters: ISO 8601 dates and times, and Unix times.
 
 use candlewick_sdk::Millis;
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 
-/// The years 1990 to 2099 in milliseconds. Their ranges in other units do not overlap.
+/// Accepted Unix times: 1990 to 2099, in ms. In other units, this range consists of different numbers.
 const PLAUSIBLE_MS: std::ops::Range<i64> = 631_152_000_000..4_102_444_800_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +35,7 @@ pub fn parse_moment(text: &str) -> Result<Millis, ParseMomentError> {
     parse_time(text).ok_or_else(|| ParseMomentError::Text { text: shown() })
 }
 
-/// Parses a Unix time and infers the unit from the magnitude. Seconds may have decimals.
+/// Parses a Unix time. The unit follows from the magnitude of the number. Seconds may have decimals.
 pub fn parse_epoch(text: &str) -> Option<Millis> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let number = i128::from(whole.parse::<i64>().ok()?);
@@ -52,7 +52,7 @@ pub fn parse_epoch(text: &str) -> Option<Millis> {
     moments.find(|ms| PLAUSIBLE_MS.contains(ms)).map(Millis::new)
 }
 
-/// Parses an ISO 8601 date or date-time, with `T` or a space. Without a zone, it is in UTC.
+/// Parses an ISO 8601 date or date-time with `T` or a space. A text without a zone is in UTC.
 pub fn parse_time(text: &str) -> Option<Millis> {
     let (local, offset) = split_zone(text)?;
     let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];

@@ -1,4 +1,4 @@
-//! Market data at a point in venue time: the offered pairs and their candles at any interval.
+//! Market data of the offered pairs at a point in venue time, with candles at any interval.
 
 use crate::chance::{Chance, hash_symbol};
 use crate::{SandboxError, SandboxSettings};
@@ -23,7 +23,7 @@ pub(crate) fn build_price_paths(
     markets.iter().map(|market| Ok((market.symbol(), PricePath::new(market.clone(), simulation)?))).collect()
 }
 
-/// Builds the simulator's markets. A symbol's finest series becomes the detail of its next longer one.
+/// Builds one simulator market per symbol. The finest series of a symbol provides detail for the next one.
 pub fn build_markets(series: &[CandleSeries]) -> Vec<Market> {
     let mut by_symbol: BTreeMap<_, Vec<&CandleSeries>> = BTreeMap::new();
     for one in series {
@@ -48,7 +48,7 @@ pub(crate) struct PriceBoards {
 pub(crate) struct PriceBoard {
     pub(crate) symbol: Symbol,
     pub(crate) asset_type: AssetType,
-    /// Stored series, finest first. Never empty.
+    /// Stored candle series of the pair, finest interval first. Never empty.
     stored: Vec<CandleSeries>,
     resampled: Mutex<BTreeMap<Interval, Option<CandleSeries>>>,
     tick: Option<f64>,
@@ -133,7 +133,7 @@ fn find_asset_type(settings: &SandboxSettings, symbol: Symbol) -> Result<AssetTy
 }
 
 impl PriceBoard {
-    /// Returns the stored or resampled candles of an interval. `Ok(None)` if no candle is complete.
+    /// Returns the stored or resampled candles of an interval, or `Ok(None)` if no candle is complete.
     fn find_series(&self, interval: Interval) -> Result<Option<CandleSeries>, IntervalNotOffered> {
         if let Some(stored) = self.stored.iter().find(|one| one.interval() == interval) {
             return Ok(Some(stored.clone()));
@@ -167,7 +167,7 @@ const MAX_FORMING_SAMPLES: i64 = 120;
 pub(crate) struct CandleWindow {
     pub(crate) interval: Interval,
     pub(crate) start: Millis,
-    /// Last open time, inclusive.
+    /// Latest open time of a candle, inclusive.
     pub(crate) end: Millis,
     pub(crate) skip: usize,
     pub(crate) limit: usize,
@@ -221,7 +221,6 @@ fn closed_candles_between(series: &CandleSeries, start: Millis, end: Millis, now
     candles.get(from..to).unwrap_or_default()
 }
 
-/// Extends a candle by its next part.
 fn merge_part(parts: &mut Option<Ohlcv>, part: Ohlcv) {
     *parts = Some(parts.map_or(part, |before| Ohlcv {
         open: before.open,

@@ -1,4 +1,4 @@
-//! One-second prices of a pair, from one-second candles if stored, else from a random bridge.
+//! One-second prices of a pair, from stored one-second candles or otherwise from a random walk.
 
 use super::PriceBoard;
 use crate::chance::{Chance, DrawSubject};
@@ -49,7 +49,7 @@ impl PriceBoard {
         self.extend_to_trades(SecondPrices { time, open, high, low, close, volume })
     }
 
-    /// Extends the range of a second to include the prices at which trades open and close in it.
+    /// Extends high and low of a second to include the prices at which trades open and close.
     fn extend_to_trades(&self, second: SecondPrices) -> SecondPrices {
         let moments = [PriceMoment::Entry(second.time), PriceMoment::Exit(second.time + Millis::SECOND)];
         let priced = self.path.iter().flat_map(|path| moments.map(|moment| path.price(moment)));
@@ -68,7 +68,7 @@ fn last_candle(series: &CandleSeries, time: Millis) -> Option<&Candle> {
     candles.get(after.checked_sub(1)?)
 }
 
-/// Random path through a candle from open to close, within low and high, in whole ticks.
+/// Random price path within one candle, from open to close, between low and high, in whole ticks.
 struct PriceBridge<'a> {
     candle: &'a Candle,
     seconds: u64,
@@ -97,7 +97,7 @@ impl PriceBridge<'_> {
         }
     }
 
-    /// Draws a point of a Brownian bridge: the weighted mean plus noise of variance `left x right / both`.
+    /// Draws a price on a Brownian bridge: weighted mean plus noise of variance `left x right / both`.
     fn price_between(&self, from: (u64, f64), to: (u64, f64), middle: u64) -> f64 {
         let (left, right) = ((middle - from.0) as f64, (to.0 - middle) as f64);
         let both = left + right;
@@ -110,7 +110,7 @@ impl PriceBridge<'_> {
         self.round_to_tick(mean + noise * step * (left * right / both).sqrt()).clamp(low, high)
     }
 
-    /// Rounds to the nearest tick. If a whole number of ticks makes 1, dividing by it is more exact.
+    /// Rounds a price to the nearest tick. Ticks such as 0.01 are rounded exactly, by division by 100.
     fn round_to_tick(&self, price: f64) -> f64 {
         match self.tick {
             None => price,

@@ -1,4 +1,4 @@
-//! Request extractors, which check credentials first (contract 5 and 7), and error answers.
+//! Request extractors for credentials, paths and bodies, and error responses (contract 5 and 7).
 
 use super::ServerState;
 use crate::body::{ErrorDetail, ErrorEnvelope, PlainError, format_iso8601};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Check of the `api-token`, and of the `x-timestamp` that some endpoints require (contract 4.1).
+/// Extractor that checks the `api-token` and, where required, the `x-timestamp` header (contract 4.1).
 pub(crate) struct TokenCheck<const WITH_TIMESTAMP: bool>;
 
 pub(crate) type Token = TokenCheck<false>;
@@ -80,7 +80,7 @@ fn check_token(
 }
 
 const MAX_BODY_BYTES: usize = 64 << 10;
-/// Bytes of a larger body to read and drop, so that a client that is still sending gets the answer.
+/// Maximum size of a body to read and discard, so that a client still sending receives the error.
 const MAX_DRAINED_BYTES: usize = 8 << 20;
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
@@ -108,7 +108,7 @@ impl FromRequest<Arc<ServerState>> for Payload {
         let (status, message) = match read {
             Ok(Ok(bytes)) => return Ok(Self(bytes)),
             Ok(Err(BodyReadError::Truncated)) => {
-                (StatusCode::BAD_REQUEST, "The body ends before its announced length")
+                (StatusCode::BAD_REQUEST, "The body is shorter than its Content-Length")
             }
             Ok(Err(BodyReadError::TooLarge)) => {
                 (StatusCode::PAYLOAD_TOO_LARGE, "The body is larger than 64 KiB")
@@ -160,12 +160,12 @@ fn parse_parameter<T: FromStr>(name: &str, text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("{name} is not readable"))
 }
 
-/// Returns whether the endpoint wraps errors in an [`ErrorEnvelope`] (contract 5).
+/// Returns whether the endpoint sends errors as an [`ErrorEnvelope`] (contract 5).
 fn has_envelope(uri: &Uri) -> bool {
     uri.path().starts_with("/token/trades") || uri.path().starts_with("/token/users")
 }
 
-/// Builds an error answer. `message` never contains a header value.
+/// Builds an error response. `message` must not contain a header value, which may be secret.
 pub(crate) fn failure(status: StatusCode, message: &str, at: Millis, uri: &Uri) -> Response {
     failure_with_code(status, message, None, at, uri)
 }
@@ -174,7 +174,7 @@ pub(crate) fn internal_failure(at: Millis, uri: &Uri) -> Response {
     failure(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error", at, uri)
 }
 
-/// Builds an error answer with a value for `error`; `None` for the name of the status.
+/// Builds an error response. `code` is the value of `error`, by default the name of the status.
 pub(crate) fn failure_with_code(
     status: StatusCode,
     message: &str,

@@ -1,4 +1,4 @@
-//! TCP listener that can reset connections, with read deadlines and eviction of idle connections.
+//! TCP listener that can reset connections, enforces a read deadline and evicts idle connections.
 
 use axum::extract::{ConnectInfo, Request};
 use axum::middleware::Next;
@@ -17,7 +17,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, Sleep};
 
 const MAX_CONNECTIONS: usize = 1_024;
-/// Deadline for a request head, from the connection or, for later requests, from the first byte.
+/// Maximum time to receive a request head, since the connection or, later, since the first byte.
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 
 pub(crate) struct ConnectionListener {
@@ -50,7 +50,7 @@ impl axum::serve::Listener for ConnectionListener {
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
-        // Without it, an answer in two packets would wait for a delayed acknowledgement.
+        // Nagle's algorithm would delay the second packet of a response.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
@@ -106,7 +106,6 @@ impl SeverableStream {
     }
 }
 
-/// Closes a severed connection with a reset instead of a regular shutdown.
 impl Drop for SeverableStream {
     fn drop(&mut self) {
         if self.slot.connection.is_severed()
@@ -183,7 +182,7 @@ impl Connection {
         Self { shared: Arc::new(ConnectionState { severed, requests, idle_since, became_idle }) }
     }
 
-    /// Makes all reads and writes fail. The server's next attempt resets the connection.
+    /// Makes all further reads and writes fail, so that the server resets the connection.
     pub(crate) fn sever(&self) {
         self.shared.severed.store(true, Ordering::Release);
     }
@@ -192,7 +191,7 @@ impl Connection {
         self.shared.severed.load(Ordering::Acquire)
     }
 
-    /// Returns the start of the idle time; `None` while a request is in flight.
+    /// Returns the time since which the connection is idle, `None` while a request is in flight.
     fn idle_since(&self) -> Option<Instant> {
         *self.shared.idle_since.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -225,10 +224,10 @@ pub(crate) async fn mark_in_flight(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Real time for which an evicted connection stays open for a request that is already sent.
+/// Real time before an evicted connection is closed, for a request that the client has already sent.
 const EVICTION_GRACE: Duration = Duration::from_millis(20);
 
-/// Connection slots. If all are in use, a new client gets the slot of the longest idle connection.
+/// Limited number of connection slots. If all are in use, the connection that was idle longest is evicted.
 #[derive(Clone)]
 struct ConnectionSlots {
     free: Arc<Semaphore>,

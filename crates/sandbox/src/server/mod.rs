@@ -1,4 +1,4 @@
-//! HTTP server: routes, credentials, answers and shared state.
+//! HTTP server of the sandbox: routes, credentials, responses and shared state.
 
 use crate::fault::Switchboard;
 use crate::market::PriceBoards;

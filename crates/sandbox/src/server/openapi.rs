@@ -1,4 +1,4 @@
-//! Routes, and the `OpenAPI` document built from them.
+//! Routes of the sandbox, and the `OpenAPI` document generated from the routes.
 
 use super::ServerState;
 use super::extract::failure;
@@ -26,10 +26,10 @@ use utoipa_axum::routes;
 
 #[derive(OpenApi)]
 #[openapi(
-    info(title = "Candlewick sandbox", description = "The trading token API and the symbol price API, backed by stored candles."),
+    info(title = "Candlewick sandbox", description = "Local venue with the trading token API and the price API."),
     tags(
-        (name = "trading token API", description = "Wallets, trades, the user. Header `api-token`."),
-        (name = "symbol price API", description = "Price records and candles. Header `api-key`."),
+        (name = "trading token API", description = "Wallets, trades and the user. Needs the header `api-token`."),
+        (name = "symbol price API", description = "Price records and candles. Needs the header `api-key`."),
     ),
     modifiers(&CredentialSchemes),
 )]
@@ -80,7 +80,7 @@ impl utoipa::Modify for CredentialSchemes {
     }
 }
 
-/// Adds the pairs, durations and limits of this sandbox to the document.
+/// Adds the pairs, durations and stake limits of this sandbox to the `OpenAPI` document.
 fn add_offered_values(document: &utoipa::openapi::OpenApi, state: &ServerState) -> Value {
     let mut document = json!(document);
     let schemas = &mut document["components"]["schemas"];
@@ -123,7 +123,7 @@ fn close_type_pattern(shortest: Millis) -> String {
     format!("^({within_one}({whole_minutes}):[0-5][0-9]|{hours})$")
 }
 
-/// Sets the `Date` header to venue time, from which clients measure their clock skew.
+/// Sets the `Date` header to venue time, so that clients can measure their clock skew.
 async fn set_date_header(State(state): State<Arc<ServerState>>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     if let Ok(value) = HeaderValue::from_str(&http_date(state.now())) {

@@ -1,4 +1,4 @@
-//! Opening of trades (contract 4.1, endpoint 4, and `observed: opening a trade`).
+//! Endpoints that open trades (contract 4.1, endpoint 4, and `observed: opening a trade`).
 
 use super::ServerState;
 use super::extract::{Payload, Token, failure_with_code, internal_failure};
@@ -13,17 +13,17 @@ use axum::response::{IntoResponse, Response};
 use candlewick_sdk::Millis;
 use std::sync::Arc;
 
-/// Opens a trade. A full body returns a full trade, a short body an acknowledgement.
+/// Opens a trade. A full order body returns a full trade, a short order body an acknowledgement.
 #[utoipa::path(
     post, path = "/token/trades/open", tag = "trading token API",
     security(("token" = [])),
     params(
-        ("x-timestamp" = Option<String>, Header, description = "Unix time in milliseconds; not enforced", nullable = false),
+        ("x-timestamp" = Option<String>, Header, description = "Unix time in ms; optional", nullable = false),
     ),
     request_body(content = OpenBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "The trade, or an acknowledgement if the body was in the short form", body = OpenAnswer),
-        (status = 400, description = "Bad Request: the message names the reason", body = ErrorEnvelope),
+        (status = 200, description = "The full trade, or an acknowledgement of a short order body", body = OpenAnswer),
+        (status = 400, description = "The order is invalid; `message` has the reason", body = ErrorEnvelope),
         (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
         (status = 408, description = "The body did not arrive within 10 s", body = ErrorEnvelope),
         (status = 413, description = "The body is larger than 64 KiB", body = ErrorEnvelope),
@@ -43,7 +43,7 @@ pub(crate) async fn open(
     };
     let now = state.now();
     let opened = state.venue().open(&request, state.settings.replies, now);
-    // Holds the clock, so that the answer shows the state at the arrival.
+    // Holds the clock, so that the response shows the state when the order arrived.
     let _hold = match state.settings.replies {
         Replies::AtOnce => None,
         Replies::WhenArrived => tokio::select! {
@@ -65,19 +65,19 @@ pub(crate) async fn open(
     }
 }
 
-/// Opens a trade and answers before the trade is processed.
+/// Opens a trade and responds before the venue has processed the order.
 #[utoipa::path(
     post, path = "/token/trades/open-async", tag = "trading token API",
     security(("token" = [])),
     params(
-        ("x-timestamp" = Option<String>, Header, description = "Unix time in milliseconds; not enforced", nullable = false),
+        ("x-timestamp" = Option<String>, Header, description = "Unix time in ms; optional", nullable = false),
     ),
     request_body(content = OpenBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "Accepted; details follow in the list", body = AsyncTrade, links(
+        (status = 200, description = "The order was accepted; the trade list has details", body = AsyncTrade, links(
             ("trade" = (operation_id = "trade", parameters(("id" = "$response.body#/id")))),
         )),
-        (status = 400, description = "Bad Request: the message names the reason", body = ErrorEnvelope),
+        (status = 400, description = "The order is invalid; `message` has the reason", body = ErrorEnvelope),
         (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
         (status = 408, description = "The body did not arrive within 10 s", body = ErrorEnvelope),
         (status = 413, description = "The body is larger than 64 KiB", body = ErrorEnvelope),
@@ -127,6 +127,6 @@ fn build_rejection(reason: &Rejection, at: Millis, uri: &Uri) -> Response {
 }
 
 fn build_answer<T: serde::Serialize>(trade: Option<T>, now: Millis, uri: &Uri) -> Response {
-    // Cannot fail in practice: a trade is forgotten only after `keep_trades` later trades have ended.
+    // The trade always exists, because the table forgets only older trades that have ended.
     trade.map_or_else(|| internal_failure(now, uri), |trade| Json(trade).into_response())
 }

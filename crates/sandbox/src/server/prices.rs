@@ -1,4 +1,4 @@
-//! The symbol price API (contract 4.2).
+//! Endpoints of the symbol price API (contract 4.2).
 
 use super::ServerState;
 use super::extract::{KeyCheck, Parameters, PathSegment, failure, read_parameter, read_parameter_or};
@@ -15,7 +15,7 @@ use candlewick_sdk::{Interval, Millis};
 use std::sync::Arc;
 
 pub(super) const DEFAULT_SLOT: &str = "default";
-/// Maximum number of candles. A larger `limit` is capped (contract 8: not shown).
+/// Maximum number of candles per response. A larger `limit` is reduced (contract 8: not shown).
 const MAX_CANDLES: usize = 1_000;
 
 pub(super) enum PriceError {
@@ -23,23 +23,23 @@ pub(super) enum PriceError {
     NotFound,
 }
 
-/// Returns the newest price record, or the newest one at or before `limitTime`.
+/// Returns the newest price record of a pair, optionally the newest at or before `limitTime`.
 #[utoipa::path(
     get, path = "/symbol-price/last", tag = "symbol price API",
     security(("key" = [])),
     params(
         ("pair" = Pair, Query, description = "The trading pair"),
-        ("slot" = Option<PriceSlot>, Query, description = "Default `default`, the only one"),
-        ("limitTime" = Option<i64>, Query, description = "Maximum time, in ms since the epoch"),
+        ("slot" = Option<PriceSlot>, Query, description = "Price slot. Only `default` is available"),
+        ("limitTime" = Option<i64>, Query, description = "Latest time of the record, in milliseconds since 1970"),
     ),
     responses(
-        (status = 200, description = "The record; the plain text `OK` for a time in the future", content(
+        (status = 200, description = "The price record, or the text `OK` if `limitTime` is in the future", content(
             (PriceRecord = "application/json"),
             (String = "text/plain"),
         )),
-        (status = 400, description = "A parameter is missing or unreadable", body = PlainError),
+        (status = 400, description = "A parameter is missing or invalid", body = PlainError),
         (status = 401, description = "Credential missing or invalid", body = PlainError),
-        (status = 404, description = "Trading pair not found, or it has no price so far", body = PlainError),
+        (status = 404, description = "The pair does not exist or has no price yet", body = PlainError),
         (status = 500, description = "Unexpected server error", body = PlainError),
     )
 )]
@@ -72,7 +72,7 @@ pub(crate) async fn last_price(
         (status = 200, description = "The record", body = PriceRecord),
         (status = 400, description = "The path is not UTF-8", body = PlainError),
         (status = 401, description = "Credential missing or invalid", body = PlainError),
-        (status = 404, description = "Trading pair not found, or it has no price so far", body = PlainError),
+        (status = 404, description = "The pair does not exist or has no price yet", body = PlainError),
         (status = 500, description = "Unexpected server error", body = PlainError),
     )
 )]
@@ -90,25 +90,25 @@ pub(crate) async fn default_price(
     }
 }
 
-/// Returns candles of an interval in ascending order of open time.
+/// Returns candles of one pair and interval, oldest first.
 #[utoipa::path(
     get, path = "/aggregated-prices/prices", tag = "symbol price API",
     security(("key" = [])),
     params(
         ("pair" = Pair, Query, description = "The trading pair"),
-        ("slot" = Option<PriceSlot>, Query, description = "Default `default`, the only one"),
-        ("type" = AssetType, Query, description = "That of the pair"),
-        ("interval" = CandleInterval, Query, description = "Such as 1m"),
-        ("skip" = Option<i64>, Query, description = "Candles to skip; default 0", minimum = 0),
-        ("limit" = Option<i64>, Query, description = "Most candles; default 1000, and more count as 1000", minimum = 0),
-        ("startTime" = i64, Query, description = "Open times from here, in ms since the epoch"),
-        ("endTime" = i64, Query, description = "Open times up to and including this"),
+        ("slot" = Option<PriceSlot>, Query, description = "Price slot. Only `default` is available"),
+        ("type" = AssetType, Query, description = "Asset type of the pair"),
+        ("interval" = CandleInterval, Query, description = "Candle interval, such as 1m"),
+        ("skip" = Option<i64>, Query, description = "Number of candles to skip. Default 0", minimum = 0),
+        ("limit" = Option<i64>, Query, description = "Number of candles. Default and maximum 1000", minimum = 0),
+        ("startTime" = i64, Query, description = "Earliest open time, in milliseconds since 1970"),
+        ("endTime" = i64, Query, description = "Latest open time (inclusive), in milliseconds since 1970"),
     ),
     responses(
         (status = 200, description = "The candles", body = [AggregatedCandle]),
-        (status = 400, description = "A parameter is missing, unreadable, or not on offer", body = PlainError),
+        (status = 400, description = "A parameter is missing, invalid or not offered", body = PlainError),
         (status = 401, description = "Credential missing or invalid", body = PlainError),
-        (status = 404, description = "Trading pair not found, or not of this type", body = PlainError),
+        (status = 404, description = "The pair does not exist or has another asset type", body = PlainError),
         (status = 500, description = "Unexpected server error", body = PlainError),
     )
 )]
@@ -137,7 +137,7 @@ fn read_candles(
         return Err(PriceError::NotFound);
     }
     let candles = board.candles(window, state.settings.include_forming, now);
-    let candles = candles.map_err(|_| PriceError::BadRequest("interval is not on offer".to_owned()))?;
+    let candles = candles.map_err(|_| PriceError::BadRequest("interval is not offered".to_owned()))?;
     let row = |candle: &candlewick_sdk::Candle| AggregatedCandle {
         volume: candle.volume(),
         open_price: candle.open(),
@@ -154,7 +154,7 @@ fn parse_window(parameters: &Parameters) -> Result<CandleWindow, String> {
     let (start, end) = (read_parameter(parameters, "startTime")?, read_parameter(parameters, "endTime")?);
     let count = |name, default: i64| {
         let count: i64 = read_parameter_or(parameters, name, default)?;
-        usize::try_from(count).map_err(|_| format!("{name} is below 0"))
+        usize::try_from(count).map_err(|_| format!("{name} is less than 0"))
     };
     let (skip, limit) = (count("skip", 0)?, count("limit", i64::MAX)?.min(MAX_CANDLES));
     Ok(CandleWindow { interval, start: Millis::new(start), end: Millis::new(end), skip, limit })

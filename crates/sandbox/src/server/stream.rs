@@ -1,4 +1,4 @@
-//! Price stream of `/symbol-prices`: Socket.IO 4 over WebSocket (`observed: prices and candles`).
+//! Price stream `/symbol-prices`, using Socket.IO 4 over WebSocket (`observed: prices and candles`).
 
 use super::ServerState;
 use super::extract::{KeyCheck, Parameters, failure};

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum page size. A larger `pageSize` is capped (contract 8: not shown).
+/// Maximum number of trades per page. A larger `pageSize` is reduced (contract 8: not shown).
 const MAX_PAGE_SIZE: u64 = 1_000;
 
 /// Returns all wallets of the authenticated user.
@@ -32,19 +32,19 @@ pub(crate) async fn wallets(State(state): State<Arc<ServerState>>, _: TokenAndTi
     Json(state.venue().wallets(now)).into_response()
 }
 
-/// Returns a page of trades: full trades if `userId` is set, else list items.
+/// Returns a page of trades: full trades if `userId` is set, otherwise list items.
 #[utoipa::path(
     get, path = "/token/trades", tag = "trading token API",
     security(("token" = [])),
     params(
         ("x-timestamp" = String, Header, description = "Unix time in milliseconds", min_length = 1),
-        ("page" = Option<i64>, Query, description = "Default 1", minimum = 1),
-        ("pageSize" = Option<i64>, Query, description = "Default 10; more than 1000 count as 1000", minimum = 1),
-        ("userId" = Option<String>, Query, description = "Restricts the list to one trader; its rows then have all fields"),
+        ("page" = Option<i64>, Query, description = "Page number. Default 1", minimum = 1),
+        ("pageSize" = Option<i64>, Query, description = "Trades per page. Default 10, maximum 1000", minimum = 1),
+        ("userId" = Option<String>, Query, description = "User whose trades to return, as full trades"),
     ),
     responses(
         (status = 200, description = "The page", body = TradePage),
-        (status = 400, description = "A parameter is unreadable, or `x-timestamp` is missing", body = ErrorEnvelope),
+        (status = 400, description = "A parameter is invalid, or `x-timestamp` is missing", body = ErrorEnvelope),
         (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
         (status = 500, description = "Unexpected server error", body = ErrorEnvelope),
     )
@@ -74,20 +74,20 @@ pub(crate) async fn trades(
 fn parse_page_request(parameters: &Parameters) -> Result<PageRequest, String> {
     let count = |name, default| {
         let count: i64 = read_parameter_or(parameters, name, default)?;
-        u64::try_from(count).ok().filter(|count| *count > 0).ok_or_else(|| format!("{name} starts at 1"))
+        u64::try_from(count).ok().filter(|count| *count > 0).ok_or_else(|| format!("{name} is less than 1"))
     };
     let (page, page_size) = (count("page", 1)?, count("pageSize", 10)?);
     let user_id = parameters.get("userId").filter(|user| !user.is_empty()).cloned();
     Ok(PageRequest { page, page_size: page_size.min(MAX_PAGE_SIZE), user_id })
 }
 
-/// Returns one trade in the short projection.
+/// Returns the short projection of one trade.
 #[utoipa::path(
     get, path = "/token/trades/{id}", tag = "trading token API",
     security(("token" = [])),
     params(
-        ("id" = String, Path, description = "The trade's identifier"),
-        ("x-timestamp" = Option<String>, Header, description = "Unix time in milliseconds; not enforced", nullable = false),
+        ("id" = String, Path, description = "Id of the trade"),
+        ("x-timestamp" = Option<String>, Header, description = "Unix time in ms; optional", nullable = false),
     ),
     responses(
         (status = 200, description = "The trade", body = ShortTrade),

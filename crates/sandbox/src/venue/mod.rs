@@ -1,4 +1,4 @@
-//! The venue: the simulator and the trades that the API exposes.
+//! Simulated venue: the simulator, and the trades that the API returns.
 
 mod order;
 mod projection;
@@ -24,12 +24,12 @@ use table::{Trade, TradeEnd, TradeTable};
 
 const MAX_OPEN_TRADES: usize = 1_000_000;
 
-/// The venue as seen by the API. Reads of trades and wallets first advance venue time to `now`.
+/// Venue as seen by the API. Reading trades or wallets first advances venue time to `now`.
 pub(crate) struct Venue {
     simulator: Simulator,
     simulation: SimulationSettings,
     markets: Vec<Market>,
-    /// Price paths for entries of `NEXT_CANDLE` trades, which the simulator reports only on settlement.
+    /// Price paths for entry prices of `NEXT_CANDLE` trades. The simulator reports these only on settlement.
     paths: PricePaths,
     trades: TradeTable,
     orders: u64,
@@ -48,7 +48,7 @@ pub(crate) struct OpenResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rejection {
     pub(crate) message: Cow<'static, str>,
-    /// Value of `error`; `None` for the name of the status.
+    /// Value of the response field `error`, `None` for the name of the HTTP status.
     pub(crate) code: Option<&'static str>,
 }
 
@@ -156,13 +156,13 @@ impl Venue {
         self.trades.advance_to(now);
     }
 
-    /// Returns the total stake of accepted orders in flight, which is still part of the balance.
+    /// Returns the total stake of orders that have not arrived yet. The balance still includes these stakes.
     fn pending_stakes(&self, now: Millis) -> Money {
         let on_the_way = self.trades.newest_first().take_while(|trade| trade.request_time > now);
         on_the_way.map(|trade| trade.order.stake).sum()
     }
 
-    /// Returns the wallets with the visible balance. It excludes payouts of settlements not yet visible.
+    /// Returns the wallets. The balance excludes payouts of settlements that are not visible yet.
     pub(crate) fn wallets(&mut self, now: Millis) -> Vec<body::Wallet> {
         self.advance_to(now);
         self.account.wallets(self.simulator.balance() - self.trades.hidden_payout(now))
@@ -172,7 +172,7 @@ impl Venue {
         self.account.user(now)
     }
 
-    /// Returns the entry price if it is known at `now`. With `stress`, the settlement may change it.
+    /// Returns the entry price if known at `now`. Under `stress`, the settlement may change the price.
     fn open_price_at(&self, trade: &Trade, now: Millis) -> Option<f64> {
         if let Some(settled) = trade.settled_at(now) {
             return settled.open_price;

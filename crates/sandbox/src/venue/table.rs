@@ -1,10 +1,10 @@
-//! Stored trades: all that appear open, and the ones that ended most recently.
+//! Stored trades: all trades that appear open, and the trades that ended most recently.
 
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_simulator::{Order, SettledTrade};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// Store of trades. An ended trade is forgotten once `keep` more trades have visibly ended.
+/// Store of trades. Retains all open trades and the last `max_ended` trades that visibly ended.
 pub(super) struct TradeTable {
     trades: BTreeMap<u64, Trade>,
     by_id: HashMap<String, u64>,
@@ -76,7 +76,7 @@ impl TradeTable {
 pub(super) struct Trade {
     pub(super) id: String,
     pub(super) order: Order,
-    /// Arrival time of the order.
+    /// Time at which the order arrives at the venue.
     pub(super) request_time: Millis,
     pub(super) open_time: Millis,
     pub(super) open_price: Option<f64>,
@@ -110,7 +110,7 @@ impl Trade {
         }
     }
 
-    /// Returns `PROCESSING` before the order arrives, then `OPEN`, `COMPLETED` or `CANCELLED` (contract 3).
+    /// Returns the status: `PROCESSING` until the order arrives, then `OPEN`, `COMPLETED` or `CANCELLED`.
     pub(super) fn status(&self, now: Millis) -> &'static str {
         match self.settled_at(now) {
             Some(settled) if settled.outcome == Outcome::Cancelled => "CANCELLED",
@@ -120,7 +120,7 @@ impl Trade {
         }
     }
 
-    /// Returns `HOLD` before the order arrives, then `PENDING`, `WON`, `LOST`, `DRAW` or `CANCELLED`.
+    /// Returns `HOLD` until the order arrives, then `PENDING`, `WON`, `LOST`, `DRAW` or `CANCELLED`.
     pub(super) fn result(&self, now: Millis) -> &'static str {
         match self.settled_at(now) {
             Some(settled) => settled.outcome.as_str(),
