@@ -25,7 +25,6 @@ pub(crate) struct SharedState {
     known: Mutex<KnownState>,
     pub(crate) version: watch::Sender<u64>,
     told: Mutex<(u64, Arc<str>)>,
-    /// Notification that triggers an immediate poll of the bot.
     pub(crate) poll_now: Notify,
 }
 

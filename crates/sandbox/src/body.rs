@@ -88,8 +88,6 @@ pub(crate) struct CopyTradeParams {
 
 /// Body of `POST /token/trades/open` (contract 4.1, endpoint 4) in one of two shapes. The full shape
 /// contains `amount`, the short shape `volume`. A body with both fields is rejected.
-///
-/// This type only documents the body. The parser works on JSON values, to report the exact error.
 #[derive(ToSchema)]
 #[serde(untagged)]
 pub(crate) enum OpenBody {

@@ -175,7 +175,7 @@ impl FaultProfile {
             None => Ok(()),
             Some(part) => Err(FaultError::UnknownName {
                 name: format!("{name}:{part}"),
-                known: "themselves".to_owned(),
+                known: "the single faults, such as errors:0.5".to_owned(),
             }),
         }
     }

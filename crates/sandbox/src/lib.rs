@@ -47,4 +47,4 @@ pub use sandbox::{RunningSandbox, Sandbox, SandboxError, SandboxInputs};
 pub use settings::{
     MissingTimestamp, NamedSpeed, Replies, SandboxSettings, SandboxSpeed, StartTime, TradedWallet,
 };
-pub use time_text::{ParseMomentError, names_zone, parse_epoch, parse_moment, parse_time};
+pub use time_text::{ParseMomentError, names_zone, parse_moment, parse_time, parse_unix_time};

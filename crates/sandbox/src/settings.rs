@@ -56,8 +56,7 @@ pub struct SandboxSettings {
     /// Maximum stake, 0 for no limit.
     #[schemars(with = "f64")]
     pub max_amount: Decimal,
-    /// Number of ended trades to retain. Older trades are forgotten. Open trades, and trades whose end is not
-    /// visible yet, are always retained.
+    /// Number of ended trades to retain. Trades that appear open are always retained.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub keep_trades: u32,
     /// Asset type of each pair (`crypto`, `forex` or `otc`), which overrides the detected type.
@@ -96,8 +95,7 @@ enum StartText {
     Text(String),
 }
 
-/// Wallet that has the balance and accepts trades. Both wallets contain play money. Use `real` to test a
-/// client before it trades real money.
+/// Wallet that has the balance and accepts trades. Both wallets contain play money.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum TradedWallet {

@@ -26,7 +26,6 @@ pub(crate) struct BotFigures {
     pub(crate) curve: MoneyCurve,
     pub(crate) edge_points: Vec<EdgePoint>,
     pub(crate) running_edge: RunningEdge,
-    /// Number of trades that an operator settled manually.
     pub(crate) settled_by_operator: u64,
     /// Number of the first intent of this bot. Earlier intents belong to other bots with the same name.
     pub(crate) first_intent: u64,
@@ -131,7 +130,6 @@ impl BotFigures {
     }
 }
 
-/// Maximum number of points on a curve. A longer curve is halved by merging neighbouring points.
 const MAX_CURVE_POINTS: usize = 2_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

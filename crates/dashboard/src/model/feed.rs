@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 const MAX_STORED_DELAYS: usize = 200;
 
 #[derive(Debug)]
-pub(crate) struct Feed {
+pub(crate) struct CandleFeed {
     pub(crate) series: Series,
     pub(crate) levels: BarLevels,
     pub(crate) last_close: Option<Millis>,
@@ -19,7 +19,7 @@ pub(crate) struct Feed {
     delays: VecDeque<Millis>,
 }
 
-impl Feed {
+impl CandleFeed {
     pub(crate) fn new(series: Series) -> Self {
         Self {
             series,
@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn measures_delays_of_live_candles_only() {
-        let mut feed = Feed::new(Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE });
+        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
+        let mut feed = CandleFeed::new(series);
         for minute in 0..10 {
             let candle = candle(minute, 1.25);
             let close = candle.close_time(Interval::MINUTE);

@@ -9,7 +9,7 @@ mod tests;
 mod trades;
 
 pub(crate) use bot::{BotFigures, MoneyCurve};
-pub(crate) use feed::{BarLevel, Feed};
+pub(crate) use feed::{BarLevel, CandleFeed};
 pub(crate) use notes::{NewLines, Note, TailLine};
 pub(crate) use recent::SnapshotFold;
 
@@ -38,7 +38,7 @@ pub(crate) struct Model {
     earlier_run: Option<RecordedRun>,
     pub(crate) bots: Vec<BotFigures>,
     pub(crate) curve: MoneyCurve,
-    pub(crate) feeds: Vec<Feed>,
+    pub(crate) feeds: Vec<CandleFeed>,
     pub(crate) refusals: VecDeque<(Series, Mark)>,
     pub(crate) notes: Notes,
     pub(crate) tail: JournalTail,
@@ -63,7 +63,7 @@ impl Model {
         let session = run.silent_session()?;
         Ok(Self {
             bots: session.bots().iter().map(|_| BotFigures::default()).collect(),
-            feeds: run.series.iter().copied().map(Feed::new).collect(),
+            feeds: run.series.iter().copied().map(CandleFeed::new).collect(),
             is_reloaded: false,
             fold: SessionFold::new(session),
             run,

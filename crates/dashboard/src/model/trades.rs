@@ -14,7 +14,7 @@ pub(crate) struct RetainedTrades {
     unfinished: BTreeSet<IntentId>,
     pub(crate) bot_names: BTreeSet<String>,
     pub(crate) trade_count: usize,
-    /// Intent number from which on the trade book is complete.
+    /// Number of the first intent from which on the trade book contains all trades.
     pub(crate) first_intent: u64,
     next_rows: usize,
 }

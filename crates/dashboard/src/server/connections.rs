@@ -31,7 +31,6 @@ pub(crate) const SERVER_LIMITS: ServerLimits =
     ServerLimits { slots: 64, head_timeout: Duration::from_secs(10), write_timeout: Duration::from_secs(20) };
 
 const MAX_HEAD_BYTES: usize = 16 * 1_024;
-/// Delay before the next accept after an error, for example if no file descriptors are left.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 pub(crate) struct ConnectionSlot {

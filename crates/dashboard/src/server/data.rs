@@ -25,12 +25,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use utoipa::IntoParams;
 
-/// Maximum number of trades or lines per response.
 const MAX_PAGE_ROWS: usize = 200;
 /// Timeout for explaining a trade or a moment. Without snapshots, the whole journal is read.
 const EXPLAIN_TIMEOUT: Duration = Duration::from_secs(50);
 
-/// Query parameters that select candles.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CandleQuery {
@@ -45,7 +43,6 @@ pub(crate) struct CandleQuery {
     from: i64,
 }
 
-/// Query parameters that select a page of trades.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TradeQuery {
@@ -57,7 +54,6 @@ pub(crate) struct TradeQuery {
     bot: Option<String>,
 }
 
-/// Query parameters that select a page of journal lines.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LineQuery {
@@ -67,7 +63,6 @@ pub(crate) struct LineQuery {
     limit: Option<usize>,
 }
 
-/// Query parameter that selects a bot.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BotQuery {
@@ -76,7 +71,6 @@ pub(crate) struct BotQuery {
     bot: usize,
 }
 
-/// Query parameter that selects one bot or all bots.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EquityQuery {
@@ -84,7 +78,6 @@ pub(crate) struct EquityQuery {
     bot: Option<usize>,
 }
 
-/// Query parameters that select a point in time and, optionally, bots.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WhyQuery {
@@ -177,7 +170,7 @@ pub(crate) async fn equity(
     read_model(&serving, bot_names, |model| equity_curve(model, asked.bot))
 }
 
-/// Returns how the edge of a bot developed with the number of trades.
+/// Returns the confidence intervals of a bot's edge after each number of trades.
 #[utoipa::path(get, path = "/api/edge", params(BotQuery), responses((status = 400, body = Problem), (status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
 pub(crate) async fn edge(
     State(serving): AppState,

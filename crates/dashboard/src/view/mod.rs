@@ -6,7 +6,7 @@ pub(crate) use state::{State, build_state};
 #[cfg(test)]
 pub(crate) use state::{build_limits, build_run};
 
-use crate::model::{BotFigures, Feed, Model, MoneyCurve, TailLine};
+use crate::model::{BotFigures, CandleFeed, Model, MoneyCurve, TailLine};
 use candlewick_engine::Refused;
 use candlewick_records::TradeLine;
 use candlewick_sdk::{Direction, Millis, Series};
@@ -28,7 +28,7 @@ pub(crate) struct Bars {
     pub(crate) close: Vec<f64>,
 }
 
-pub(crate) fn build_bars(feed: &Feed, level: usize, from: Millis) -> Option<Bars> {
+pub(crate) fn build_bars(feed: &CandleFeed, level: usize, from: Millis) -> Option<Bars> {
     let level = feed.levels.0.get(level)?;
     let mut bars = Bars { length: level.bar_length, ..Bars::default() };
     for bar in level.bars.iter().filter(|bar| bar.time >= from) {

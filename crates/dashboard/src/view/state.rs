@@ -1,6 +1,6 @@
 //! JSON state of the bot and its journal, without curves, lists and candles.
 
-use crate::model::{BarLevel, BotFigures, Feed, Model, Note};
+use crate::model::{BarLevel, BotFigures, CandleFeed, Model, Note};
 use crate::watch::{KnownState, SharedState};
 use candlewick_engine::{BotId, BotSettings, IntentState, Reloaded, Session};
 use candlewick_records::{LimitLine, TradeLine, TradingMode, VerdictLine, describe_halt};
@@ -152,8 +152,7 @@ pub(crate) struct Bot {
     trades_last_hour: usize,
     /// Current drawdown of the bot's profit from its peak.
     drawdown: f64,
-    /// Verdict on the bot, with the keys of `verdicts` in `candlewick status --json`.
-    /// Null or outdated while an existing journal is read.
+    /// Verdict on the bot, as in `candlewick status --json`. Null or outdated while a journal is read.
     #[schema(value_type = Object)]
     verdict: Option<VerdictLine>,
     /// Verdict on the bot as a sentence.
@@ -353,7 +352,7 @@ fn build_bots(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
     settings.map(line).collect()
 }
 
-fn feed_line(feed: &Feed) -> FeedLine {
+fn feed_line(feed: &CandleFeed) -> FeedLine {
     let level = |level: &BarLevel| LevelLine {
         length: level.bar_length,
         count: level.bars.len(),

@@ -167,7 +167,7 @@ async fn update_holder(shared: &SharedState, reader: &mut Reader) -> Result<(), 
     Ok(())
 }
 
-/// Number of lines to search for a line of a run. Manual entries between runs belong to no run.
+/// Number of lines to search for a line of a run, because manual entries are not part of a run.
 const NEARBY_LINES: u32 = 500;
 
 async fn read_last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
@@ -201,7 +201,7 @@ struct OldLineFold {
 }
 
 impl OldLineFold {
-    /// Reads old lines for up to `time` and returns whether lines remain. Finally replaces the shown model.
+    /// Reads old lines for up to `time`, and returns whether lines remain. If not, replaces the shown model.
     async fn read(
         &mut self,
         shared: &SharedState,

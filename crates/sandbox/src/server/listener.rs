@@ -17,7 +17,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, Sleep};
 
 const MAX_CONNECTIONS: usize = 1_024;
-/// Maximum time to receive a request head, since the connection or, later, since the first byte.
+/// Maximum time to receive a request head, from the start of the connection or the first byte of the head.
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 
 pub(crate) struct ConnectionListener {
@@ -191,7 +191,7 @@ impl Connection {
         self.shared.severed.load(Ordering::Acquire)
     }
 
-    /// Returns the time since which the connection is idle, `None` while a request is in flight.
+    /// Returns the time at which the connection became idle, `None` while a request is in flight.
     fn idle_since(&self) -> Option<Instant> {
         *self.shared.idle_since.lock().unwrap_or_else(PoisonError::into_inner)
     }

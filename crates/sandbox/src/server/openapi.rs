@@ -80,7 +80,6 @@ impl utoipa::Modify for CredentialSchemes {
     }
 }
 
-/// Adds the pairs, durations and stake limits of this sandbox to the `OpenAPI` document.
 fn add_offered_values(document: &utoipa::openapi::OpenApi, state: &ServerState) -> Value {
     let mut document = json!(document);
     let schemas = &mut document["components"]["schemas"];
