@@ -27,7 +27,7 @@
 //! | expiry shorter than the candles | 400 (`allow_coarse`) |
 //! | price stream (feature `stream`) | `/socket.io/`, WebSocket only, with the `api-key`; one `message` per pair and second with the record in `data` |
 //! | one-second prices | seeded walk through the candle; records include the prices of trades, which follow a straight line through the candle |
-//! | price of an open trade in lists and by id | 0 before `openTime`; the response to an order has the price immediately |
+//! | price of an open trade in lists and by id | 0 before `openTime`; the response to an order has the price |
 //! | rejections on arrival | `Outdated price` (`error`: `NO_PRICE`), `Insufficient balance` (`INSUFFICIENT_BALANCE`); `timestamp` is the arrival time |
 //! | order whose open time is after the last candle | the trade opens with `openPrice` 0 and never settles |
 
