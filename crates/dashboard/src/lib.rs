@@ -1,9 +1,9 @@
-//! Web page of a bot, built from its journal and the replies of the running bot.
+//! Web page that shows the journal and the current state of one bot.
 //!
-//! A [`Dashboard`] is a separate process. It reads the journal like any other reader, and uses the
-//! control socket to poll the bot and to order `halt` and `resume`. Trading never waits for the
-//! dashboard, so an attack or a crash costs no trade. `watch` follows journal and bot, `model` folds
-//! the lines, `view` renders the JSON, and `server` controls access.
+//! A [`Dashboard`] runs in its own process. It reads the journal, polls the bot over the bot's control
+//! socket, and sends the orders `halt` and `resume`. The bot never waits for the dashboard, so an attack on
+//! the dashboard or a crash cannot affect trading. The module `watch` follows journal and bot, `model`
+//! builds figures from journal lines, `view` renders JSON, and `server` controls access.
 
 mod model;
 mod server;
@@ -22,11 +22,11 @@ use std::net::SocketAddr;
 #[derive(Debug, thiserror::Error)]
 pub enum DashboardError {
     #[error(
-        "{address} is reachable from the network, and the connection is not encrypted: put a TLS proxy in front of a \
-         loopback address and pass --tls-proxy HOST, or pass --allow-unencrypted-network"
+        "{address} is reachable from the network without encryption. Listen on a loopback address behind a TLS proxy \
+         and pass --tls-proxy HOST, or pass --allow-unencrypted-network"
     )]
     OpenToNetwork { address: SocketAddr },
-    #[error("\"{name}\" is not a host name, such as bot.example.org")]
+    #[error("\"{name}\" is not a host name. Use a name such as bot.example.org")]
     InvalidHostName { name: String },
     #[error("cannot listen on {address}")]
     CannotListen { address: SocketAddr, source: io::Error },
@@ -45,7 +45,7 @@ impl DashboardError {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DashboardSettings {
-    /// Listening address. Port 0 selects a free port.
+    /// Address to listen on. Port 0 selects a free port.
     pub listen: SocketAddr,
     pub read_only: bool,
     pub tls_proxy: Option<String>,
@@ -68,7 +68,7 @@ impl DashboardSettings {
 }
 
 pub struct Watched {
-    /// Journal to show. It need not exist yet.
+    /// Journal that the page shows. The journal may be created later.
     pub journal: JournalUrl,
     pub paths: ControlPaths,
     pub registry: Registry,
@@ -87,7 +87,7 @@ mod tests {
     fn rejects_unencrypted_network_unless_allowed() {
         assert!(check("127.0.0.1:0", None, false) && check("[::1]:80", None, false));
         assert!(!check("0.0.0.0:80", None, false) && !check("192.168.0.2:80", None, false));
-        assert!(!check("[::]:80", Some("bot.example.org"), false), "the proxy is not the only way there");
+        assert!(!check("[::]:80", Some("bot.example.org"), false), "clients can bypass the proxy");
         assert!(check("0.0.0.0:80", None, true) && check("127.0.0.1:80", Some("bot.example.org"), false));
         assert!(!check("127.0.0.1:80", Some("a b"), false) && !check("127.0.0.1:80", Some(""), false));
     }

@@ -1,4 +1,4 @@
-//! Shared state of journal and bot. One task reads new lines, and another polls the bot.
+//! Shared state of the journal and the bot. One task reads new journal lines, another polls the bot.
 
 mod follow;
 
@@ -17,32 +17,31 @@ use tokio::time::Instant;
 const POLL_INTERVAL: Duration = Duration::from_millis(1_500);
 const POLL_TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(crate) struct Shared {
+pub(crate) struct SharedState {
     pub(crate) watched: Watched,
-    /// Id of this start of the server. Event ids of another start are invalid.
+    /// Random id of this server process. Event ids from another process are invalid.
     pub(crate) generation: String,
     pub(crate) read_only: bool,
     known: Mutex<KnownState>,
     pub(crate) version: watch::Sender<u64>,
     told: Mutex<(u64, Arc<str>)>,
-    /// Triggers an immediate poll of the bot.
-    pub(crate) ask: Notify,
+    pub(crate) poll_now: Notify,
 }
 
 #[derive(Default)]
 pub(crate) struct KnownState {
     pub(crate) model: Option<Model>,
-    /// Lines read so far and total lines, while an old journal is read.
+    /// Number of lines read so far and total number of lines, while an existing journal is read.
     pub(crate) reading: Option<(u64, u64)>,
     pub(crate) problem: Option<String>,
     pub(crate) holder: Option<String>,
-    pub(crate) is_held: bool,
+    pub(crate) is_journal_held: bool,
     pub(crate) bot: Option<RunState>,
     clock: Option<(Millis, Instant)>,
     speed: f64,
 }
 
-impl Shared {
+impl SharedState {
     pub(crate) fn new(watched: Watched, generation: String, read_only: bool) -> Arc<Self> {
         Arc::new(Self {
             watched,
@@ -51,24 +50,24 @@ impl Shared {
             known: Mutex::new(KnownState::default()),
             version: watch::Sender::new(1),
             told: Mutex::new((0, Arc::from(""))),
-            ask: Notify::new(),
+            poll_now: Notify::new(),
         })
     }
 
-    /// Locks the shared state. Never wait for anything while holding the lock.
+    /// Locks the known state. Callers must not wait for anything while they hold the lock.
     pub(crate) fn known(&self) -> MutexGuard<'_, KnownState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn changed(&self) {
+    fn notify_changed(&self) {
         self.version.send_modify(|version| *version += 1);
     }
 
-    /// Applies a change, and notifies subscribers if it returns true.
+    /// Applies `change` to the known state, and notifies subscribers if `change` returns true.
     fn update(&self, change: impl FnOnce(&mut KnownState) -> bool) {
         let is_news = change(&mut self.known());
         if is_news {
-            self.changed();
+            self.notify_changed();
         }
     }
 
@@ -94,30 +93,30 @@ impl Shared {
         Clock { now, speed: known.speed, heard, seq }
     }
 
-    pub(crate) fn lines_after(&self, told: Option<u64>, most: usize) -> Option<NewLines> {
+    pub(crate) fn lines_after(&self, sent: Option<u64>, limit: usize) -> Option<NewLines> {
         let known = self.known();
-        let model = known.model.as_ref().filter(|model| known.reading.is_none() || model.is_recent)?;
-        Some(model.tail.after(told, most))
+        let model = known.model.as_ref().filter(|model| known.reading.is_none() || model.is_partial)?;
+        Some(model.tail.lines_after(sent, limit))
     }
 }
 
-pub(crate) async fn follow_bot(shared: Arc<Shared>) {
+pub(crate) async fn follow_bot(shared: Arc<SharedState>) {
     loop {
         let asked = send_order(&shared.watched.paths.socket, &ControlOrder::Status, None);
         let state = match tokio::time::timeout(POLL_TIMEOUT, asked).await {
             Ok(Ok(ControlAnswer::Done { state })) => Some(*state),
             Ok(Ok(_) | Err(_)) | Err(_) => None,
         };
-        shared.update(|known| known.take_bot(state));
+        shared.update(|known| known.set_bot_state(state));
         tokio::select! {
             () = tokio::time::sleep(POLL_INTERVAL) => {}
-            () = shared.ask.notified() => {}
+            () = shared.poll_now.notified() => {}
         }
     }
 }
 
 impl KnownState {
-    fn take_bot(&mut self, state: Option<RunState>) -> bool {
+    fn set_bot_state(&mut self, state: Option<RunState>) -> bool {
         let read = Instant::now();
         match (&state, self.clock) {
             (Some(state), Some((at, before))) if state.at > at => {

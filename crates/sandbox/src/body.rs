@@ -1,6 +1,6 @@
 //! Request and response bodies of the sandbox, with the field names of the contract.
 //!
-//! Deliberately separate from the tolerant models of the client, so that a misspelt field is noticed.
+//! The types are not shared with the tolerant client, so that tests reveal a misspelt field.
 
 #![allow(dead_code)] // types that only document the API
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-pub(crate) fn iso8601(moment: Millis) -> String {
+pub(crate) fn format_iso8601(moment: Millis) -> String {
     let moment = DateTime::from_timestamp_millis(moment.get()).unwrap_or_default();
     moment.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
@@ -61,7 +61,7 @@ pub(crate) struct User {
     pub(crate) copy_trade_params: CopyTradeParams,
     #[schema(format = DateTime)]
     pub(crate) last_login_at: String,
-    /// Always empty, because the contract does not define the elements.
+    /// Flags of the user. Always empty, because the contract does not define the elements.
     pub(crate) flags: Vec<Value>,
     #[schema(format = DateTime)]
     pub(crate) created_at: String,
@@ -69,7 +69,7 @@ pub(crate) struct User {
     pub(crate) updated_at: String,
 }
 
-/// The user's limits (contract 2.6).
+/// Account limits of the user (contract 2.6).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UserParams {
@@ -77,7 +77,7 @@ pub(crate) struct UserParams {
     pub(crate) ignore_tenant_user_limitation: bool,
 }
 
-/// The user's copy-trading parameters (contract 2.6).
+/// Copy-trading parameters of the user (contract 2.6).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CopyTradeParams {
@@ -87,9 +87,7 @@ pub(crate) struct CopyTradeParams {
 }
 
 /// Body of `POST /token/trades/open` (contract 4.1, endpoint 4) in one of two shapes. The full shape
-/// has `amount` and the short shape has `volume`. A body with both is rejected.
-///
-/// This type only documents the body. Parsing reports the specific reason for a rejection.
+/// contains `amount`, the short shape `volume`. A body with both fields is rejected.
 #[derive(ToSchema)]
 #[serde(untagged)]
 pub(crate) enum OpenBody {
@@ -97,7 +95,7 @@ pub(crate) enum OpenBody {
     Short(ShortOrder),
 }
 
-/// Shape A. The answer is the full projection.
+/// Full order body (shape A). The response contains the full projection of the trade.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FullOrder {
@@ -110,19 +108,19 @@ pub(crate) struct FullOrder {
     pub(crate) amount: Stake,
 }
 
-/// Shape B. The answer is an acknowledgement. The sandbox setting `short_close_type` is the duration.
+/// Short order body (shape B). The sandbox setting `short_close_type` determines the duration.
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ShortOrder {
     pub(crate) symbol: Pair,
-    /// Stake.
+    /// Stake of the trade.
     pub(crate) volume: Stake,
     pub(crate) direction: Direction,
     #[schema(value_type = ExpirationType, required = false)]
     pub(crate) expiration_type: Option<ExpirationType>,
 }
 
-/// A wallet's share in a trade (contract 2.2).
+/// Share of one wallet in a trade (contract 2.2).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WalletEntry {
@@ -141,7 +139,7 @@ pub(crate) struct WalletEntry {
     pub(crate) balance: f64,
 }
 
-/// The full projection of a trade (contract 2.3), in open responses and in lists with `userId`.
+/// Full projection of a trade (contract 2.3), in open responses and in lists filtered by `userId`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::struct_excessive_bools)] // the contract's fields
@@ -166,7 +164,7 @@ pub(crate) struct FullTrade {
     #[schema(exclusive_minimum = 0)]
     pub(crate) amount: f64,
     pub(crate) from_copy: bool,
-    /// Present only in list rows.
+    /// Omitted in open responses.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(crate) bot_synced: Option<bool>,
@@ -174,7 +172,7 @@ pub(crate) struct FullTrade {
     pub(crate) copy_commission_rate: f64,
     #[schema(minimum = 0)]
     pub(crate) copy_commission_amount: f64,
-    /// Present only in list rows.
+    /// Omitted in open responses.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = TradeStatus, required = false)]
     pub(crate) status: Option<&'static str>,
@@ -188,10 +186,10 @@ pub(crate) struct FullTrade {
     pub(crate) request_time: i64,
     #[schema(minimum = 0)]
     pub(crate) open_time: i64,
-    /// 0 until the price is known.
+    /// Entry price, 0 until the price is known.
     #[schema(minimum = 0)]
     pub(crate) open_price: f64,
-    /// Present only in list rows.
+    /// Omitted in open responses.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, nullable = false)]
     pub(crate) open_price_time: Option<i64>,
@@ -213,7 +211,7 @@ pub(crate) struct FullTrade {
     pub(crate) updated_at: String,
 }
 
-/// A row of a list without `userId` (contract 2.3).
+/// Row of a trade list that is not filtered by `userId` (contract 2.3).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)] // a full trade is not a list item
 pub(crate) struct ListItem {
@@ -229,7 +227,7 @@ pub(crate) struct ListItem {
     pub(crate) created_at: String,
 }
 
-/// The short projection (contract 2.3), with the optional fields of get-by-id (`observed: results`).
+/// Short projection of a trade (contract 2.3), with optional result fields (`observed: results`).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ShortTrade {
@@ -244,25 +242,25 @@ pub(crate) struct ShortTrade {
     pub(crate) amount: f64,
     #[schema(format = DateTime)]
     pub(crate) created_at: String,
-    /// Present only with the sandbox setting `rich_short`.
+    /// Omitted unless the sandbox setting `rich_short` is on.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = TradeResult, required = false)]
     pub(crate) result: Option<&'static str>,
-    /// Present only with the sandbox setting `rich_short`.
+    /// Omitted unless the sandbox setting `rich_short` is on.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(crate) pnl: Option<f64>,
-    /// Present only with the sandbox setting `rich_short`. 0 until the price is known.
+    /// Price, 0 until it is known. Omitted unless the sandbox setting `rich_short` is on.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, nullable = false)]
     pub(crate) open_price: Option<f64>,
-    /// Present only with the sandbox setting `rich_short`. 0 until the price is known.
+    /// Price, 0 until it is known. Omitted unless the sandbox setting `rich_short` is on.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, nullable = false)]
     pub(crate) close_price: Option<f64>,
 }
 
-/// The answer to an open with shape B (contract 2.4).
+/// Response to a short order body (contract 2.4).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)] // a full trade is not an acknowledgement
 pub(crate) struct Acknowledgement {
@@ -271,7 +269,7 @@ pub(crate) struct Acknowledgement {
     pub(crate) status: &'static str,
 }
 
-/// The answer to an open, depending on the shape of its body.
+/// Response to an order, depending on the shape of the order body.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum OpenAnswer {
@@ -279,7 +277,7 @@ pub(crate) enum OpenAnswer {
     Acknowledged(Acknowledgement),
 }
 
-/// The answer to `open-async` (`observed: opening a trade`).
+/// Response to `open-async` (`observed: opening a trade`).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AsyncTrade {
@@ -288,13 +286,13 @@ pub(crate) struct AsyncTrade {
     pub(crate) open_time: i64,
     #[schema(minimum = 0)]
     pub(crate) close_time: i64,
-    /// Always `PROCESSING`.
+    /// Trade status, always `PROCESSING`.
     #[schema(value_type = TradeStatus)]
     pub(crate) status: &'static str,
-    /// Always `HOLD`.
+    /// Trade result, always `HOLD`.
     #[schema(value_type = TradeResult)]
     pub(crate) result: &'static str,
-    /// Always 0 here. The trade list has the price once the trade has been processed.
+    /// Entry price, always 0. The trade list contains the price after the trade has been processed.
     #[schema(minimum = 0)]
     pub(crate) open_price: f64,
 }
@@ -306,7 +304,7 @@ pub(crate) enum TradeListing {
     Full(Vec<FullTrade>),
 }
 
-/// A row of the trade list: the full projection in a list with `userId`, else a list item.
+/// Row of a trade list: a full trade if the list is filtered by `userId`, otherwise a list item.
 #[derive(ToSchema)]
 #[serde(untagged)]
 pub(crate) enum TradeRow {
@@ -324,10 +322,10 @@ pub(crate) struct TradePage {
     pub(crate) per_page: u64,
     #[schema(minimum = 1)]
     pub(crate) last_page: u64,
-    /// Null on the last page.
+    /// Number of the next page, null on the last page.
     #[schema(minimum = 1)]
     pub(crate) next_page: Option<u64>,
-    /// Null on the first page.
+    /// Number of the previous page, null on the first page.
     #[schema(minimum = 1)]
     pub(crate) prev_page: Option<u64>,
     #[schema(minimum = 1)]
@@ -340,7 +338,7 @@ pub(crate) struct TradePage {
     pub(crate) data: TradeListing,
 }
 
-/// Prices of one second (contract 2.7).
+/// Prices and volume of one second (contract 2.7).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PriceRecord {
@@ -352,9 +350,9 @@ pub(crate) struct PriceRecord {
     #[serde(rename = "type")]
     #[schema(value_type = AssetType)]
     pub(crate) asset_type: String,
-    /// Start of the second, in ms since the epoch.
+    /// Start of the second, in milliseconds since 1970.
     pub(crate) time: i64,
-    /// 0 if the volume is unavailable.
+    /// Traded volume, 0 if unavailable.
     #[schema(minimum = 0)]
     pub(crate) volume: f64,
     #[schema(exclusive_minimum = 0)]
@@ -371,7 +369,7 @@ pub(crate) struct PriceRecord {
     pub(crate) updated_at: String,
 }
 
-/// A candle (contract 2.8).
+/// Candle of a requested interval (contract 2.8).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AggregatedCandle {
@@ -385,7 +383,7 @@ pub(crate) struct AggregatedCandle {
     pub(crate) high_price: f64,
     #[schema(exclusive_minimum = 0)]
     pub(crate) low_price: f64,
-    /// Open time, in ms since the epoch.
+    /// Open time of the candle, in milliseconds since 1970.
     pub(crate) time: i64,
 }
 
@@ -397,7 +395,7 @@ pub(crate) struct ErrorEnvelope {
     pub(crate) status_code: u16,
     #[schema(pattern = "^error$")]
     pub(crate) status: &'static str,
-    /// Time of the error in ISO 8601. For a rejected order, its arrival time at the venue.
+    /// Time of the error in ISO 8601. For a rejected order, the arrival time of the order.
     #[schema(format = DateTime)]
     pub(crate) timestamp: String,
     /// Path of the request.
@@ -405,7 +403,7 @@ pub(crate) struct ErrorEnvelope {
     pub(crate) data: ErrorDetail,
 }
 
-/// Reason of the error (contract 5, rule 2).
+/// Description of an error (contract 5, rule 2).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ErrorDetail {
@@ -428,23 +426,23 @@ pub(crate) struct PlainError {
 #[derive(ToSchema)]
 pub(crate) struct Pair(String);
 
-/// Candle interval.
+/// Candle interval, such as `1m`.
 #[derive(ToSchema)]
 pub(crate) struct CandleInterval(String);
 
-/// Duration as `mm:ss`, or as `h:mm:ss` for one hour or more.
+/// Duration of a trade as `mm:ss`, or as `h:mm:ss` for one hour or more.
 #[derive(ToSchema)]
 pub(crate) struct CloseType(String);
 
-/// Stake, with at most as many decimals as the wallet.
+/// Stake of a trade. The stake has no more decimal places than the wallet.
 #[derive(ToSchema)]
 pub(crate) struct Stake(f64);
 
-/// Whether to trade with the demo wallet. A sandbox accepts trades with one wallet only.
+/// Whether to trade with the demo wallet. Each sandbox accepts only one of the two values.
 #[derive(ToSchema)]
 pub(crate) struct IsDemo(bool);
 
-/// Name of a price slot.
+/// Name of a price slot (a price source of the venue).
 #[derive(ToSchema)]
 #[schema(as = Slot, rename_all = "lowercase")]
 pub(crate) enum PriceSlot {
@@ -460,7 +458,7 @@ pub(crate) enum AssetType {
     Otc,
 }
 
-/// Direction of the trade.
+/// Direction of a trade.
 #[derive(ToSchema)]
 #[schema(rename_all = "UPPERCASE")]
 pub(crate) enum Direction {
@@ -468,7 +466,7 @@ pub(crate) enum Direction {
     Sell,
 }
 
-/// Reference point of the duration. The default is `TIME_FIXED`.
+/// Determines from which time the duration of a trade counts. The default is `TIME_FIXED`.
 #[derive(ToSchema)]
 #[schema(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum ExpirationType {
@@ -485,7 +483,7 @@ pub(crate) enum WalletType {
     Real,
 }
 
-/// Status of a trade (contract 3, `observed: values`). `PROCESSING` until the order arrives.
+/// Status of a trade (contract 3, `observed: values`). `PROCESSING` until the order reaches the venue.
 #[derive(ToSchema)]
 #[schema(rename_all = "UPPERCASE")]
 pub(crate) enum TradeStatus {
@@ -495,7 +493,7 @@ pub(crate) enum TradeStatus {
     Cancelled,
 }
 
-/// Result of a trade (contract 3, `observed: values`). `HOLD` until the order arrives.
+/// Result of a trade (contract 3, `observed: values`). `HOLD` until the order reaches the venue.
 #[derive(ToSchema)]
 #[schema(rename_all = "UPPERCASE")]
 pub(crate) enum TradeResult {
@@ -513,7 +511,7 @@ mod tests {
 
     #[test]
     fn moments_are_written_in_utc_with_milliseconds() {
-        assert_eq!(iso8601(Millis::new(1_700_000_000_007)), "2023-11-14T22:13:20.007Z");
-        assert_eq!(iso8601(Millis::MAX), "1970-01-01T00:00:00.000Z");
+        assert_eq!(format_iso8601(Millis::new(1_700_000_000_007)), "2023-11-14T22:13:20.007Z");
+        assert_eq!(format_iso8601(Millis::MAX), "1970-01-01T00:00:00.000Z");
     }
 }

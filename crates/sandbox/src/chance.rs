@@ -1,11 +1,11 @@
-//! Seeded draws and identifiers. They depend only on seed, subject, keys and index, not on call order.
+//! Seeded random numbers and identifiers. Their values do not depend on the order of calls.
 
 use candlewick_sdk::{Millis, Symbol};
 use chacha20::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Subject {
+pub(crate) enum DrawSubject {
     Identifier = 1,
     Fault = 2,
     Bridge = 3,
@@ -23,7 +23,7 @@ impl Chance {
         Self { seed }
     }
 
-    pub(crate) fn random_word(self, subject: Subject, keys: [u64; 2], index: u64) -> u64 {
+    pub(crate) fn random_word(self, subject: DrawSubject, keys: [u64; 2], index: u64) -> u64 {
         let mut seed = [0; 32];
         let parts = [self.seed, subject as u64, keys[0], keys[1]];
         for (bytes, part) in seed.chunks_exact_mut(8).zip(parts) {
@@ -34,26 +34,26 @@ impl Chance {
         generator.next_u64()
     }
 
-    pub(crate) fn random_fraction(self, subject: Subject, keys: [u64; 2], index: u64) -> f64 {
+    pub(crate) fn random_fraction(self, subject: DrawSubject, keys: [u64; 2], index: u64) -> f64 {
         (self.random_word(subject, keys, index) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Returns an approximately normal number with mean 0 and variance 1, the same on every machine.
-    pub(crate) fn random_normal(self, subject: Subject, keys: [u64; 2], index: u64) -> f64 {
+    /// Returns an approximately normal random number with mean 0 and variance 1, equal on all machines.
+    pub(crate) fn random_normal(self, subject: DrawSubject, keys: [u64; 2], index: u64) -> f64 {
         let word = self.random_word(subject, keys, index);
         let sum: u64 = (0..4).map(|part| (word >> (part * 16)) & 0xffff).sum();
         (sum as f64 / 65_535.0 - 2.0) * 3_f64.sqrt()
     }
 }
 
-pub(crate) fn symbol_key(symbol: Symbol) -> u64 {
+pub(crate) fn hash_symbol(symbol: Symbol) -> u64 {
     symbol
         .as_str()
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const ID_DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum IdKind {
@@ -64,15 +64,15 @@ pub(crate) enum IdKind {
     Record = 5,
 }
 
-/// Returns an id in the venue's format: 26 characters, sortable by time (`observed: values`).
+/// Generates an id in the format of the venue: 26 characters, sortable by time (`observed: values`).
 pub(crate) fn generate_id(chance: Chance, named: IdKind, time: Millis, keys: [u64; 2]) -> String {
     let bits = |half: u64| {
         let mixed = keys[0].rotate_left(32) ^ named as u64;
-        u128::from(chance.random_word(Subject::Identifier, [mixed, keys[1]], half))
+        u128::from(chance.random_word(DrawSubject::Identifier, [mixed, keys[1]], half))
     };
     let moment = u128::from(time.get().max(0).cast_unsigned() & 0xffff_ffff_ffff);
     let value = moment << 80 | (bits(0) << 64 | bits(1)) & ((1 << 80) - 1);
-    (0..26).rev().map(|place| char::from(DIGITS[(value >> (place * 5) & 31) as usize])).collect()
+    (0..26).rev().map(|place| char::from(ID_DIGITS[(value >> (place * 5) & 31) as usize])).collect()
 }
 
 #[cfg(test)]
@@ -82,14 +82,14 @@ mod tests {
     #[test]
     fn draws_depend_on_their_inputs_only() {
         let draw = |seed, subject, keys, index| Chance::new(seed).random_word(subject, keys, index);
-        let reference = draw(1, Subject::Fault, [2, 3], 4);
-        assert_eq!(reference, draw(1, Subject::Fault, [2, 3], 4));
+        let reference = draw(1, DrawSubject::Fault, [2, 3], 4);
+        assert_eq!(reference, draw(1, DrawSubject::Fault, [2, 3], 4));
         for other in [
-            draw(9, Subject::Fault, [2, 3], 4),
-            draw(1, Subject::Bridge, [2, 3], 4),
-            draw(1, Subject::Fault, [9, 3], 4),
-            draw(1, Subject::Fault, [2, 9], 4),
-            draw(1, Subject::Fault, [2, 3], 9),
+            draw(9, DrawSubject::Fault, [2, 3], 4),
+            draw(1, DrawSubject::Bridge, [2, 3], 4),
+            draw(1, DrawSubject::Fault, [9, 3], 4),
+            draw(1, DrawSubject::Fault, [2, 9], 4),
+            draw(1, DrawSubject::Fault, [2, 3], 9),
         ] {
             assert_ne!(reference, other);
         }
@@ -99,9 +99,9 @@ mod tests {
     fn fractions_are_even_and_bells_have_variance_one() {
         let chance = Chance::new(7);
         let mean = |of: &dyn Fn(u64) -> f64| (0..20_000).map(of).sum::<f64>() / 20_000.0;
-        let fraction = mean(&|index| chance.random_fraction(Subject::Fault, [0, 0], index));
-        let bell = mean(&|index| chance.random_normal(Subject::Bridge, [0, 0], index));
-        let variance = mean(&|index| chance.random_normal(Subject::Bridge, [0, 0], index).powi(2));
+        let fraction = mean(&|index| chance.random_fraction(DrawSubject::Fault, [0, 0], index));
+        let bell = mean(&|index| chance.random_normal(DrawSubject::Bridge, [0, 0], index));
+        let variance = mean(&|index| chance.random_normal(DrawSubject::Bridge, [0, 0], index).powi(2));
         assert!((fraction - 0.5).abs() < 0.01, "{fraction}");
         assert!(bell.abs() < 0.03, "{bell}");
         assert!((variance - 1.0).abs() < 0.03, "{variance}");

@@ -1,6 +1,6 @@
-//! Injected faults, profiles that select faults, and the switchboard that counts them.
+//! Injected faults, profiles that select faults, and a switchboard that draws and counts faults.
 
-use crate::chance::{Chance, Subject};
+use crate::chance::{Chance, DrawSubject};
 use candlewick_sdk::Millis;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,25 +15,25 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub enum Fault {
     Latency,
     Errors,
-    /// An open is answered with 500 or 503, although the trade exists.
+    /// The response to an order is 500 or 503, although the trade was opened.
     ErrorsAfter,
     DropBefore,
-    /// The connection is reset after an open was accepted, so the trade exists.
+    /// The connection is reset after an order was accepted, so the trade was opened.
     DropAfter,
-    /// The request is handled but not answered. The connection is reset later.
+    /// The request is handled without a response, and the connection is reset later.
     Hang,
     Garbage,
-    /// A new trade is missing from lists and lookups for a time span (venue time).
+    /// A new trade is missing from responses for a span of venue time.
     ListLag,
-    /// A settlement becomes visible late by a time span (venue time).
+    /// A settlement is hidden for a span of venue time.
     LateSettlement,
     Shuffle,
     Duplicates,
     UnknownValues,
-    /// The token is rejected for a time span (venue time).
+    /// The API token is rejected for a span of venue time.
     ExpiredToken,
     StreamDrop,
-    /// The stream is open but silent for a time span (real time).
+    /// The price stream stays open but sends nothing for a span of real time.
     StreamStall,
     StreamDuplicate,
     StreamReorder,
@@ -63,20 +63,20 @@ impl Fault {
     ];
 
     pub const fn as_str(self) -> &'static str {
-        ROWS[self as usize].0
+        FAULT_ROWS[self as usize].0
     }
 
     const fn default_probability(self) -> f64 {
-        ROWS[self as usize].1
+        FAULT_ROWS[self as usize].1
     }
 
     const fn mixed_probability(self) -> f64 {
-        ROWS[self as usize].2
+        FAULT_ROWS[self as usize].2
     }
 
-    /// Returns the default duration: real time for latency, hang and stream faults, else venue time.
+    /// Returns the default duration: real time for latency, hang and stream faults, otherwise venue time.
     const fn default_span(self) -> Millis {
-        Millis::new(ROWS[self as usize].3)
+        Millis::new(FAULT_ROWS[self as usize].3)
     }
 
     fn has_span(self) -> bool {
@@ -84,8 +84,8 @@ impl Fault {
     }
 }
 
-/// Name, default probability, probability in `mixed` and default span in ms (0 if none) of each fault.
-const ROWS: [(&str, f64, f64, i64); Fault::ALL.len()] = [
+/// One row per fault: name, default probability, probability in `mixed`, default span in ms (0 if none).
+const FAULT_ROWS: [(&str, f64, f64, i64); Fault::ALL.len()] = [
     ("latency", 1.0, 0.2, 300),
     ("errors", 0.2, 0.05, 0),
     ("errors-after", 0.5, 0.05, 0),
@@ -112,10 +112,10 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Comma-separated list of faults: `errors:0.2,latency:300ms,list-lag:0.5:10s`.
+/// Faults to inject, as a comma-separated list such as `errors:0.2,latency:300ms,list-lag:0.5:10s`.
 ///
-/// A name can be followed by a probability from 0 to 1 and, if the fault lasts, a duration in `ms`, `s` or `m`.
-/// `none` disables all faults; `mixed` enables all at low rates, `all` at default rates. Later names take precedence.
+/// A name can be followed by a probability from 0 to 1 and, for a fault that lasts, a duration in `ms`, `s` or `m`.
+/// `none` disables all faults, `mixed` enables all at low rates, `all` at default rates. Later entries take precedence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
@@ -125,9 +125,9 @@ pub struct FaultProfile {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FaultRate {
-    /// Probability per occasion, from 0 to 1.
+    /// Probability that the fault occurs on one occasion, from 0 to 1.
     pub probability: f64,
-    /// Duration of the fault; zero if it is instantaneous.
+    /// Duration of the fault, zero for an instantaneous fault.
     pub span: Millis,
 }
 
@@ -175,7 +175,7 @@ impl FaultProfile {
             None => Ok(()),
             Some(part) => Err(FaultError::UnknownName {
                 name: format!("{name}:{part}"),
-                known: "themselves".to_owned(),
+                known: "the single faults, such as errors:0.5".to_owned(),
             }),
         }
     }
@@ -261,11 +261,11 @@ impl From<FaultProfile> for String {
 #[derive(Debug)]
 pub struct Switchboard {
     chance: Chance,
-    state: Mutex<State>,
+    state: Mutex<FaultState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct FaultState {
     profile: FaultProfile,
     draws: BTreeMap<Fault, u64>,
     counts: FaultCounts,
@@ -289,7 +289,7 @@ impl FaultCounts {
 
 impl Switchboard {
     pub fn new(profile: FaultProfile, seed: u64) -> Self {
-        Self { chance: Chance::new(seed), state: Mutex::new(State { profile, ..State::default() }) }
+        Self { chance: Chance::new(seed), state: Mutex::new(FaultState { profile, ..FaultState::default() }) }
     }
 
     pub fn set(&self, profile: FaultProfile) {
@@ -304,37 +304,37 @@ impl Switchboard {
         self.state().counts.clone()
     }
 
-    /// Draws whether the fault occurs on one occasion. If so, returns its span, zero if instantaneous.
+    /// Draws whether the fault occurs now. Returns the duration of the fault, or `None` if it does not occur.
     pub(crate) fn draw_fault(&self, fault: Fault) -> Option<Millis> {
         let mut state = self.state();
         let rate = state.profile.rate(fault)?;
         let draw = state.draws.entry(fault).or_default();
         let index = *draw;
         *draw += 1;
-        if self.chance.random_fraction(Subject::Fault, [fault as u64, 0], index) >= rate.probability {
+        if self.chance.random_fraction(DrawSubject::Fault, [fault as u64, 0], index) >= rate.probability {
             return None;
         }
         *state.counts.strikes.entry(fault).or_default() += 1;
         Some(rate.span)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FaultState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-pub(crate) fn corrupt(body: &mut Value) {
+pub(crate) fn add_unknown_values(body: &mut Value) {
     match body {
         Value::Array(items) => {
             items.extend(unknown_wallet(items));
-            items.iter_mut().for_each(corrupt);
+            items.iter_mut().for_each(add_unknown_values);
         }
         Value::Object(fields) => {
             for (name, value) in fields.iter_mut() {
                 match name.as_str() {
                     "status" | "result" if value.is_string() => *value = json!("UNDER_REVIEW"),
                     "expirationType" if value.is_string() => *value = json!("UNKNOWN_KIND"),
-                    _ => corrupt(value),
+                    _ => add_unknown_values(value),
                 }
             }
             fields.insert("withBonus".to_owned(), json!(false));
@@ -355,7 +355,7 @@ fn unknown_wallet(items: &[Value]) -> Option<Value> {
     Some(wallet)
 }
 
-pub(crate) fn bad_body(index: u64) -> &'static [u8] {
+pub(crate) fn garbage_body(index: u64) -> &'static [u8] {
     const BODIES: [&[u8]; 5] = [
         b"",
         b"<html><head><title>502</title></head><body>upstream</body></html>",

@@ -1,35 +1,35 @@
-//! The two HTTP APIs of the contract, backed by simulator and stored candles, with fault injection.
+//! Local venue with the two HTTP APIs of the contract, backed by the simulator and stored candles.
 //!
-//! A [`Sandbox`] is a venue for any client. It serves the trading token API and the symbol price API at one address.
-//! Venue time can run faster than real time, or in lock-step with a bot in the same process. In lock-step, orders
-//! are answered immediately, with the state at their arrival. `GET /openapi.json` describes every endpoint.
+//! A [`Sandbox`] serves the trading token API and the symbol price API at one address, and can inject faults.
+//! Venue time can run faster than real time, or in lock-step with a bot in the same process. In lock-step,
+//! orders are answered immediately. `GET /openapi.json` describes every endpoint.
 //!
 //! Behaviour that the contract does not define:
 //!
 //! | Not defined by the contract | Sandbox |
 //! |---|---|
-//! | bodies of 400, 404, 500 | like the endpoint's 401, with the reason as message |
+//! | bodies of 400, 404, 500 | same shape as the endpoint's 401, with the reason as message |
 //! | missing `x-timestamp` for wallets and list | 400 (`missing_timestamp`); the value is ignored |
 //! | sort order of the trade list | latest request first |
-//! | retention of ended trades | until 10,000 more have ended (`keep_trades`), then they are unknown |
-//! | `total` and `count` | number of all rows, and of rows on this page; `lastPage` and `pages` are at least 1 |
+//! | retention of ended trades | until 10,000 more trades have ended (`keep_trades`) |
+//! | `total` and `count` | number of rows on all pages and on this page; `lastPage` and `pages` are at least 1 |
 //! | path that is not UTF-8, truncated body | 400 |
 //! | body above 64 KiB, body that takes 10 s | 413, 408 |
-//! | body with both `amount` and `volume` | 400, because it has neither shape |
+//! | body with both `amount` and `volume` | 400, because the body has neither shape |
 //! | request head that takes 10 s | connection closed |
-//! | more than 1024 connections | the longest idle one is closed |
+//! | more than 1024 connections | the connection that was idle longest is closed |
 //! | largest `pageSize`, largest `limit` | 1000; larger values count as 1000 |
-//! | `endTime` | inclusive; compared with the open times of candles |
+//! | `endTime` | inclusive bound of candle open times |
 //! | forming candle | returned (`include_forming`) |
-//! | candles that `limit` cuts | the latest: `skip` and `limit` count from the earliest candle |
+//! | candles that `limit` omits | the latest, because `skip` and `limit` count from the earliest candle |
 //! | pair requested with a wrong asset type or slot | 404 |
 //! | interval that is neither stored nor a multiple of a stored one | 400 |
 //! | expiry shorter than the candles | 400 (`allow_coarse`) |
 //! | price stream (feature `stream`) | `/socket.io/`, WebSocket only, with the `api-key`; one `message` per pair and second with the record in `data` |
 //! | one-second prices | seeded walk through the candle; records include the prices of trades, which follow a straight line through the candle |
-//! | price of an open trade in lists and by id | 0 before its `openTime`; the answer to an open contains it immediately |
+//! | price of an open trade in lists and by id | 0 before `openTime`; the response to an order has the price |
 //! | rejections on arrival | `Outdated price` (`error`: `NO_PRICE`), `Insufficient balance` (`INSUFFICIENT_BALANCE`); `timestamp` is the arrival time |
-//! | order whose open time is after the last candle | open trade with `openPrice` 0 that never settles |
+//! | order whose open time is after the last candle | the trade opens with `openPrice` 0 and never settles |
 
 mod body;
 mod chance;
@@ -47,4 +47,4 @@ pub use sandbox::{RunningSandbox, Sandbox, SandboxError, SandboxInputs};
 pub use settings::{
     MissingTimestamp, NamedSpeed, Replies, SandboxSettings, SandboxSpeed, StartTime, TradedWallet,
 };
-pub use time_text::{ParseMomentError, names_zone, parse_epoch, parse_moment, parse_time};
+pub use time_text::{ParseMomentError, names_zone, parse_moment, parse_time, parse_unix_time};

@@ -1,7 +1,7 @@
-//! Lifecycle of a sandbox: settings, routes and server.
+//! Construction, start and shutdown of a sandbox.
 
 use crate::chance::Chance;
-use crate::market::{Boards, build_price_paths};
+use crate::market::{PriceBoards, build_price_paths};
 use crate::server::{Connection, ConnectionListener, ServerState, router};
 use crate::venue::Venue;
 use crate::{SandboxSettings, Switchboard};
@@ -37,7 +37,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 pub struct SandboxInputs {
     pub clock: Arc<dyn Clock>,
     pub series: Vec<CandleSeries>,
-    /// Markets that price trades, one per symbol (see [`crate::build_markets`]).
+    /// Markets that price the trades, one per symbol (see [`crate::build_markets`]).
     pub markets: Vec<Market>,
     pub simulation: SimulationSettings,
     pub balance: Money,
@@ -49,7 +49,7 @@ pub struct Sandbox {
     stop: watch::Sender<bool>,
 }
 
-/// A listening sandbox, which stops when dropped.
+/// A sandbox server that is running. Dropping the value stops the server.
 pub struct RunningSandbox {
     pub base_url: String,
     pub address: SocketAddr,
@@ -63,11 +63,11 @@ pub struct RunningSandbox {
 }
 
 impl Sandbox {
-    pub fn new(settings: SandboxSettings, foundation: SandboxInputs) -> Result<Self, SandboxError> {
+    pub fn new(settings: SandboxSettings, inputs: SandboxInputs) -> Result<Self, SandboxError> {
         settings.check()?;
-        let SandboxInputs { clock, series, markets, simulation, balance, scale } = foundation;
+        let SandboxInputs { clock, series, markets, simulation, balance, scale } = inputs;
         let paths = build_price_paths(&markets, &simulation)?;
-        let boards = Boards::new(&series, &settings, &simulation, &paths)?;
+        let boards = PriceBoards::new(&series, &settings, &simulation, &paths)?;
         boards.check_symbols(markets.iter().map(Market::symbol))?;
         let chance = Chance::new(settings.seed);
         let switchboard = Arc::new(Switchboard::new(settings.faults.clone(), settings.seed));
@@ -86,7 +86,7 @@ impl Sandbox {
         Ok(Self { state, stop })
     }
 
-    /// Returns the routes for in-process callers. There, a connection-drop fault makes the body fail.
+    /// Returns the routes for in-process callers. Faults that reset a connection make the body fail instead.
     pub fn router(&self) -> Router {
         router(Arc::clone(&self.state))
     }
@@ -109,16 +109,16 @@ impl Sandbox {
             let ending = Arc::clone(&state);
             let service = router.into_make_service_with_connect_info::<Connection>();
             let serving = axum::serve(ConnectionListener::new(listener), service)
-                .with_graceful_shutdown(async move { ending.stopped().await });
+                .with_graceful_shutdown(async move { ending.until_stopping().await });
             let mut serving = std::pin::pin!(serving.into_future());
             tokio::select! {
                 () = shutdown => {}
-                () = state.stopped() => {}
+                () = state.until_stopping() => {}
                 served = &mut serving => return tracing::debug!(?served, "the server stopped unexpectedly"),
             }
             stop.send_replace(true);
             if tokio::time::timeout(SHUTDOWN_TIMEOUT, serving).await.is_err() {
-                tracing::warn!("the sandbox stopped with unanswered requests");
+                tracing::warn!("the sandbox stopped before all requests were answered");
             }
         });
         Ok(RunningSandbox {

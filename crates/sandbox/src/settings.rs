@@ -1,4 +1,4 @@
-//! The `[sandbox]` section: data, credentials, speed, and behaviour that the contract does not define.
+//! Settings in the `[sandbox]` section: data, credentials, speed, and behaviour beyond the contract.
 
 use crate::{FaultProfile, SandboxError, parse_moment};
 use candlewick_broker::clock::Speed;
@@ -10,80 +10,79 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// Settings of the sandbox. Where the contract defines nothing, defaults are as observed or strict.
+/// Settings of the sandbox. Defaults follow the contract, then observations, then the strict choice.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxSettings {
-    /// Listen address; port 0 selects a free port.
+    /// Address to listen on. Port 0 selects a free port.
     #[schemars(with = "String")]
     pub listen: SocketAddr,
     /// Clock speed as a multiple of real time, or `max` for lock-step with an embedded bot.
     pub speed: SandboxSpeed,
-    /// Initial venue time (ms or ISO 8601). The default leaves enough candles for warm-up.
+    /// Venue time at the start, in ms since 1970 or ISO 8601. The default leaves candles for warm-up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<StartTime>,
-    /// Candle files in the form of `--data`.
+    /// Candle files, in the same form as the option `--data`.
     pub data: Vec<String>,
-    /// Accepted `api-token`. It is not secret.
+    /// Value of `api-token` that requests must send. Not secret.
     pub token: String,
-    /// Accepted `api-key`. It is not secret.
+    /// Value of `api-key` that requests must send. Not secret.
     pub api_key: String,
-    /// Wallet that holds the balance and accepts trades. The other wallet is empty.
+    /// Wallet that has the balance and accepts trades. The other wallet is empty.
     pub wallet: TradedWallet,
-    /// Seed of identifiers, faults and one-second prices.
+    /// Random seed for identifiers, faults and one-second prices.
     pub seed: u64,
     /// Injected faults: `none`, `mixed`, `all`, or a list such as `errors:0.2,latency:300ms`.
     pub faults: FaultProfile,
-    /// When the answer to an open is sent.
+    /// Time at which the response to an order is sent.
     pub replies: Replies,
-    /// Whether get-by-id returns result, pnl, open price and close price too (`observed: results`).
+    /// Whether the response for one trade includes result, pnl and prices (`observed: results`).
     pub rich_short: bool,
-    /// Handling of a missing `x-timestamp` where the contract requires it.
+    /// Handling of requests that lack a required `x-timestamp` header.
     pub missing_timestamp: MissingTimestamp,
-    /// Whether to return the forming candle.
+    /// Whether candle responses include the forming (incomplete) candle.
     pub include_forming: bool,
-    /// Duration of trades opened with body shape B, which does not contain a duration.
+    /// Duration of trades opened with a short order body (shape B), which does not contain a duration.
     #[schemars(with = "String")]
     pub short_close_type: CloseType,
-    /// Offered durations. If empty, all durations that the candles can price.
+    /// Trade durations to offer. If empty, the sandbox offers all durations that the candles can price.
     #[schemars(with = "Vec<String>")]
     pub close_types: Vec<CloseType>,
-    /// Whether to accept expiries shorter than a candle, which are priced within the candle.
+    /// Whether to accept trades shorter than a candle. Their prices are interpolated within the candle.
     pub allow_coarse: bool,
-    /// Minimum stake; 0 for no limit.
+    /// Minimum stake, 0 for no limit.
     #[schemars(with = "f64")]
     pub min_amount: Decimal,
-    /// Maximum stake; 0 for no limit.
+    /// Maximum stake, 0 for no limit.
     #[schemars(with = "f64")]
     pub max_amount: Decimal,
-    /// Number of ended trades to retain. Older ones are neither listed nor found by id. Open trades, and
-    /// trades whose end is not visible yet, are always retained.
+    /// Number of ended trades to retain. Trades that appear open are always retained.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub keep_trades: u32,
-    /// Asset types by pair, which override the detected ones: `crypto`, `forex`, `otc`.
+    /// Asset type of each pair (`crypto`, `forex` or `otc`), which overrides the detected type.
     #[schemars(with = "BTreeMap<String, String>")]
     pub asset_types: BTreeMap<Symbol, String>,
 }
 
-/// Speed of the sandbox clock.
+/// Speed of the sandbox's venue clock.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq)]
 #[serde(untagged)]
 pub enum SandboxSpeed {
-    /// Multiple of real time.
+    /// Speed as a multiple of real time.
     Times(f64),
-    /// Lock-step with an embedded bot.
+    /// Speed given by name, for lock-step with an embedded bot.
     Named(NamedSpeed),
 }
 
-/// Named speeds.
+/// Speeds that have a name.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum NamedSpeed {
-    /// The clock jumps from one event to the next.
+    /// Maximum speed: the clock jumps from one event to the next.
     Max,
 }
 
-/// Time in ms since the epoch or in ISO 8601.
+/// Venue time at the start, in milliseconds since 1970 or in ISO 8601.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(try_from = "StartText", into = "String")]
 #[schemars(with = "StartText")]
@@ -96,37 +95,36 @@ enum StartText {
     Text(String),
 }
 
-/// Wallet that holds the balance and accepts trades. Both wallets hold play money. Use `real` to test a
-/// client before it trades real money.
+/// Wallet that has the balance and accepts trades. Both wallets contain play money.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum TradedWallet {
-    /// The demo wallet.
+    /// Trades use the demo wallet.
     #[default]
     Demo,
-    /// The real wallet.
+    /// Trades use the real wallet.
     Real,
 }
 
-/// When the answer to an open is sent.
+/// Time at which the response to an order is sent.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Replies {
-    /// Immediately, even if `requestTime` is in the future. For callers that hold the venue clock.
+    /// Respond immediately, even if `requestTime` is in the future. For callers that hold the venue clock.
     AtOnce,
-    /// When the order arrives, in venue time.
+    /// Respond when the order arrives, in venue time.
     #[default]
     WhenArrived,
 }
 
-/// Handling of a missing `x-timestamp` at the wallet and list endpoints (contract 7: not shown).
+/// Handling of wallet and list requests that lack the `x-timestamp` header (contract 7: not shown).
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingTimestamp {
-    /// Responds with 400.
+    /// Reject the request with status 400.
     #[default]
     Refuse,
-    /// Accepts the request.
+    /// Accept the request.
     Tolerate,
 }
 

@@ -1,20 +1,20 @@
-//! Parsing of human-readable times.
+//! Parsing of times that a user enters: ISO 8601 dates and times, and Unix times.
 
 use candlewick_sdk::Millis;
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 
-/// The years 1990 to 2099 in milliseconds. Their ranges in other units do not overlap.
+/// Range of accepted Unix times (1990 to 2099) in ms. The ranges in other units do not overlap.
 const PLAUSIBLE_MS: std::ops::Range<i64> = 631_152_000_000..4_102_444_800_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseMomentError {
     #[error(
-        "{text} is not a time between 1990 and 2099, in seconds, milliseconds, microseconds or nanoseconds since 1970{}",
+        "{text} is not a Unix time between 1990 and 2099. Use seconds, ms, microseconds or nanoseconds since 1970{}",
         date_hint(text)
     )]
     Number { text: String },
     #[error(
-        "\"{text}\" is not a time: use a date such as 2026-01-05, a time such as 2026-01-05T12:00, with a zone such as Z or +02:00 or in UTC, or milliseconds since 1970"
+        "\"{text}\" is not a time: use a date such as 2026-01-05, a UTC time such as 2026-01-05T12:00, a time with a zone such as 2026-01-05T12:00+02:00, or milliseconds since 1970"
     )]
     Text { text: String },
 }
@@ -30,13 +30,13 @@ pub fn parse_moment(text: &str) -> Result<Millis, ParseMomentError> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     if is_number && digits.matches('.').count() <= 1 {
-        return parse_epoch(text).ok_or_else(|| ParseMomentError::Number { text: shown() });
+        return parse_unix_time(text).ok_or_else(|| ParseMomentError::Number { text: shown() });
     }
     parse_time(text).ok_or_else(|| ParseMomentError::Text { text: shown() })
 }
 
-/// Parses a Unix time and infers the unit from the magnitude. Seconds may have decimals.
-pub fn parse_epoch(text: &str) -> Option<Millis> {
+/// Parses a Unix time. The unit follows from the magnitude of the number. Seconds may have decimals.
+pub fn parse_unix_time(text: &str) -> Option<Millis> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let number = i128::from(whole.parse::<i64>().ok()?);
     let thousandths: i128 = format!("{:0<3}", decimals.get(..decimals.len().min(3))?).parse().ok()?;
@@ -52,7 +52,7 @@ pub fn parse_epoch(text: &str) -> Option<Millis> {
     moments.find(|ms| PLAUSIBLE_MS.contains(ms)).map(Millis::new)
 }
 
-/// Parses an ISO 8601 date or date-time, with `T` or a space. Without a zone, it is in UTC.
+/// Parses an ISO 8601 date or date-time with `T` or a space. A text without a zone is in UTC.
 pub fn parse_time(text: &str) -> Option<Millis> {
     let (local, offset) = split_zone(text)?;
     let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];

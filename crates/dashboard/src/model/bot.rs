@@ -1,12 +1,12 @@
-//! Figures of the trades of one bot, and curves of equity over time.
+//! Trade statistics of one bot, and curves of profit or equity over time.
 
 use candlewick_engine::{BotVerdict, IntentId, RunningEdge};
 use candlewick_records::{EdgeIntervals, VerdictLine};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::MeanBreakEven;
 
-/// Trade count up to which every interval is recorded. Later points are 5 % apart in trades.
-const MAX_EXACT_INTERVALS: u64 = 40;
+/// Number of trades up to which each trade adds a point to the edge curve. Later points are 5 % apart.
+const MAX_EXACT_EDGE_TRADES: u64 = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct EdgePoint {
@@ -21,14 +21,13 @@ pub(crate) struct BotFigures {
     pub(crate) drawn: u64,
     pub(crate) cancelled: u64,
     pub(crate) profit: Money,
-    pub(crate) needed: MeanBreakEven,
+    pub(crate) mean_break_even: MeanBreakEven,
     peak: Money,
-    pub(crate) curve: Curve,
-    pub(crate) edge: Vec<EdgePoint>,
-    pub(crate) running: RunningEdge,
-    /// Trades settled manually by an operator.
-    pub(crate) said: u64,
-    /// First intent of the current bot. Earlier trades belong to other bots with the same name.
+    pub(crate) curve: MoneyCurve,
+    pub(crate) edge_points: Vec<EdgePoint>,
+    pub(crate) running_edge: RunningEdge,
+    pub(crate) settled_by_operator: u64,
+    /// Number of the first intent of this bot. Earlier intents belong to other bots with the same name.
     pub(crate) first_intent: u64,
     pub(crate) verdict: Option<(u64, VerdictLine)>,
     pub(crate) settled: u64,
@@ -36,7 +35,7 @@ pub(crate) struct BotFigures {
 }
 
 impl BotFigures {
-    pub(crate) fn since(first_intent: u64) -> Self {
+    pub(crate) fn from_first_intent(first_intent: u64) -> Self {
         Self { first_intent, ..Self::default() }
     }
 
@@ -44,10 +43,10 @@ impl BotFigures {
         self.peak - self.profit
     }
 
-    pub(crate) fn take(&mut self, at: Millis, outcome: Outcome, (profit, payout): (Money, Option<Payout>)) {
+    pub(crate) fn settle(&mut self, at: Millis, outcome: Outcome, (profit, payout): (Money, Option<Payout>)) {
         if let (Outcome::Won | Outcome::Lost, Some(payout)) = (outcome, payout) {
             // A payout of 0 has no break-even.
-            let _ = self.needed.add(payout.to_fraction());
+            let _ = self.mean_break_even.add(payout.to_fraction());
         }
         *self.count_mut(outcome) += 1;
         self.profit += profit;
@@ -65,13 +64,13 @@ impl BotFigures {
         }
     }
 
-    pub(crate) fn correct(
+    pub(crate) fn correct_settlement(
         &mut self,
         (intent, at): (IntentId, Millis),
         before: (Outcome, Money),
         after: (Outcome, Money),
     ) {
-        self.running.correct(intent, after.0);
+        self.running_edge.correct(intent, after.0);
         (self.intervals, self.verdict) = (None, None);
         let count = self.count_mut(before.0);
         *count = count.saturating_sub(1);
@@ -79,51 +78,51 @@ impl BotFigures {
         self.profit += after.1 - before.1;
         self.curve.push(at, self.profit);
         let (trades, intervals) = (self.won + self.lost + self.drawn, self.intervals());
-        self.edge.retain(|point| point.trades < trades);
-        self.edge.push(EdgePoint { trades, intervals });
+        self.edge_points.retain(|point| point.trades < trades);
+        self.edge_points.push(EdgePoint { trades, intervals });
     }
 
-    pub(crate) fn mark(&mut self) {
-        let last = self.edge.last().map_or(0, |point| point.trades);
+    pub(crate) fn record_edge_point(&mut self) {
+        let last = self.edge_points.last().map_or(0, |point| point.trades);
         let own = self.won + self.lost + self.drawn;
-        if own < last + 1 + if last < MAX_EXACT_INTERVALS { 0 } else { last / 20 } {
+        if own < last + 1 + if last < MAX_EXACT_EDGE_TRADES { 0 } else { last / 20 } {
             return;
         }
         let intervals = self.intervals();
-        self.edge.push(EdgePoint { trades: own, intervals });
+        self.edge_points.push(EdgePoint { trades: own, intervals });
     }
 
-    /// Returns the edge intervals. They are cached until another trade settles, as they read all trades.
+    /// Returns the confidence intervals of the edge. The result is cached until another trade settles.
     fn intervals(&mut self) -> EdgeIntervals {
-        let settled = self.running.sequence().settled();
+        let settled = self.running_edge.sequence().settled();
         match self.intervals {
             Some((known, intervals)) if known == settled => intervals,
             _ => {
-                let intervals = EdgeIntervals::from_sequence(self.running.sequence());
+                let intervals = EdgeIntervals::from_sequence(self.running_edge.sequence());
                 self.intervals = Some((settled, intervals));
                 intervals
             }
         }
     }
 
-    pub(crate) fn take_found(&mut self, before: Self) {
-        (self.edge, self.verdict, self.intervals) = (before.edge, before.verdict, before.intervals);
+    pub(crate) fn restore_edge_history(&mut self, old: Self) {
+        (self.edge_points, self.verdict, self.intervals) = (old.edge_points, old.verdict, old.intervals);
     }
 
-    /// Resets the figures if another bot (other parameters or code) has taken over the name.
+    /// Resets the figures if a bot with different parameters or code has taken over this name.
     pub(crate) fn reset_if_replaced(&mut self, verdict: &BotVerdict) {
         let first = verdict.first_intent().number();
         if first != self.first_intent {
-            *self = Self::since(first);
+            *self = Self::from_first_intent(first);
         }
     }
 
-    pub(crate) fn verdict(&mut self, name: &str, verdict: &BotVerdict) -> VerdictLine {
+    pub(crate) fn verdict_line(&mut self, name: &str, verdict: &BotVerdict) -> VerdictLine {
         match &self.verdict {
             Some((settled, line)) if *settled == self.settled => line.clone(),
             _ => {
                 let intervals = self.intervals();
-                let line = VerdictLine::with(name, verdict, (self.said, intervals));
+                let line = VerdictLine::with(name, verdict, (self.settled_by_operator, intervals));
                 self.verdict = Some((self.settled, line.clone()));
                 line
             }
@@ -131,45 +130,44 @@ impl BotFigures {
     }
 }
 
-/// Maximum number of points. A longer curve is thinned to half as many.
-const MAX_POINTS: usize = 2_000;
+const MAX_CURVE_POINTS: usize = 2_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Point {
+pub(crate) struct CurvePoint {
     pub(crate) time: Millis,
     pub(crate) last: Money,
     pub(crate) low: Money,
     pub(crate) high: Money,
-    pub(crate) fall: Money,
+    pub(crate) drawdown: Money,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Curve {
-    pub(crate) points: Vec<Point>,
+pub(crate) struct MoneyCurve {
+    pub(crate) points: Vec<CurvePoint>,
     stride: u64,
     filled: u64,
     peak: Money,
 }
 
-impl Curve {
+impl MoneyCurve {
     pub(crate) fn push(&mut self, time: Millis, equity: Money) {
         if self.points.is_empty() || equity > self.peak {
             self.peak = equity;
         }
-        let point = Point { time, last: equity, low: equity, high: equity, fall: self.peak - equity };
+        let new = CurvePoint { time, last: equity, low: equity, high: equity, drawdown: self.peak - equity };
         if let Some(last) = self.points.last_mut().filter(|_| self.filled < self.stride) {
-            *last = join(*last, point);
+            *last = merge_points(*last, new);
         } else {
             self.filled = 0;
-            self.points.push(point);
+            self.points.push(new);
         }
         self.filled += 1;
-        if self.points.len() > MAX_POINTS {
-            self.thin();
+        if self.points.len() > MAX_CURVE_POINTS {
+            self.halve_points();
         }
     }
 
-    pub(crate) fn raised(mut self, by: Money) -> Self {
+    pub(crate) fn shift_by(mut self, by: Money) -> Self {
         self.peak += by;
         for point in &mut self.points {
             (point.last, point.low, point.high) = (point.last + by, point.low + by, point.high + by);
@@ -177,12 +175,12 @@ impl Curve {
         self
     }
 
-    fn thin(&mut self) {
+    fn halve_points(&mut self) {
         let count = self.points.len();
         let points = &mut self.points;
         for place in 0..count.div_ceil(2) {
             let one = points[2 * place];
-            points[place] = points.get(2 * place + 1).map_or(one, |other| join(one, *other));
+            points[place] = points.get(2 * place + 1).map_or(one, |other| merge_points(one, *other));
         }
         points.truncate(count.div_ceil(2));
         let whole = count.is_multiple_of(2);
@@ -192,19 +190,19 @@ impl Curve {
     }
 }
 
-impl Default for Curve {
+impl Default for MoneyCurve {
     fn default() -> Self {
         Self { points: Vec::new(), stride: 1, filled: 0, peak: Money::ZERO }
     }
 }
 
-fn join(one: Point, other: Point) -> Point {
-    Point {
+fn merge_points(one: CurvePoint, other: CurvePoint) -> CurvePoint {
+    CurvePoint {
         time: other.time,
         last: other.last,
         low: one.low.min(other.low),
         high: one.high.max(other.high),
-        fall: one.fall.max(other.fall),
+        drawdown: one.drawdown.max(other.drawdown),
     }
 }
 
@@ -214,7 +212,7 @@ mod tests {
 
     #[test]
     fn thinned_curve_keeps_end_extremes_and_max_drawdown() {
-        let mut curve = Curve::default();
+        let mut curve = MoneyCurve::default();
         let mut equity = 0;
         let (mut low, mut high, mut peak, mut fall) = (i64::MAX, i64::MIN, i64::MIN, 0);
         for step in 0..100_000_i64 {
@@ -224,11 +222,11 @@ mod tests {
             fall = fall.max(peak - equity);
         }
         let points = &curve.points;
-        assert!(points.len() <= MAX_POINTS && points.len() > MAX_POINTS / 4, "{}", points.len());
+        assert!(points.len() <= MAX_CURVE_POINTS && points.len() > MAX_CURVE_POINTS / 4, "{}", points.len());
         assert_eq!(points.last().map(|point| (point.time.get(), point.last.minor())), Some((99_999, equity)));
         assert_eq!(points.iter().map(|point| point.low.minor()).min(), Some(low));
         assert_eq!(points.iter().map(|point| point.high.minor()).max(), Some(high));
-        assert_eq!(points.iter().map(|point| point.fall.minor()).max(), Some(fall));
+        assert_eq!(points.iter().map(|point| point.drawdown.minor()).max(), Some(fall));
         assert!(points.is_sorted_by_key(|point| point.time));
     }
 }

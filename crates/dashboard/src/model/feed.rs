@@ -1,62 +1,62 @@
-//! Candles of a series: their arrival, and bars of several lengths.
+//! Candle feed of one series: arrival times of candles, and bars at several levels of detail.
 //!
-//! The number of bars per length is bounded, so older bars exist only at coarser lengths.
+//! Each level stores a limited number of bars, so old bars exist only at coarse levels.
 
 use candlewick_engine::Origin;
 use candlewick_sdk::{Candle, Millis, Series};
 use std::collections::VecDeque;
 
-const MAX_DELAYS: usize = 200;
+const MAX_STORED_DELAYS: usize = 200;
 
 #[derive(Debug)]
-pub(crate) struct Feed {
+pub(crate) struct CandleFeed {
     pub(crate) series: Series,
-    pub(crate) levels: Levels,
+    pub(crate) levels: BarLevels,
     pub(crate) last_close: Option<Millis>,
     pub(crate) last_received: Option<Millis>,
-    pub(crate) live: u64,
-    pub(crate) backfilled: u64,
+    pub(crate) live_candles: u64,
+    pub(crate) backfilled_candles: u64,
     delays: VecDeque<Millis>,
 }
 
-impl Feed {
+impl CandleFeed {
     pub(crate) fn new(series: Series) -> Self {
         Self {
             series,
-            levels: Levels::new(series.interval.length()),
+            levels: BarLevels::new(series.interval.length()),
             last_close: None,
             last_received: None,
-            live: 0,
-            backfilled: 0,
+            live_candles: 0,
+            backfilled_candles: 0,
             delays: VecDeque::new(),
         }
     }
 
-    pub(crate) fn take(&mut self, candle: &Candle, origin: Origin, received: Millis) {
+    pub(crate) fn add_candle(&mut self, candle: &Candle, origin: Origin, received: Millis) {
         let close = candle.close_time(self.series.interval);
         match origin {
             Origin::Live => {
-                self.live += 1;
+                self.live_candles += 1;
                 self.delays.push_back(received - close);
-                if self.delays.len() > MAX_DELAYS {
+                if self.delays.len() > MAX_STORED_DELAYS {
                     self.delays.pop_front();
                 }
             }
-            Origin::Backfill => self.backfilled += 1,
+            Origin::Backfill => self.backfilled_candles += 1,
         }
-        if self.levels.take(candle) && self.last_close.is_none_or(|last| close > last) {
+        if self.levels.add_candle(candle) && self.last_close.is_none_or(|last| close > last) {
             (self.last_close, self.last_received) = (Some(close), Some(received));
         }
     }
 
-    pub(crate) fn delay(&self, percent: usize) -> Option<Millis> {
+    pub(crate) fn delay_percentile(&self, percent: usize) -> Option<Millis> {
         let mut sorted: Vec<Millis> = self.delays.iter().copied().collect();
         sorted.sort_unstable();
         let rank = (sorted.len() * percent).div_ceil(100).max(1) - 1;
         sorted.get(rank).copied()
     }
 
-    pub(crate) fn decimals(&self) -> usize {
+    pub(crate) fn price_decimals(&self) -> usize {
         let bars = self.levels.0.first().map(|level| level.bars.iter().rev().take(60));
         // Removes rounding errors of binary fractions.
         let digits = |price: f64| {
@@ -66,8 +66,8 @@ impl Feed {
     }
 }
 
-const MAX_BARS: usize = 1_500;
-const FACTORS: [i64; 4] = [1, 5, 30, 240];
+const MAX_BARS_PER_LEVEL: usize = 1_500;
+const LEVEL_FACTORS: [i64; 4] = [1, 5, 30, 240];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bar {
@@ -79,25 +79,25 @@ pub(crate) struct Bar {
 }
 
 #[derive(Debug)]
-pub(crate) struct Level {
-    pub(crate) length: Millis,
+pub(crate) struct BarLevel {
+    pub(crate) bar_length: Millis,
     pub(crate) bars: VecDeque<Bar>,
-    /// Whether the level still has all bars since the first.
-    pub(crate) is_whole: bool,
+    /// Whether this level has all bars since the first candle, because no bar has been evicted.
+    pub(crate) is_complete: bool,
 }
 
 #[derive(Debug)]
-pub(crate) struct Levels(pub(crate) Vec<Level>);
+pub(crate) struct BarLevels(pub(crate) Vec<BarLevel>);
 
-impl Levels {
+impl BarLevels {
     pub(crate) fn new(length: Millis) -> Self {
         // Allocates the full capacity at once, because growing lists fragment the heap.
-        let bars = || VecDeque::with_capacity(MAX_BARS + 1);
-        let level = |factor: i64| Level { length: length * factor, bars: bars(), is_whole: true };
-        Self(FACTORS.map(level).into())
+        let bars = || VecDeque::with_capacity(MAX_BARS_PER_LEVEL + 1);
+        let level = |factor: i64| BarLevel { bar_length: length * factor, bars: bars(), is_complete: true };
+        Self(LEVEL_FACTORS.map(level).into())
     }
 
-    pub(crate) fn take(&mut self, candle: &Candle) -> bool {
+    pub(crate) fn add_candle(&mut self, candle: &Candle) -> bool {
         let bar = Bar {
             time: candle.time(),
             open: candle.open(),
@@ -107,26 +107,26 @@ impl Levels {
         };
         let newest = self.0.first().and_then(|finest| finest.bars.back()).map(|bar| bar.time);
         if newest.is_some_and(|newest| bar.time <= newest) {
-            return self.fill(bar);
+            return self.insert_late_bar(bar);
         }
         self.0.iter_mut().for_each(|level| level.push(bar));
         true
     }
 
-    /// Inserts a candle that was delayed by an outage, into the finest level only.
-    fn fill(&mut self, bar: Bar) -> bool {
+    /// Inserts a bar that arrived late because of an outage. Coarser levels are not updated.
+    fn insert_late_bar(&mut self, bar: Bar) -> bool {
         let Some(finest) = self.0.first_mut() else { return false };
         let place = finest.bars.binary_search_by_key(&bar.time, |bar| bar.time);
         let Some(place) = place.err().filter(|place| *place > 0) else { return false };
         finest.bars.insert(place, bar);
-        finest.trim();
+        finest.evict_excess_bars();
         true
     }
 }
 
-impl Level {
+impl BarLevel {
     fn push(&mut self, bar: Bar) {
-        let length = self.length.get().max(1);
+        let length = self.bar_length.get().max(1);
         let time = Millis::new(bar.time.get().div_euclid(length) * length);
         match self.bars.back_mut().filter(|last| last.time == time) {
             Some(last) => {
@@ -135,13 +135,13 @@ impl Level {
             }
             None => self.bars.push_back(Bar { time, ..bar }),
         }
-        self.trim();
+        self.evict_excess_bars();
     }
 
-    fn trim(&mut self) {
-        if self.bars.len() > MAX_BARS {
+    fn evict_excess_bars(&mut self) {
+        if self.bars.len() > MAX_BARS_PER_LEVEL {
             self.bars.pop_front();
-            self.is_whole = false;
+            self.is_complete = false;
         }
     }
 }
@@ -153,16 +153,17 @@ mod tests {
 
     #[test]
     fn measures_delays_of_live_candles_only() {
-        let mut feed = Feed::new(Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE });
+        let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
+        let mut feed = CandleFeed::new(series);
         for minute in 0..10 {
             let candle = candle(minute, 1.25);
             let close = candle.close_time(Interval::MINUTE);
-            feed.take(&candle, Origin::Live, close + Millis::new(minute * 100));
-            feed.take(&candle, Origin::Backfill, close + Millis::HOUR);
+            feed.add_candle(&candle, Origin::Live, close + Millis::new(minute * 100));
+            feed.add_candle(&candle, Origin::Backfill, close + Millis::HOUR);
         }
-        assert_eq!((feed.live, feed.backfilled, feed.decimals()), (10, 10, 2));
-        assert_eq!(feed.delay(50), Some(Millis::new(400)));
-        assert_eq!(feed.delay(90), Some(Millis::new(800)));
+        assert_eq!((feed.live_candles, feed.backfilled_candles, feed.price_decimals()), (10, 10, 2));
+        assert_eq!(feed.delay_percentile(50), Some(Millis::new(400)));
+        assert_eq!(feed.delay_percentile(90), Some(Millis::new(800)));
         assert_eq!(feed.last_received, Some(Millis::MINUTE * 10 + Millis::new(900)));
     }
 
@@ -173,27 +174,27 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_older_candles_are_coarser() {
-        let mut levels = Levels::new(Millis::MINUTE);
+        let mut levels = BarLevels::new(Millis::MINUTE);
         for minute in 0..525_600 {
-            assert!(levels.take(&candle(minute, 1.0 + (minute % 7) as f64)));
+            assert!(levels.add_candle(&candle(minute, 1.0 + (minute % 7) as f64)));
         }
         let lengths: Vec<usize> = levels.0.iter().map(|level| level.bars.len()).collect();
-        assert_eq!(lengths, [MAX_BARS; 4]);
-        assert!(levels.0.iter().all(|level| !level.is_whole));
+        assert_eq!(lengths, [MAX_BARS_PER_LEVEL; 4]);
+        assert!(levels.0.iter().all(|level| !level.is_complete));
         let coarse = &levels.0[3];
         // 1,500 bars of four hours: 250 days.
         assert_eq!(coarse.bars[0].time, Millis::MINUTE * (525_600 - 250 * 1_440));
         assert_eq!((coarse.bars[0].open, coarse.bars[0].high, coarse.bars[0].low), (5.0, 12.0, 1.0));
-        assert_eq!(coarse.bars[MAX_BARS - 1].close, 1.0 + f64::from(525_599 % 7));
+        assert_eq!(coarse.bars[MAX_BARS_PER_LEVEL - 1].close, 1.0 + f64::from(525_599 % 7));
     }
 
     #[test]
     fn ignores_repeated_candle_and_inserts_missed_one() {
-        let mut levels = Levels::new(Millis::MINUTE);
+        let mut levels = BarLevels::new(Millis::MINUTE);
         for minute in [1, 2, 4] {
-            assert!(levels.take(&candle(minute, 2.0)));
+            assert!(levels.add_candle(&candle(minute, 2.0)));
         }
-        assert!(!levels.take(&candle(2, 3.0)) && levels.take(&candle(3, 3.0)));
+        assert!(!levels.add_candle(&candle(2, 3.0)) && levels.add_candle(&candle(3, 3.0)));
         let times: Vec<i64> = levels.0[0].bars.iter().map(|bar| bar.time.get() / 60_000).collect();
         assert_eq!(times, [1, 2, 3, 4]);
     }

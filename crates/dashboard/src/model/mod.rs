@@ -1,4 +1,4 @@
-//! Incremental fold of a journal, using the same folds as bot startup and reports.
+//! Model of a bot's journal, updated line by line with the same code as bot startup and reports.
 
 mod bot;
 mod feed;
@@ -8,10 +8,10 @@ mod recent;
 mod tests;
 mod trades;
 
-pub(crate) use bot::{BotFigures, Curve};
-pub(crate) use feed::{Feed, Level};
+pub(crate) use bot::{BotFigures, MoneyCurve};
+pub(crate) use feed::{BarLevel, CandleFeed};
 pub(crate) use notes::{NewLines, Note, TailLine};
-pub(crate) use recent::Recent;
+pub(crate) use recent::SnapshotFold;
 
 use crate::view::Mark;
 use candlewick_engine::{
@@ -23,38 +23,38 @@ use candlewick_records::{
     IntentOrigin, RecordedRun, RecordsError, SessionFold, VerdictLine, is_candle, parse, read_refusal,
 };
 use candlewick_sdk::{Millis, Money, Outcome, Series};
-use notes::{Notes, Tail};
+use notes::{JournalTail, Notes};
 use std::collections::VecDeque;
 use trades::RetainedTrades;
 
-const REFUSALS: usize = 500;
+const MAX_REFUSALS: usize = 500;
 
 pub(crate) struct Model {
     pub(crate) run: RecordedRun,
-    pub(crate) runs: u64,
+    pub(crate) run_count: u64,
     is_reloaded: bool,
     fold: SessionFold,
     pub(crate) trades: RetainedTrades,
-    present: Option<RecordedRun>,
+    earlier_run: Option<RecordedRun>,
     pub(crate) bots: Vec<BotFigures>,
-    pub(crate) curve: Curve,
-    pub(crate) feeds: Vec<Feed>,
+    pub(crate) curve: MoneyCurve,
+    pub(crate) feeds: Vec<CandleFeed>,
     pub(crate) refusals: VecDeque<(Series, Mark)>,
     pub(crate) notes: Notes,
-    pub(crate) tail: Tail,
+    pub(crate) tail: JournalTail,
     pub(crate) is_halted: bool,
-    pub(crate) wallet_read: Option<Millis>,
-    pub(crate) last: Option<StoredLine>,
-    /// Whether only a snapshot and later lines were read. Curves and older candles are then missing.
-    pub(crate) is_recent: bool,
-    /// First unreadable line, and the reason. Later lines are not accepted.
+    pub(crate) wallet_read_at: Option<Millis>,
+    pub(crate) last_line: Option<StoredLine>,
+    /// Whether the model was built from a snapshot, so that curves and older candles are missing.
+    pub(crate) is_partial: bool,
+    /// Number of the first unreadable line, and the reason. Later lines are rejected.
     broken: Option<(u64, String)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineEffect {
-    Line,
-    /// Start of a run with other settings. The journal has to be folded again.
+    Applied,
+    /// The line starts a run with other settings, so the journal must be read again.
     OtherRun,
 }
 
@@ -63,21 +63,21 @@ impl Model {
         let session = run.silent_session()?;
         Ok(Self {
             bots: session.bots().iter().map(|_| BotFigures::default()).collect(),
-            feeds: run.series.iter().copied().map(Feed::new).collect(),
+            feeds: run.series.iter().copied().map(CandleFeed::new).collect(),
             is_reloaded: false,
             fold: SessionFold::new(session),
             run,
-            runs: 0,
+            run_count: 0,
             trades: RetainedTrades::default(),
-            present: None,
-            curve: Curve::default(),
+            earlier_run: None,
+            curve: MoneyCurve::default(),
             refusals: VecDeque::new(),
             notes: Notes::default(),
-            tail: Tail::default(),
+            tail: JournalTail::default(),
             is_halted: false,
-            wallet_read: None,
-            last: None,
-            is_recent: false,
+            wallet_read_at: None,
+            last_line: None,
+            is_partial: false,
             broken: None,
         })
     }
@@ -87,15 +87,15 @@ impl Model {
     }
 
     pub(crate) fn seq(&self) -> u64 {
-        self.last.as_ref().map_or(0, |last| last.seq)
+        self.last_line.as_ref().map_or(0, |last| last.seq)
     }
 
-    pub(crate) fn take(&mut self, stored: StoredLine) -> Result<LineEffect, RecordsError> {
+    pub(crate) fn apply_line(&mut self, stored: StoredLine) -> Result<LineEffect, RecordsError> {
         if let Some((seq, problem)) = self.broken.clone() {
             return Err(RecordsError::UnreadableEntry { seq, problem });
         }
         let seq = stored.seq;
-        let took = self.take_whole(stored);
+        let took = self.try_apply_line(stored);
         if let Err(error) = &took {
             let problem = match error {
                 RecordsError::UnreadableEntry { problem, .. } => problem.clone(),
@@ -106,18 +106,18 @@ impl Model {
         took
     }
 
-    fn take_whole(&mut self, stored: StoredLine) -> Result<LineEffect, RecordsError> {
+    fn try_apply_line(&mut self, stored: StoredLine) -> Result<LineEffect, RecordsError> {
         if stored.line.kind == LineKind::Run && self.begin_run(&stored)? == LineEffect::OtherRun {
             return Ok(LineEffect::OtherRun);
         }
         if is_candle(&stored) {
-            self.take_candle(&stored)?;
+            self.apply_candle(&stored)?;
         } else {
-            self.take_entry(&stored)?;
+            self.apply_entry(&stored)?;
             self.tail.push(TailLine::from_stored(&stored));
         }
-        self.last = Some(stored);
-        Ok(LineEffect::Line)
+        self.last_line = Some(stored);
+        Ok(LineEffect::Applied)
     }
 
     fn begin_run(&mut self, stored: &StoredLine) -> Result<LineEffect, RecordsError> {
@@ -127,35 +127,35 @@ impl Model {
             return Ok(LineEffect::OtherRun);
         }
         if is_later {
-            (self.run, self.present) = (run, None);
+            (self.run, self.earlier_run) = (run, None);
         } else {
-            self.present = Some(run);
+            self.earlier_run = Some(run);
         }
-        self.runs += 1;
-        Ok(LineEffect::Line)
+        self.run_count += 1;
+        Ok(LineEffect::Applied)
     }
 
-    fn present(&self) -> &RecordedRun {
-        self.present.as_ref().unwrap_or(&self.run)
+    fn run_being_read(&self) -> &RecordedRun {
+        self.earlier_run.as_ref().unwrap_or(&self.run)
     }
 
-    fn take_candle(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
+    fn apply_candle(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         let event: Event = parse(stored)?;
         let EventKind::Candle { series, candle, origin } = event.kind else { return Ok(()) };
-        let Some(of) = self.present().series.get(series.index()).copied() else { return Ok(()) };
+        let Some(of) = self.run_being_read().series.get(series.index()).copied() else { return Ok(()) };
         // Runs with the same bots have the same series indices.
         let is_there = self.feeds.get(series.index()).is_some_and(|feed| feed.series == of);
         let elsewhere = || self.feeds.iter().position(|feed| feed.series == of);
         let place = if is_there { Some(series.index()) } else { elsewhere() };
         if let Some(feed) = place.and_then(|place| self.feeds.get_mut(place)) {
-            feed.take(&candle, origin, event.received);
+            feed.add_candle(&candle, origin, event.received);
         }
         Ok(())
     }
 
-    fn take_entry(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
+    fn apply_entry(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind == LineKind::Note {
-            let reload = self.notes.take(stored);
+            let reload = self.notes.fold(stored);
             // Only reloads during the last run change its limits.
             if let Some(note) = reload.filter(|_| stored.line.run == self.run.number) {
                 self.is_reloaded = true;
@@ -174,15 +174,15 @@ impl Model {
             at, kind: EventKind::Correction { intent, outcome, profit }, ..
         }) = recorded
         {
-            self.take_correction(intent, (outcome, profit), at);
+            self.apply_correction(intent, (outcome, profit), at);
         }
         self.trades.book.recall(&recorded);
         match &recorded {
-            Recorded::Open(approved) => self.take_open(stored, approved),
-            Recorded::Event(event) => self.take_event(event),
+            Recorded::Open(approved) => self.apply_open(stored, approved),
+            Recorded::Event(event) => self.apply_event(event),
             Recorded::Refuse => {
                 if let Some(refused) = read_refusal(stored)? {
-                    self.mark_refusal(&refused);
+                    self.record_refusal(&refused);
                     self.trades.book.record_action(&Action::Refuse(refused));
                 }
             }
@@ -191,25 +191,27 @@ impl Model {
         Ok(())
     }
 
-    fn take_open(&mut self, stored: &StoredLine, approved: &Approved) {
-        let origin = IntentOrigin::from_stored(stored, self.present()).ok();
-        self.trades.begin(approved.intent(), origin);
+    fn apply_open(&mut self, stored: &StoredLine, approved: &Approved) {
+        let origin = IntentOrigin::from_stored(stored, self.run_being_read()).ok();
+        self.trades.add_trade(approved.intent(), origin);
         if let Some(bot) = self.bots.get_mut(approved.bot().index()) {
-            bot.running.on_decided(approved.intent());
+            bot.running_edge.on_decided(approved.intent());
         }
     }
 
-    fn take_event(&mut self, event: &Event) {
+    fn apply_event(&mut self, event: &Event) {
         match &event.kind {
-            EventKind::Control { control } => self.take_control(*control),
-            EventKind::Balance { .. } => self.wallet_read = Some(event.received),
-            EventKind::Opened(opened) | EventKind::Adopted(opened) => self.on_update(opened.intent, event.at),
-            EventKind::Settled(settled) => self.on_update(settled.intent, event.at),
+            EventKind::Control { control } => self.apply_control(*control),
+            EventKind::Balance { .. } => self.wallet_read_at = Some(event.received),
+            EventKind::Opened(opened) | EventKind::Adopted(opened) => {
+                self.apply_trade_update(opened.intent, event.at);
+            }
+            EventKind::Settled(settled) => self.apply_trade_update(settled.intent, event.at),
             EventKind::Reinstated(terms) => self.trades.reopen(terms.intent()),
             EventKind::SettledByPerson { intent, .. }
             | EventKind::Rejected { intent, .. }
             | EventKind::NotSent { intent }
-            | EventKind::NotOpened { intent, .. } => self.on_update(*intent, event.at),
+            | EventKind::NotOpened { intent, .. } => self.apply_trade_update(*intent, event.at),
             _ => {}
         }
         if self.curve.points.is_empty() {
@@ -217,7 +219,7 @@ impl Model {
         }
     }
 
-    fn take_control(&mut self, control: Control) {
+    fn apply_control(&mut self, control: Control) {
         match control {
             Control::Halt => self.is_halted = true,
             Control::Resume => self.is_halted = false,
@@ -226,55 +228,55 @@ impl Model {
     }
 
     pub(crate) fn halt(&self) -> Halt {
-        self.notes.halt.clone().unwrap_or_default()
+        self.notes.last_halt.clone().unwrap_or_default()
     }
 
     pub(crate) fn knows_bot(&self, name: &str) -> bool {
-        self.run.settings.bots.iter().any(|bot| bot.name == name) || self.trades.bots.contains(name)
+        self.run.settings.bots.iter().any(|bot| bot.name == name) || self.trades.bot_names.contains(name)
     }
 
-    fn on_update(&mut self, intent: IntentId, at: Millis) {
+    fn apply_trade_update(&mut self, intent: IntentId, at: Millis) {
         let Some(row) = self.trades.book.row(intent).copied() else { return };
         let bot = self.bots.get_mut(row.approved.bot().index());
         let mut bot = bot.filter(|bot| intent.number() >= bot.first_intent);
         if let Some(bot) = &mut bot {
-            bot.running.on_update(&row);
+            bot.running_edge.on_update(&row);
         }
-        if !row.is_over() || !self.trades.end(intent) {
+        if !row.is_over() || !self.trades.mark_finished(intent) {
             return;
         }
         if let (IntentState::Settled, Some(outcome)) = (row.state, row.outcome) {
             self.curve.push(at, self.fold.session.ledger().equity());
             if let Some(bot) = bot {
-                bot.said += u64::from(self.trades.book.is_settled_by_operator(intent));
-                bot.take(at, outcome, (row.profit, EdgeRow::from_row(&row).payout()));
-                bot.mark();
+                bot.settled_by_operator += u64::from(self.trades.book.is_settled_by_operator(intent));
+                bot.settle(at, outcome, (row.profit, EdgeRow::from_row(&row).payout()));
+                bot.record_edge_point();
             }
         }
-        self.trades.forget_old(at);
+        self.trades.evict_old_trades(at);
     }
 
-    /// Corrects the result of a settled trade. Call it before the book applies the correction.
-    fn take_correction(&mut self, intent: IntentId, after: (Outcome, Money), at: Millis) {
+    /// Corrects the result of a settled trade. Must be called before the trade book applies the correction.
+    fn apply_correction(&mut self, intent: IntentId, after: (Outcome, Money), at: Millis) {
         let Some(row) = self.trades.book.row(intent) else { return };
         let Some(before) = row.outcome.map(|outcome| (outcome, row.profit)) else { return };
         let bot = self.bots.get_mut(row.approved.bot().index());
         if let Some(bot) = bot.filter(|bot| intent.number() >= bot.first_intent) {
-            bot.correct((intent, at), before, after);
+            bot.correct_settlement((intent, at), before, after);
         }
         self.curve.push(at, self.fold.session.ledger().equity());
     }
 
-    fn mark_refusal(&mut self, refused: &Refused) {
-        let bot = self.present().settings.bots.get(refused.bot.index());
+    fn record_refusal(&mut self, refused: &Refused) {
+        let bot = self.run_being_read().settings.bots.get(refused.bot.index());
         let mark = bot.map(|bot| (bot.series(), Mark::new(refused, bot.name.clone())));
         self.refusals.extend(mark);
-        if self.refusals.len() > REFUSALS {
+        if self.refusals.len() > MAX_REFUSALS {
             self.refusals.pop_front();
         }
     }
 
-    pub(crate) fn trades_after(&self, bot: BotId, since: Millis) -> usize {
+    pub(crate) fn count_trades_after(&self, bot: BotId, since: Millis) -> usize {
         let first = self.bots.get(bot.index()).map_or(0, |figures| figures.first_intent);
         let is_of_bot = |row: &&IntentRow| {
             let never =
@@ -285,7 +287,7 @@ impl Model {
         rows.take_while(|row| row.approved.decision_time() > since).filter(is_of_bot).count()
     }
 
-    /// Returns the last run's verdicts. If `is_reading`, known ones are reused: new ones read all trades.
+    /// Returns the verdict of each bot. If `is_reading`, returns cached verdicts instead of new ones.
     pub(crate) fn verdict_lines(&mut self, is_reading: bool) -> Vec<Option<VerdictLine>> {
         if is_reading {
             let latest = |bot: &BotFigures| bot.verdict.as_ref().map(|(_, line)| line.clone());
@@ -294,6 +296,6 @@ impl Model {
         let Self { fold, bots, .. } = self;
         let (names, verdicts) = (fold.session.bots(), fold.session.verdicts());
         let all = bots.iter_mut().zip(names).zip(verdicts);
-        all.map(|((bot, name), verdict)| Some(bot.verdict(name, verdict))).collect()
+        all.map(|((bot, name), verdict)| Some(bot.verdict_line(name, verdict))).collect()
     }
 }

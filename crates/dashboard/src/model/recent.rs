@@ -1,7 +1,7 @@
-//! Model of a long journal from its last snapshot on, shown until the older lines are read.
+//! Model built from the last snapshot of a long journal, shown until all older lines are read.
 
 use super::trades::RetainedTrades;
-use super::{BotFigures, Curve, LineEffect, Model, TailLine};
+use super::{BotFigures, LineEffect, Model, MoneyCurve, TailLine};
 use candlewick_engine::{
     BotId, EdgeRow, Event, EventKind, IntentId, IntentRow, IntentState, RiskSettings, Session,
     SessionSettings, TradeBook,
@@ -11,35 +11,35 @@ use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, i
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 use candlewick_sdk::{Millis, Money, Outcome};
 
-/// Number of final lines to read, for data that snapshots do not contain.
+/// Number of lines read at the end of the journal, for data that snapshots do not contain.
 pub(super) const TAIL_LINES: u64 = 20_000;
 const PAGE_LINES: u32 = 5_000;
 
-pub(crate) struct Recent {
+pub(crate) struct SnapshotFold {
     fold: JournalFold,
     old: OldFigures,
     runs: Vec<RecordedRun>,
     risk: Option<RiskSettings>,
 }
 
-impl Recent {
-    /// Reads the journal from its last snapshot on. Returns `None` without a usable snapshot.
+impl SnapshotFold {
+    /// Reads the last snapshot and all later lines. Returns `None` if there is no usable snapshot.
     pub(crate) async fn read(
         reader: &mut Reader,
         run: RecordedRun,
     ) -> Result<Option<(Self, Model)>, RecordsError> {
-        let fold = Box::pin(JournalFold::read_recent(reader, &run.settings)).await.map_err(from_runtime)?;
+        let fold = Box::pin(JournalFold::read_recent(reader, &run.settings)).await.map_err(to_records_error)?;
         let Some(mut fold) = fold else { return Ok(None) };
         let trades = fold.take_old_trades();
         let told = reader.lines_numbered(&fold.past().displayed_lines()).await?;
         let runs = RecordedRun::read_all(&told)?;
         let old = OldFigures::new(&fold, trades);
         let mut recent = Self { fold, old, runs, risk: None };
-        let model = Box::pin(recent.model(reader, run, told)).await?;
+        let model = Box::pin(recent.build_model(reader, run, told)).await?;
         Ok(Some((recent, model)))
     }
 
-    async fn model(
+    async fn build_model(
         &mut self,
         reader: &mut Reader,
         run: RecordedRun,
@@ -48,86 +48,86 @@ impl Recent {
         let last = self.fold.last();
         let first = last.saturating_sub(TAIL_LINES).max(1);
         let mut model = Model::new(run)?;
-        model.is_recent = true;
-        model.runs = self.runs.len() as u64;
+        model.is_partial = true;
+        model.run_count = self.runs.len() as u64;
         model.is_halted = self.fold.past().is_halted();
         let mut earlier = RecordedRun::read_all(&told)?.into_iter().peekable();
         let before = told.into_iter().filter(|stored| stored.seq < first);
-        before.for_each(|stored| self.show(&mut model, &stored));
+        before.for_each(|stored| self.apply_note_or_event(&mut model, &stored));
         let mut seq = first;
         while seq <= last {
             let page = reader.lines(seq, PAGE_LINES).await?;
             let Some(end) = page.last().map(|stored| stored.seq) else { break };
             for stored in page.into_iter().filter(|stored| stored.seq <= last) {
                 while let Some(run) = earlier.next_if(|run| run.number <= stored.line.run) {
-                    model.present = (run.number < model.run.number).then_some(run);
+                    model.earlier_run = (run.number < model.run.number).then_some(run);
                 }
-                self.take_candle_or_show(&mut model, &stored)?;
-                model.last = Some(stored);
+                self.apply_candle_or_entry(&mut model, &stored)?;
+                model.last_line = Some(stored);
             }
             seq = end + 1;
         }
-        model.present = None;
-        self.bring_up(&mut model)?;
+        model.earlier_run = None;
+        self.update_model(&mut model)?;
         Ok(model)
     }
 
-    pub(crate) fn take(&mut self, model: &mut Model, stored: StoredLine) -> Result<LineEffect, RecordsError> {
+    pub(crate) fn fold(&mut self, model: &mut Model, stored: StoredLine) -> Result<LineEffect, RecordsError> {
         if stored.line.kind == LineKind::Run {
             if model.begin_run(&stored)? == LineEffect::OtherRun {
                 return Ok(LineEffect::OtherRun);
             }
             self.runs.push(RecordedRun::from_stored(&stored)?);
         }
-        self.fold.fold(stored.seq, &stored.line).map_err(from_runtime)?;
-        self.take_candle_or_show(model, &stored)?;
-        model.last = Some(stored);
-        Ok(LineEffect::Line)
+        self.fold.fold(stored.seq, &stored.line).map_err(to_records_error)?;
+        self.apply_candle_or_entry(model, &stored)?;
+        model.last_line = Some(stored);
+        Ok(LineEffect::Applied)
     }
 
-    fn take_candle_or_show(&mut self, model: &mut Model, stored: &StoredLine) -> Result<(), RecordsError> {
+    fn apply_candle_or_entry(&mut self, model: &mut Model, stored: &StoredLine) -> Result<(), RecordsError> {
         if is_candle(stored) {
-            return model.take_candle(stored);
+            return model.apply_candle(stored);
         }
         if let Some(refused) = read_refusal(stored)? {
-            model.mark_refusal(&refused);
+            model.record_refusal(&refused);
         }
-        self.show(model, stored);
+        self.apply_note_or_event(model, stored);
         model.tail.push(TailLine::from_stored(stored));
         Ok(())
     }
 
-    fn show(&mut self, model: &mut Model, stored: &StoredLine) {
+    fn apply_note_or_event(&mut self, model: &mut Model, stored: &StoredLine) {
         match stored.line.kind {
             LineKind::Note => {
-                if let Some(note) = model.notes.take(stored).filter(|_| stored.line.run == model.run.number) {
+                if let Some(note) = model.notes.fold(stored).filter(|_| stored.line.run == model.run.number) {
                     (self.risk, model.is_reloaded) = (Some(note.risk), true);
                 }
             }
             LineKind::Event => match serde_json::from_str::<Event>(&stored.line.body).map(|event| event.kind)
             {
-                Ok(EventKind::Balance { .. }) => model.wallet_read = Some(stored.line.received),
-                Ok(EventKind::Control { control }) => model.take_control(control),
+                Ok(EventKind::Balance { .. }) => model.wallet_read_at = Some(stored.line.received),
+                Ok(EventKind::Control { control }) => model.apply_control(control),
                 Ok(_) | Err(_) => {}
             },
             LineKind::Run | LineKind::Action => {}
         }
     }
 
-    pub(crate) fn bring_up(&self, model: &mut Model) -> Result<(), RecordsError> {
+    pub(crate) fn update_model(&self, model: &mut Model) -> Result<(), RecordsError> {
         let risk = self.risk.clone().unwrap_or_else(|| model.run.settings.risk.clone());
         let mut session =
             Session::without_strategies(&SessionSettings { risk, ..model.run.settings.clone() })?;
-        let past = self.fold.hand_over(&mut session).map_err(from_runtime)?;
+        let past = self.fold.hand_over(&mut session).map_err(to_records_error)?;
         model.fold = SessionFold::new(session);
         let names = past.evicted_bots().iter().filter_map(|(run, bot)| self.bot_name(*run, *bot));
-        model.trades = RetainedTrades::new(past.book().clone(), |row| self.origin(row));
-        model.trades.count += self.old.count;
-        model.trades.first = self.old.end;
-        model.trades.bots.extend(names);
-        self.old.count_with_young(model);
-        let now = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
-        model.trades.forget_old(now);
+        model.trades = RetainedTrades::new(past.book().clone(), |row| self.intent_origin(row));
+        model.trades.trade_count += self.old.count;
+        model.trades.first_intent = self.old.end;
+        model.trades.bot_names.extend(names);
+        self.old.count_old_and_recent(model);
+        let now = model.last_line.as_ref().map_or(Millis::ZERO, |last| last.line.received);
+        model.trades.evict_old_trades(now);
         Ok(())
     }
 
@@ -136,14 +136,14 @@ impl Recent {
         Some(run.settings.bots.get(place)?.name.clone())
     }
 
-    fn origin(&self, row: &IntentRow) -> Option<IntentOrigin> {
+    fn intent_origin(&self, row: &IntentRow) -> Option<IntentOrigin> {
         let decided = self.fold.past().decided().get(&row.approved.intent())?;
         let run = self.runs.iter().find(|run| run.number == decided.run)?;
         IntentOrigin::new(run, decided.bot, decided.seq, decided.at)
     }
 }
 
-fn from_runtime(error: RuntimeError) -> RecordsError {
+fn to_records_error(error: RuntimeError) -> RecordsError {
     match error {
         RuntimeError::Journal(error) => error.into(),
         RuntimeError::UnreadableEntry { seq, problem } => RecordsError::UnreadableEntry { seq, problem },
@@ -152,7 +152,7 @@ fn from_runtime(error: RuntimeError) -> RecordsError {
 }
 
 #[derive(Clone, Copy)]
-struct Figure {
+struct TradeFigures {
     intent: IntentId,
     bot: BotId,
     edge: EdgeRow,
@@ -163,16 +163,16 @@ struct Figure {
 
 struct OldFigures {
     bots: Vec<BotFigures>,
-    curve: Curve,
+    curve: MoneyCurve,
     profit: Money,
     counted: u32,
-    rest: Vec<Figure>,
+    rest: Vec<TradeFigures>,
     count: usize,
-    /// One more than the number of the last old intent, 0 if there is none.
+    /// Number that follows the last old intent, 0 if there are no old intents.
     end: u64,
 }
 
-impl Figure {
+impl TradeFigures {
     fn from_old(old: OldTrade) -> Self {
         let OldTrade { intent, bot, settled, edge, by_person, .. } = old;
         Self { intent, bot, edge, settled, by_person, is_in_curves: false }
@@ -194,9 +194,9 @@ impl Figure {
 impl OldFigures {
     fn new(fold: &JournalFold, old: Vec<OldTrade>) -> Self {
         let (count, end) = (old.len(), old.last().map_or(0, |old| old.intent.number() + 1));
-        let mut old: Vec<Figure> = old.into_iter().map(Figure::from_old).collect();
+        let mut old: Vec<TradeFigures> = old.into_iter().map(TradeFigures::from_old).collect();
         let book = fold.past().book();
-        let young = || book.rows().iter().map(|row| Figure::from_row(row, book));
+        let young = || book.rows().iter().map(|row| TradeFigures::from_row(row, book));
         let counted = young().map(|young| young.edge.decided()).min();
         let counted = counted.or(old.iter().map(|old| old.edge.last() + 1).max()).unwrap_or(0);
         let first_settled = young().filter_map(|young| young.settled_at()).min();
@@ -205,39 +205,39 @@ impl OldFigures {
             figure.is_in_curves = figure.settled_at().is_some_and(is_before);
         }
         let mut bots: Vec<BotFigures> =
-            fold.first_intents().map(|first| BotFigures::since(first.number())).collect();
-        count_edges(&mut bots, &old, (0, counted));
-        let (mut curve, mut profit) = (Curve::default(), Money::ZERO);
+            fold.first_intents().map(|first| BotFigures::from_first_intent(first.number())).collect();
+        add_to_edges(&mut bots, &old, (0, counted));
+        let (mut curve, mut profit) = (MoneyCurve::default(), Money::ZERO);
         let settled = old.iter().filter(|old| old.is_in_curves).copied().collect();
-        count_settlements(&mut bots, &mut curve, &mut profit, settled);
+        add_settlements(&mut bots, &mut curve, &mut profit, settled);
         old.retain(|old| old.edge.last() >= counted || (old.settled.is_some() && !old.is_in_curves));
         Self { bots, curve, profit, counted, rest: old, count, end }
     }
 
-    /// Counts old and recent trades. The equity curve ends at the current equity, ignoring deposits.
-    fn count_with_young(&self, model: &mut Model) {
+    /// Counts old and recent trades. Shifts the equity curve so that it ends at the current equity.
+    fn count_old_and_recent(&self, model: &mut Model) {
         let Model { fold, bots, trades, curve, .. } = model;
         for (place, (bot, verdict)) in bots.iter_mut().zip(fold.session.verdicts()).enumerate() {
             let first = verdict.first_intent().number();
             let old = self.bots.get(place).filter(|old| old.first_intent == first).cloned();
-            let before = std::mem::replace(bot, old.unwrap_or_else(|| BotFigures::since(first)));
+            let before = std::mem::replace(bot, old.unwrap_or_else(|| BotFigures::from_first_intent(first)));
             if before.first_intent == first {
-                bot.take_found(before);
+                bot.restore_edge_history(before);
             }
         }
-        let rows = trades.book.rows().iter().map(|row| Figure::from_row(row, &trades.book));
-        let mut settled: Vec<Figure> = self.rest.iter().copied().chain(rows).collect();
-        count_edges(bots, &settled, (self.counted, u32::MAX));
+        let rows = trades.book.rows().iter().map(|row| TradeFigures::from_row(row, &trades.book));
+        let mut settled: Vec<TradeFigures> = self.rest.iter().copied().chain(rows).collect();
+        add_to_edges(bots, &settled, (self.counted, u32::MAX));
         settled.retain(|figure| !figure.is_in_curves);
         let profit = settled.iter().filter_map(|figure| figure.settled).map(|(.., profit)| profit);
         let begun = fold.session.ledger().equity() - profit.fold(self.profit, |sum, profit| sum + profit);
-        *curve = self.curve.clone().raised(begun);
-        count_settlements(bots, curve, &mut (begun + self.profit), settled);
-        bots.iter_mut().filter(|bot| bot.settled > 0).for_each(BotFigures::mark);
+        *curve = self.curve.clone().shift_by(begun);
+        add_settlements(bots, curve, &mut (begun + self.profit), settled);
+        bots.iter_mut().filter(|bot| bot.settled > 0).for_each(BotFigures::record_edge_point);
     }
 }
 
-fn count_edges(bots: &mut [BotFigures], figures: &[Figure], news: (u32, u32)) {
+fn add_to_edges(bots: &mut [BotFigures], figures: &[TradeFigures], range: (u32, u32)) {
     let mut own: Vec<Vec<EdgeRow>> = bots.iter().map(|_| Vec::new()).collect();
     for figure in figures {
         let place = figure.bot.index();
@@ -246,25 +246,25 @@ fn count_edges(bots: &mut [BotFigures], figures: &[Figure], news: (u32, u32)) {
         }
     }
     for (bot, own) in bots.iter_mut().zip(&own) {
-        bot.running.take(own, news);
+        bot.running_edge.take(own, range);
     }
 }
 
-fn count_settlements(
+fn add_settlements(
     bots: &mut [BotFigures],
-    curve: &mut Curve,
+    curve: &mut MoneyCurve,
     equity: &mut Money,
-    mut settled: Vec<Figure>,
+    mut settled: Vec<TradeFigures>,
 ) {
-    settled.sort_by_key(Figure::settled_at);
+    settled.sort_by_key(TradeFigures::settled_at);
     for figure in settled {
         let Some((at, outcome, profit)) = figure.settled else { continue };
         *equity += profit;
         curve.push(at, *equity);
         let bot = bots.get_mut(figure.bot.index());
         if let Some(bot) = bot.filter(|bot| figure.intent.number() >= bot.first_intent) {
-            bot.said += u64::from(figure.by_person);
-            bot.take(at, outcome, (profit, figure.edge.payout()));
+            bot.settled_by_operator += u64::from(figure.by_person);
+            bot.settle(at, outcome, (profit, figure.edge.payout()));
         }
     }
 }

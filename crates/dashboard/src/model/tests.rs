@@ -40,13 +40,13 @@ impl Written {
         let first = header((1, 1), Millis::ZERO, &settings());
         let run = RecordedRun::from_stored(&first).unwrap();
         let mut model = Model::new(run).unwrap();
-        model.take(first).unwrap();
+        model.apply_line(first).unwrap();
         Self { model, seq: 1, at: Millis::ZERO }
     }
 
     fn take(&mut self, kind: LineKind, body: &Value) {
         self.seq += 1;
-        self.model.take(line((1, self.seq), kind, self.at, body)).unwrap();
+        self.model.apply_line(line((1, self.seq), kind, self.at, body)).unwrap();
     }
 
     fn open(&mut self, intent: u64, stake: i64) {
@@ -118,10 +118,11 @@ fn correction_updates_profit_and_intervals() {
         }
         let bot = &written.model.bots[0];
         if corrected.is_some() {
-            let intervals = EdgeIntervals::from_sequence(bot.running.sequence());
-            assert_eq!(bot.edge.last().map(|point| (point.trades, point.intervals)), Some((150, intervals)));
+            let intervals = EdgeIntervals::from_sequence(bot.running_edge.sequence());
+            let last = bot.edge_points.last().map(|point| (point.trades, point.intervals));
+            assert_eq!(last, Some((150, intervals)));
         }
-        (bot.profit, (bot.won, bot.lost), bot.running.sequence().edge(0.95))
+        (bot.profit, (bot.won, bot.lost), bot.running_edge.sequence().edge(0.95))
     };
     let right = after(Outcome::Lost, None);
     assert_eq!((right.0, right.1), (Money::from_minor(149 * 800 - 1_000), (149, 1)));
@@ -143,12 +144,12 @@ fn assigns_candles_to_their_series_if_bots_are_reordered() {
     let candle = |model: &mut Model, at: (u64, u64), series: usize| {
         let candle = json!({"time": 0, "open": 1.0, "high": 1.0, "low": 1.0, "close": 1.0, "volume": 0.0});
         let event = json!({"at": 60_000, "received": 60_000, "event": "candle", "series": series, "candle": candle, "origin": "live"});
-        model.take(line(at, LineKind::Event, Millis::MINUTE, &event)).unwrap();
-        model.feeds.iter().map(|feed| (feed.series.symbol.to_string(), feed.live)).collect::<Vec<_>>()
+        model.apply_line(line(at, LineKind::Event, Millis::MINUTE, &event)).unwrap();
+        model.feeds.iter().map(|feed| (feed.series.symbol.to_string(), feed.live_candles)).collect::<Vec<_>>()
     };
     let counts = |aaa, bbb| [("AAA".to_owned(), aaa), ("BBB".to_owned(), bbb)];
     assert_eq!(candle(&mut model, (2, 21), 1), counts(0, 1));
-    model.take(of_symbols(1, &["BBB", "CCC", "AAA"])).unwrap();
+    model.apply_line(of_symbols(1, &["BBB", "CCC", "AAA"])).unwrap();
     for (seq, series, expected) in [(11, 0, counts(0, 2)), (12, 1, counts(0, 2)), (13, 2, counts(1, 2))] {
         assert_eq!(candle(&mut model, (1, seq), series), expected);
     }
@@ -183,7 +184,7 @@ fn limit_usage_matches_the_rules() {
     };
     assert_eq!(written.limits(), expected(50.0));
     let [bot, other] = [0, 1].map(|place| BotId::new(place).unwrap());
-    let after = |bot, minutes: i64| written.model.trades_after(bot, Millis::MINUTE * minutes);
+    let after = |bot, minutes: i64| written.model.count_trades_after(bot, Millis::MINUTE * minutes);
     assert_eq!([after(bot, -56), after(bot, 3), after(bot, 4), after(other, 0)], [2, 1, 0, 0]);
     assert_eq!(written.model.bots[0].drawdown(), Money::from_minor(1_000));
 
@@ -194,7 +195,7 @@ fn limit_usage_matches_the_rules() {
     written.event(EventKind::Control { control: Control::Reload });
     assert_eq!(written.limits(), expected(40.0));
     let next = header((2, written.seq + 1), written.at, &settings());
-    assert_eq!(written.model.take(next).unwrap(), LineEffect::OtherRun);
+    assert_eq!(written.model.apply_line(next).unwrap(), LineEffect::OtherRun);
 }
 
 #[test]
@@ -202,13 +203,13 @@ fn stops_at_unreadable_line() {
     let mut written = Written::new();
     let (seq, alarm) = (written.seq + 1, json!({"alarm": "look"}));
     let broken = || line((1, seq), LineKind::Event, Millis::ZERO, &json!({"event": "none such"}));
-    let problem = |model: &mut Model, line| model.take(line).unwrap_err().to_string();
+    let problem = |model: &mut Model, line| model.apply_line(line).unwrap_err().to_string();
     let first = problem(&mut written.model, broken());
     assert!(first.contains(&seq.to_string()), "{first}");
     for next in [broken(), line((1, seq + 1), LineKind::Note, Millis::ZERO, &alarm)] {
         assert_eq!(problem(&mut written.model, next), first);
     }
-    assert_eq!((written.model.seq(), written.model.notes.alarms), (seq - 1, 0));
+    assert_eq!((written.model.seq(), written.model.notes.alarm_count), (seq - 1, 0));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Unfinished and latest trades in memory. Earlier trades are read from the journal on request.
+//! Trades kept in memory: unfinished and latest ones. Older trades are read from the journal on request.
 
 use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
 use candlewick_records::{IntentOrigin, TradeLine};
@@ -12,10 +12,10 @@ pub(crate) struct RetainedTrades {
     pub(crate) book: TradeBook,
     origins: BTreeMap<IntentId, IntentOrigin>,
     unfinished: BTreeSet<IntentId>,
-    pub(crate) bots: BTreeSet<String>,
-    pub(crate) count: usize,
-    /// Number of the first intent from which the book is complete.
-    pub(crate) first: u64,
+    pub(crate) bot_names: BTreeSet<String>,
+    pub(crate) trade_count: usize,
+    /// Number of the first intent from which on the trade book contains all trades.
+    pub(crate) first_intent: u64,
     next_rows: usize,
 }
 
@@ -24,26 +24,26 @@ impl RetainedTrades {
         let mut trades = Self::default();
         for row in book.rows() {
             let intent = row.approved.intent();
-            trades.begin(intent, origin(row));
+            trades.add_trade(intent, origin(row));
             if row.is_over() {
-                trades.end(intent);
+                trades.mark_finished(intent);
             }
         }
         Self { book, ..trades }
     }
 
-    pub(crate) fn begin(&mut self, intent: IntentId, origin: Option<IntentOrigin>) {
-        self.count += 1;
+    pub(crate) fn add_trade(&mut self, intent: IntentId, origin: Option<IntentOrigin>) {
+        self.trade_count += 1;
         self.unfinished.insert(intent);
         if let Some(origin) = origin {
-            if !self.bots.contains(&origin.bot) {
-                self.bots.insert(origin.bot.clone());
+            if !self.bot_names.contains(&origin.bot) {
+                self.bot_names.insert(origin.bot.clone());
             }
             self.origins.insert(intent, origin);
         }
     }
 
-    pub(crate) fn end(&mut self, intent: IntentId) -> bool {
+    pub(crate) fn mark_finished(&mut self, intent: IntentId) -> bool {
         self.unfinished.remove(&intent)
     }
 
@@ -51,8 +51,8 @@ impl RetainedTrades {
         self.unfinished.insert(intent);
     }
 
-    /// Evicts old finished trades. Keeps the latest, and those of the last hour, which a limit counts.
-    pub(crate) fn forget_old(&mut self, at: Millis) {
+    /// Evicts finished trades, except the latest and those of the last hour (counted by an hourly limit).
+    pub(crate) fn evict_old_trades(&mut self, at: Millis) {
         let rows = self.book.rows();
         if rows.len() < self.next_rows.max(2 * MAX_RETAINED_TRADES) {
             return;
@@ -65,16 +65,16 @@ impl RetainedTrades {
         let first = rows.iter().rev().take_while(|row| is_young(row)).last();
         let Some(first) = first.map(|row| row.approved.intent()) else { return };
         // Some recent trades may exist only in the journal.
-        let first = first.max(IntentId::new(self.first));
+        let first = first.max(IntentId::new(self.first_intent));
         self.book.retain_rows(|row| row.approved.intent() >= first || !row.is_over());
         let book = &self.book;
         self.origins.retain(|intent, _| book.row(*intent).is_some());
-        self.first = first.number();
+        self.first_intent = first.number();
         let rows = self.book.rows().len();
         self.next_rows = rows + rows / 4;
     }
 
-    pub(crate) fn line(&self, row: &IntentRow) -> Option<TradeLine> {
+    pub(crate) fn trade_line(&self, row: &IntentRow) -> Option<TradeLine> {
         Some(TradeLine::new(&self.book, (row, self.origins.get(&row.approved.intent())?)))
     }
 
@@ -82,7 +82,7 @@ impl RetainedTrades {
         self.origins.get(&row.approved.intent()).map(|origin| origin.bot.as_str())
     }
 
-    /// Returns unfinished trades, oldest first, excluding requests presumed not to have opened.
+    /// Returns the unfinished trades, oldest first. Excludes orders that probably opened no trade.
     pub(crate) fn unfinished(&self) -> impl Iterator<Item = &IntentRow> {
         let rows = self.unfinished.iter().filter_map(|intent| self.book.row(*intent));
         rows.filter(|row| row.state != IntentState::NotOpened)

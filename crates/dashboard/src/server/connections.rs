@@ -1,4 +1,4 @@
-//! Connection limit and deadlines. Connections that are not signed in are evicted first.
+//! Connection limit and timeouts of the server. Connections that are not signed in are evicted first.
 
 use axum::Router;
 use hyper::Request;
@@ -20,28 +20,27 @@ use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 
 #[derive(Clone, Copy)]
-pub(crate) struct Limits {
-    pub(crate) connections: usize,
-    /// Deadline for the head of a request, and also the idle timeout before a request.
-    pub(crate) head: Duration,
-    pub(crate) stall: Duration,
+pub(crate) struct ServerLimits {
+    pub(crate) slots: usize,
+    /// Maximum time to wait for a complete request head, including idle time before the request.
+    pub(crate) head_timeout: Duration,
+    pub(crate) write_timeout: Duration,
 }
 
-pub(crate) const LIMITS: Limits =
-    Limits { connections: 64, head: Duration::from_secs(10), stall: Duration::from_secs(20) };
+pub(crate) const SERVER_LIMITS: ServerLimits =
+    ServerLimits { slots: 64, head_timeout: Duration::from_secs(10), write_timeout: Duration::from_secs(20) };
 
 const MAX_HEAD_BYTES: usize = 16 * 1_024;
-/// Delay after a failed accept, for example when no file descriptors are left.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 pub(crate) struct ConnectionSlot {
-    is_known: AtomicBool,
+    signed_in: AtomicBool,
     leave: CancellationToken,
 }
 
 impl ConnectionSlot {
-    pub(crate) fn keep(&self) {
-        self.is_known.store(true, Ordering::Relaxed);
+    pub(crate) fn mark_signed_in(&self) {
+        self.signed_in.store(true, Ordering::Relaxed);
     }
 }
 
@@ -49,43 +48,43 @@ impl ConnectionSlot {
 struct ConnectionSlots(Mutex<VecDeque<Arc<ConnectionSlot>>>);
 
 impl ConnectionSlots {
-    /// Adds a connection. If full, evicts the oldest one not signed in; `None` if all are signed in.
-    fn take(&self, most: usize) -> Option<Arc<ConnectionSlot>> {
+    /// Adds a connection. At the limit, evicts the oldest that is not signed in; `None` if all are signed in.
+    fn admit(&self, limit: usize) -> Option<Arc<ConnectionSlot>> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.len() >= most {
-            let oldest = open.iter().position(|place| !place.is_known.load(Ordering::Relaxed))?;
+        if open.len() >= limit {
+            let oldest = open.iter().position(|place| !place.signed_in.load(Ordering::Relaxed))?;
             if let Some(place) = open.remove(oldest) {
                 place.leave.cancel();
             }
         }
         let place =
-            Arc::new(ConnectionSlot { is_known: AtomicBool::new(false), leave: CancellationToken::new() });
+            Arc::new(ConnectionSlot { signed_in: AtomicBool::new(false), leave: CancellationToken::new() });
         open.push_back(Arc::clone(&place));
         Some(place)
     }
 
-    fn free(&self, place: &Arc<ConnectionSlot>) {
+    fn release(&self, place: &Arc<ConnectionSlot>) {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|other| !Arc::ptr_eq(other, place));
     }
 }
 
-pub(crate) async fn serve(listener: TcpListener, router: Router, limits: Limits) {
+pub(crate) async fn serve(listener: TcpListener, router: Router, limits: ServerLimits) {
     let places = Arc::new(ConnectionSlots::default());
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             continue;
         };
-        let Some(place) = places.take(limits.connections) else { continue };
+        let Some(place) = places.admit(limits.slots) else { continue };
         let (router, places) = (router.clone(), Arc::clone(&places));
         tokio::spawn(async move {
             let leave = place.leave.clone();
             tokio::select! {
-                () = connection(stream, router, Arc::clone(&place), limits) => {}
+                () = serve_stream(stream, router, Arc::clone(&place), limits) => {}
                 () = leave.cancelled() => {}
             }
-            places.free(&place);
+            places.release(&place);
         });
     }
 }
@@ -106,37 +105,37 @@ impl Service<Request<Incoming>> for SlotService {
     }
 }
 
-async fn connection(stream: TcpStream, router: Router, place: Arc<ConnectionSlot>, limits: Limits) {
+async fn serve_stream(stream: TcpStream, router: Router, place: Arc<ConnectionSlot>, limits: ServerLimits) {
     if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "no TCP_NODELAY");
+        tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.head)
+        .header_read_timeout(limits.head_timeout)
         .max_buf_size(MAX_HEAD_BYTES)
-        .serve_connection(
-            TokioIo::new(WithDeadline::new(stream, limits.stall)),
+        .serve_stream(
+            TokioIo::new(TimeoutStream::new(stream, limits.write_timeout)),
             SlotService { routes: TowerToHyperService::new(router), place },
         )
         .await;
     if let Err(error) = served {
-        tracing::debug!(%error, "a connection ended");
+        tracing::debug!(%error, "a connection failed");
     }
 }
 
-/// Stream that fails if its peer does not read in time.
-struct WithDeadline<S> {
+/// Stream whose writes fail if the peer does not read within the timeout.
+struct TimeoutStream<S> {
     stream: S,
     patience: Duration,
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> WithDeadline<S> {
+impl<S> TimeoutStream<S> {
     const fn new(stream: S, patience: Duration) -> Self {
         Self { stream, patience, stalled: None }
     }
 
-    fn timed<T>(&mut self, polled: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+    fn check_timeout<T>(&mut self, polled: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if polled.is_ready() {
             self.stalled = None;
             return polled;
@@ -144,14 +143,14 @@ impl<S> WithDeadline<S> {
         let patience = self.patience;
         let stalled =
             self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + patience)));
-        match stalled.as_mut().poll(context) {
+        match stalled.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,
         }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for WithDeadline<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for TimeoutStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -161,24 +160,24 @@ impl<S: AsyncRead + Unpin> AsyncRead for WithDeadline<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for WithDeadline<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let polled = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.timed(polled, context)
+        self.check_timeout(polled, context)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let polled = Pin::new(&mut self.stream).poll_flush(context);
-        self.timed(polled, context)
+        self.check_timeout(polled, context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let polled = Pin::new(&mut self.stream).poll_shutdown(context);
-        self.timed(polled, context)
+        self.check_timeout(polled, context)
     }
 }
 
@@ -193,12 +192,12 @@ mod tests {
     const PATIENCE: Duration = Duration::from_mins(1);
     const LONG: Duration = Duration::from_hours(1);
 
-    async fn served(connections: usize) -> SocketAddr {
+    async fn served(slots: usize) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let sign_in = |Extension(place): Extension<Arc<ConnectionSlot>>| async move { place.keep() };
-        let router = Router::new().route("/in", get(sign_in)).route("/", get(|| async {}));
-        tokio::spawn(serve(listener, router, Limits { connections, head: LONG, stall: LONG }));
+        let sign_in = |Extension(slot): Extension<Arc<ConnectionSlot>>| async move { slot.mark_signed_in() };
+        let app = Router::new().route("/in", get(sign_in)).route("/", get(|| async {}));
+        tokio::spawn(serve(listener, app, ServerLimits { slots, head_timeout: LONG, write_timeout: LONG }));
         address
     }
 
@@ -219,7 +218,7 @@ mod tests {
         let (mut oldest, mut other) = (connect().await, connect().await);
         assert!(asks(&mut oldest, "/").await && asks(&mut other, "/").await);
         let mut next = connect().await;
-        assert!(asks(&mut next, "/in").await, "one more is accepted");
+        assert!(asks(&mut next, "/in").await, "the new connection is accepted");
         assert!(!asks(&mut oldest, "/").await, "the oldest was evicted");
         assert!(asks(&mut known, "/").await && asks(&mut other, "/in").await);
         assert!(!asks(&mut connect().await, "/").await, "all connections are signed in");
@@ -234,7 +233,7 @@ mod tests {
     #[tokio::test]
     async fn drops_peer_that_does_not_read() {
         let (ours, mut theirs) = duplex(1_000);
-        let mut ours = WithDeadline::new(ours, Duration::from_mins(10));
+        let mut ours = TimeoutStream::new(ours, Duration::from_mins(10));
         let reading = async {
             let mut bytes = [0; 500];
             for _ in 0..20 {

@@ -1,6 +1,6 @@
-//! JSON endpoints of the page. Every response is bounded.
+//! JSON endpoints of the dashboard page. The size of every response is limited.
 
-use super::Serving;
+use super::Server;
 use crate::model::{Model, TailLine};
 use crate::view::{
     Bars, EdgeCurve, EquityCurve, Lines, Mark, Problem, State as View, Trades, build_bars, build_marks,
@@ -25,49 +25,44 @@ use std::sync::Arc;
 use std::time::Duration;
 use utoipa::IntoParams;
 
-/// Maximum number of trades or lines per response.
 const MAX_PAGE_ROWS: usize = 200;
-/// Timeout of an explanation. A journal without snapshots is read from its first line.
+/// Timeout for explaining a trade or a moment. Without snapshots, the whole journal is read.
 const EXPLAIN_TIMEOUT: Duration = Duration::from_secs(50);
 
-/// Selection of candles.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Series {
-    /// 0-based index of the series among the feeds.
+pub(crate) struct CandleQuery {
+    /// 0-based index of the candle series in `feeds`.
     #[serde(default, rename = "series")]
     place: usize,
-    /// Level of detail; 0 is the finest.
+    /// Level of detail, 0 for the finest.
     #[serde(default)]
     level: usize,
-    /// Start time of the first bar, in milliseconds of venue time.
+    /// Earliest start time of a bar, in milliseconds of venue time.
     #[serde(default)]
     from: i64,
 }
 
-/// Selection of a page of trades.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Page {
-    /// Only trades with a smaller number.
+pub(crate) struct TradeQuery {
+    /// Upper bound (exclusive) of the trade number.
     before: Option<u64>,
     /// Maximum number of trades, up to 200. The default is 50.
     limit: Option<usize>,
-    /// Only trades of the bot with this name.
+    /// Name of the bot whose trades to return.
     bot: Option<String>,
 }
 
-/// Selection of a page of journal lines.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct LinePage {
-    /// Only lines with a smaller number.
+pub(crate) struct LineQuery {
+    /// Upper bound (exclusive) of the line number.
     before: Option<u64>,
     /// Maximum number of lines, up to 200. The default is 100.
     limit: Option<usize>,
 }
 
-/// Selection of a bot.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BotQuery {
@@ -76,28 +71,26 @@ pub(crate) struct BotQuery {
     bot: usize,
 }
 
-/// Selection of one bot or of all bots.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct OneOrAll {
-    /// 0-based index of the bot. Without it, all bots are selected.
+pub(crate) struct EquityQuery {
+    /// 0-based index of the bot. All bots by default.
     bot: Option<usize>,
 }
 
-/// Selection of a point in time.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Moment {
-    /// Venue time in milliseconds since 1970.
-    #[serde(deserialize_with = "venue_time")]
+pub(crate) struct WhyQuery {
+    /// Point in venue time, in milliseconds since 1970.
+    #[serde(deserialize_with = "parse_venue_time")]
     at: i64,
-    /// Only bots on this symbol.
+    /// Symbol of the bots to explain. All symbols by default.
     symbol: Option<String>,
-    /// Only the bot with this name.
+    /// Name of the bot to explain. All bots by default.
     bot: Option<String>,
 }
 
-fn venue_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+fn parse_venue_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let text = String::deserialize(deserializer)?;
     text.parse().map_err(|_| {
         let text: String = text.chars().take(32).collect();
@@ -107,147 +100,156 @@ fn venue_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Erro
     })
 }
 
-pub(crate) type AppState = State<Arc<Serving>>;
-pub(crate) type Answer<T> = Result<Json<T>, Failure>;
+pub(crate) type AppState = State<Arc<Server>>;
+pub(crate) type ApiResult<T> = Result<Json<T>, Failure>;
 
-/// Returns the state of the page, without curves, lists and candles.
+/// Returns the current state of the bot and its journal, without curves, lists and candles.
 #[utoipa::path(get, path = "/api/state", responses((status = 200, body = View), (status = 400, body = Problem), (status = 401, body = Problem)))]
 pub(crate) async fn state(State(serving): AppState, _: Parameters<NoParameters>) -> Response {
     ([(CONTENT_TYPE, "application/json")], serving.shared.state().to_string()).into_response()
 }
 
-/// Label of a group, and the names in it.
+/// Singular label of a group, such as `bot`, and the names in the group.
 type NameList = (&'static str, Vec<String>);
 
-fn bots(model: &Model) -> NameList {
+fn bot_names(model: &Model) -> NameList {
     ("bot", model.run.settings.bots.iter().map(|bot| bot.name.clone()).collect())
 }
 
-fn series(model: &Model) -> NameList {
+fn series_names(model: &Model) -> NameList {
     ("series", model.feeds.iter().map(|feed| feed.series.to_string()).collect())
 }
 
 fn read_model<T>(
-    serving: &Serving,
+    serving: &Server,
     listed: fn(&Model) -> NameList,
     read: impl FnOnce(&Model) -> Option<T>,
-) -> Answer<T> {
+) -> ApiResult<T> {
     let known = serving.shared.known();
-    let not_yet = || Failure::new(StatusCode::SERVICE_UNAVAILABLE, "the journal is being read");
+    let not_yet = || Failure::new(StatusCode::SERVICE_UNAVAILABLE, "the journal is being read: retry later");
     let model = known.model.as_ref().ok_or_else(not_yet)?;
     read(model).map(Json).ok_or_else(|| {
         let (one, all) = listed(model);
         let all = all.iter().enumerate().map(|(place, name)| format!("{place} is {name}"));
         Failure::not_found(match all.collect::<Vec<_>>().join(", ") {
-            none if none.is_empty() => format!("the journal has no {one} yet"),
-            all => format!("no such {one} in the journal: {all}"),
+            none if none.is_empty() => format!("the journal does not contain a {one} yet"),
+            all => format!("the journal does not contain this {one}: {all}"),
         })
     })
 }
 
-/// Returns candles of a series, aggregated by level.
-#[utoipa::path(get, path = "/api/candles", params(Series), responses((status = 400, body = Problem), (status = 200, body = Bars), (status = 404, body = Problem)))]
-pub(crate) async fn candles(State(serving): AppState, Parameters(asked): Parameters<Series>) -> Answer<Bars> {
-    read_model(&serving, series, |model| {
+/// Returns the candles of a series at one level of detail.
+#[utoipa::path(get, path = "/api/candles", params(CandleQuery), responses((status = 400, body = Problem), (status = 200, body = Bars), (status = 404, body = Problem)))]
+pub(crate) async fn candles(
+    State(serving): AppState,
+    Parameters(asked): Parameters<CandleQuery>,
+) -> ApiResult<Bars> {
+    read_model(&serving, series_names, |model| {
         build_bars(model.feeds.get(asked.place)?, asked.level, Millis::new(asked.from))
     })
 }
 
-/// Returns the recently rejected signals of a series.
-#[utoipa::path(get, path = "/api/marks", params(Series), responses((status = 400, body = Problem), (status = 200, body = Vec<Mark>), (status = 404, body = Problem)))]
+/// Returns the latest rejected signals on a series.
+#[utoipa::path(get, path = "/api/marks", params(CandleQuery), responses((status = 400, body = Problem), (status = 200, body = Vec<Mark>), (status = 404, body = Problem)))]
 pub(crate) async fn marks(
     State(serving): AppState,
-    Parameters(asked): Parameters<Series>,
-) -> Answer<Vec<Mark>> {
-    read_model(&serving, series, |model| Some(build_marks(model, model.feeds.get(asked.place)?.series)))
+    Parameters(asked): Parameters<CandleQuery>,
+) -> ApiResult<Vec<Mark>> {
+    read_model(&serving, series_names, |model| Some(build_marks(model, model.feeds.get(asked.place)?.series)))
 }
 
-/// Returns the equity over time, or the profit of one bot.
+/// Returns the equity over time, or the profit of one bot over time.
 #[utoipa::path(
-    get, path = "/api/equity", params(OneOrAll),
+    get, path = "/api/equity", params(EquityQuery),
     responses((status = 400, body = Problem), (status = 200, body = EquityCurve), (status = 404, body = Problem))
 )]
 pub(crate) async fn equity(
     State(serving): AppState,
-    Parameters(asked): Parameters<OneOrAll>,
-) -> Answer<EquityCurve> {
-    read_model(&serving, bots, |model| equity_curve(model, asked.bot))
+    Parameters(asked): Parameters<EquityQuery>,
+) -> ApiResult<EquityCurve> {
+    read_model(&serving, bot_names, |model| equity_curve(model, asked.bot))
 }
 
-/// Returns the edge of a bot by number of trades.
+/// Returns the confidence intervals of a bot's edge after each number of trades.
 #[utoipa::path(get, path = "/api/edge", params(BotQuery), responses((status = 400, body = Problem), (status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
 pub(crate) async fn edge(
     State(serving): AppState,
     Parameters(asked): Parameters<BotQuery>,
-) -> Answer<EdgeCurve> {
-    read_model(&serving, bots, |model| model.bots.get(asked.bot).map(edge_curve))
+) -> ApiResult<EdgeCurve> {
+    read_model(&serving, bot_names, |model| model.bots.get(asked.bot).map(edge_curve))
 }
 
-/// Returns trades and requests, newest first.
-#[utoipa::path(get, path = "/api/trades", params(Page), responses((status = 400, body = Problem), (status = 200, body = Trades), (status = 404, body = Problem), (status = 502, body = Problem)))]
-pub(crate) async fn trades(State(serving): AppState, Parameters(asked): Parameters<Page>) -> Answer<Trades> {
+/// Returns a page of trades and trade requests, newest first.
+#[utoipa::path(get, path = "/api/trades", params(TradeQuery), responses((status = 400, body = Problem), (status = 200, body = Trades), (status = 404, body = Problem), (status = 502, body = Problem)))]
+pub(crate) async fn trades(
+    State(serving): AppState,
+    Parameters(asked): Parameters<TradeQuery>,
+) -> ApiResult<Trades> {
     let most = asked.limit.unwrap_or(50).clamp(1, MAX_PAGE_ROWS);
     let (before, bot) = (asked.before.unwrap_or(u64::MAX), asked.bot.as_deref());
     let Json((mut page, earlier)) =
-        read_model(&serving, bots, |model| build_trades(model, before, most, bot))?;
+        read_model(&serving, bot_names, |model| build_trades(model, before, most, bot))?;
     if let Some(earlier) = earlier {
-        let mut reader = open(&serving).await?;
+        let mut reader = open_reader(&serving).await?;
         let asked = (most - page.trades.len(), bot);
         let read = Box::pin(TradePage::read(&mut reader, earlier, asked)).await;
         reader.close().await;
-        let read = read.map_err(|error| failed(&error.into()))?;
+        let read = read.map_err(|error| to_failure(&error.into()))?;
         page.trades.extend(read.trades);
         page.before = read.before;
     }
     Ok(Json(page))
 }
 
-async fn open(serving: &Serving) -> Result<Reader, Failure> {
-    Reader::open(&serving.shared.watched.journal).await.map_err(|error| failed(&error.into()))
+async fn open_reader(serving: &Server) -> Result<Reader, Failure> {
+    Reader::open(&serving.shared.watched.journal).await.map_err(|error| to_failure(&error.into()))
 }
 
-/// Returns lines of the journal, newest first.
-#[utoipa::path(get, path = "/api/lines", params(LinePage), responses((status = 400, body = Problem), (status = 200, body = Lines), (status = 502, body = Problem)))]
+/// Returns a page of journal lines, newest first.
+#[utoipa::path(get, path = "/api/lines", params(LineQuery), responses((status = 400, body = Problem), (status = 200, body = Lines), (status = 502, body = Problem)))]
 pub(crate) async fn lines(
     State(serving): AppState,
-    Parameters(asked): Parameters<LinePage>,
-) -> Answer<Lines> {
+    Parameters(asked): Parameters<LineQuery>,
+) -> ApiResult<Lines> {
     let most = asked.limit.unwrap_or(100).clamp(1, MAX_PAGE_ROWS);
     let end = asked.before.unwrap_or(u64::MAX).min(serving.shared.clock().seq.saturating_add(1)).max(1);
     let first = end.saturating_sub(most as u64).max(1);
-    let mut reader = open(&serving).await?;
+    let mut reader = open_reader(&serving).await?;
     let read = reader
         .lines(first, u32::try_from(end - first).unwrap_or(u32::MAX))
         .await
-        .map_err(|error| failed(&error.into()))?;
+        .map_err(|error| to_failure(&error.into()))?;
     reader.close().await;
     let lines = read.iter().rev().map(TailLine::from_stored).collect();
     Ok(Json(Lines { lines, before: Some(first).filter(|first| *first > 1) }))
 }
 
-/// Explains a trade like `candlewick explain`, with JSON in `data` and text in `text`.
+/// Explains a trade like `candlewick explain`. The response has JSON in `data` and text in `text`.
 #[utoipa::path(
-    get, path = "/api/trades/{intent}", params(("intent" = u64, Path, description = "The number of the trade")),
+    get, path = "/api/trades/{intent}", params(("intent" = u64, Path, description = "Number of the trade")),
     responses((status = 400, body = Problem), (status = 200, body = Object), (status = 404, body = Problem))
 )]
 pub(crate) async fn explanation(
     State(serving): AppState,
     Path(intent): Path<u64>,
     _: Parameters<NoParameters>,
-) -> Answer<Value> {
-    reading(serving, Lookup::Trade(intent.to_string())).await
+) -> ApiResult<Value> {
+    explain(serving, Lookup::Trade(intent.to_string())).await
 }
 
 /// Explains why no trade was opened at a given time, like `candlewick why`.
 #[utoipa::path(
-    get, path = "/api/why", params(Moment),
+    get, path = "/api/why", params(WhyQuery),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem))
 )]
-pub(crate) async fn why(State(serving): AppState, Parameters(asked): Parameters<Moment>) -> Answer<Value> {
+pub(crate) async fn why(
+    State(serving): AppState,
+    Parameters(asked): Parameters<WhyQuery>,
+) -> ApiResult<Value> {
     let symbol = asked.symbol.filter(|symbol| !symbol.is_empty()).map(|symbol| symbol.parse::<Symbol>());
     let symbol =
         symbol.transpose().map_err(|error| Failure::new(StatusCode::BAD_REQUEST, error.to_string()))?;
-    reading(serving, Lookup::Moment(MomentQuery { time: Millis::new(asked.at), symbol, bot: asked.bot }))
+    explain(serving, Lookup::Moment(MomentQuery { time: Millis::new(asked.at), symbol, bot: asked.bot }))
         .await
 }
 
@@ -260,27 +262,27 @@ fn to_response<T: Serialize + ToString>(read: &T) -> Value {
     json!({ "text": read.to_string(), "data": json!(read) })
 }
 
-/// Reads the journal in a separate thread, one request at a time, without blocking the page.
-async fn reading(serving: Arc<Serving>, asked: Lookup) -> Answer<Value> {
+/// Explains a trade or a moment in a separate thread, so that reading the journal blocks no other request.
+async fn explain(serving: Arc<Server>, asked: Lookup) -> ApiResult<Value> {
     let one = Arc::clone(&serving.explaining).lock_owned().await;
     let reading = tokio::task::spawn_blocking(move || {
         let _one = one;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::internal(&error))?;
-        let read = async { tokio::time::timeout(EXPLAIN_TIMEOUT, read(&serving, asked)).await };
+        let read = async { tokio::time::timeout(EXPLAIN_TIMEOUT, read_explanation(&serving, asked)).await };
         match runtime.block_on(read) {
             Ok(Ok(read)) => Ok(Json(read)),
-            Ok(Err(error)) => Err(failed(&error)),
+            Ok(Err(error)) => Err(to_failure(&error)),
             Err(_) => Err(Failure::new(
                 StatusCode::GATEWAY_TIMEOUT,
-                "timed out, because the journal is large and has no snapshot: use `candlewick explain` instead",
+                "timed out reading a large journal without snapshots: run `candlewick explain` instead",
             )),
         }
     });
     reading.await.unwrap_or_else(|error| Err(Failure::internal(&error)))
 }
 
-async fn read(serving: &Serving, asked: Lookup) -> Result<Value, AppError> {
+async fn read_explanation(serving: &Server, asked: Lookup) -> Result<Value, AppError> {
     let watched = &serving.shared.watched;
     let mut reader = Reader::open(&watched.journal).await?;
     let contents = read_recent(&mut reader).await?;
@@ -298,7 +300,7 @@ async fn read(serving: &Serving, asked: Lookup) -> Result<Value, AppError> {
     Ok(read)
 }
 
-fn failed(error: &AppError) -> Failure {
+fn to_failure(error: &AppError) -> Failure {
     let (status, known) = match error {
         AppError::Records(
             RecordsError::UnknownName { known, .. } | RecordsError::UnknownSymbol { known, .. },
@@ -311,7 +313,7 @@ fn failed(error: &AppError) -> Failure {
     Failure::new(status, format!("{error}{known}"))
 }
 
-/// Query parameters. Unknown ones are rejected, so that a misspelt filter is not silently ignored.
+/// Query parameters. Unknown names are rejected, so that a misspelt filter is not ignored.
 pub(crate) struct Parameters<T>(pub(crate) T);
 
 #[derive(Deserialize)]

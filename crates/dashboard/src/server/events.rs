@@ -1,7 +1,7 @@
 //! Server-sent events: state changes, new journal lines, and the clock.
 
-use super::Serving;
-use crate::watch::Shared;
+use super::Server;
+use crate::watch::SharedState;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, Sse};
@@ -13,13 +13,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Interval of clock events. A client that receives none has lost the connection.
+/// Interval of clock events. A client that receives no event for longer has lost the connection.
 const CLOCK_INTERVAL: Duration = Duration::from_secs(2);
 const MIN_EVENT_DELAY: Duration = Duration::from_millis(200);
 const MAX_EVENT_LINES: usize = 100;
 
 struct EventFeed {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     changes: watch::Receiver<u64>,
     lines: Option<u64>,
     waiting: VecDeque<Event>,
@@ -27,62 +27,62 @@ struct EventFeed {
 }
 
 /// Streams state changes, new journal lines, and the clock.
-/// Line events have ids. With one of them as `Last-Event-ID`, the stream continues after that event.
-/// In a line event, `missed` is the number of lines omitted before it.
+/// Events with journal lines have an id. If a client sends the id as `Last-Event-ID`, the stream continues
+/// after that event. The field `missed` of a `lines` event is the number of omitted lines.
 #[utoipa::path(
     get, path = "/api/events",
-    params(("last-event-id" = Option<String>, Header, description = "The last event that was received")),
+    params(("last-event-id" = Option<String>, Header, description = "Id of the last event that the client received")),
     responses((status = 200, description = "`state`, `lines` and `clock` events", content_type = "text/event-stream", body = String))
 )]
 pub(crate) async fn events(
-    State(serving): State<Arc<Serving>>,
+    State(serving): State<Arc<Server>>,
     headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let shared = Arc::clone(&serving.shared);
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
-    let lines = last.and_then(|id| after(id, &shared.generation));
+    let lines = last.and_then(|id| parse_event_id(id, &shared.generation));
     let changes = shared.version.subscribe();
     let told = EventFeed { shared, changes, lines, waiting: VecDeque::new(), is_first: true };
     Sse::new(unfold(told, |mut told| async move {
-        let event = told.next().await;
+        let event = told.next_event().await;
         Some((Ok(event), told))
     }))
 }
 
-/// Parses the line number of an event id. `None` if the id is from another start of the server.
-fn after(id: &str, generation: &str) -> Option<u64> {
+/// Parses the line count in an event id. `None` if the id is from an earlier start of the server.
+fn parse_event_id(id: &str, generation: &str) -> Option<u64> {
     let (start, count) = id.split_once('-')?;
     (start == generation).then(|| count.parse().ok())?
 }
 
 impl EventFeed {
-    async fn next(&mut self) -> Event {
+    async fn next_event(&mut self) -> Event {
         loop {
             if let Some(event) = self.waiting.pop_front() {
                 return event;
             }
-            let is_news = if std::mem::take(&mut self.is_first) {
+            let has_changed = if std::mem::take(&mut self.is_first) {
                 true
             } else {
                 tokio::time::sleep(MIN_EVENT_DELAY).await;
                 let news = tokio::time::timeout(CLOCK_INTERVAL, self.changes.changed()).await;
                 matches!(news, Ok(Ok(())))
             };
-            self.tell(is_news);
+            self.queue_events(has_changed);
         }
     }
 
-    fn tell(&mut self, is_news: bool) {
-        if is_news {
+    fn queue_events(&mut self, has_changed: bool) {
+        if has_changed {
             self.changes.mark_unchanged();
             // Sends only the newest state, so slow readers skip outdated ones.
             self.waiting.push_back(Event::default().event("state").data(&*self.shared.state()));
             if let Some(news) =
                 self.shared.lines_after(self.lines, MAX_EVENT_LINES).filter(|news| !news.lines.is_empty())
             {
-                self.lines = Some(news.count);
+                self.lines = Some(news.total);
                 let text = serde_json::to_string(&news).unwrap_or_else(|_| "null".to_owned());
-                let id = format!("{}-{}", self.shared.generation, news.count);
+                let id = format!("{}-{}", self.shared.generation, news.total);
                 self.waiting.push_back(Event::default().event("lines").id(id).data(text));
             }
         }
@@ -97,9 +97,9 @@ mod tests {
 
     #[test]
     fn ignores_event_ids_of_another_start() {
-        assert_eq!(after("ab12-77", "ab12"), Some(77));
+        assert_eq!(parse_event_id("ab12-77", "ab12"), Some(77));
         for id in ["ab13-77", "77", "", "ab12-", "ab12--1", "ab12-18446744073709551616"] {
-            assert_eq!(after(id, "ab12"), None, "{id}");
+            assert_eq!(parse_event_id(id, "ab12"), None, "{id}");
         }
     }
 }

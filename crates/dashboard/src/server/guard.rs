@@ -1,9 +1,9 @@
-//! Access checks on requests: host name, origin, custom header and cookie.
+//! Access checks of requests: host name, origin, custom header and cookie.
 //!
 //! The terminal shows a sign-in link with a one-time token. The browser exchanges the token for a
-//! cookie that is valid as long as this process lives.
+//! cookie that is valid until this process ends.
 
-use super::Serving;
+use super::Server;
 use super::connections::ConnectionSlot;
 use super::data::Failure;
 use crate::{DashboardError, DashboardSettings};
@@ -22,35 +22,35 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
-const ANSWER_DEADLINE: Duration = Duration::from_mins(1);
-/// Header sent by our page. Other sites would need a CORS preflight, which is refused.
-pub(crate) const OWN_HEADER: &str = "x-candlewick";
-/// Allows only the page's own files, nothing inline, and no framing by other sites.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+const RESPONSE_TIMEOUT: Duration = Duration::from_mins(1);
+/// Header of requests from this page. Other sites cannot send the header without a CORS preflight.
+pub(crate) const REQUEST_HEADER: &str = "x-candlewick";
+/// Content security policy: only files of this server, no inline code, no framing by other sites.
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 pub(crate) async fn check_origin(
-    State(serving): State<Arc<Serving>>,
+    State(serving): State<Arc<Server>>,
     request: Request,
     next: Next,
 ) -> Response {
-    if let Some(problem) = objection(&serving, request.method(), request.headers()) {
-        return with_policy(Failure::new(StatusCode::FORBIDDEN, problem).into_response());
+    if let Some(problem) = find_objection(&serving, request.method(), request.headers()) {
+        return add_security_headers(Failure::new(StatusCode::FORBIDDEN, problem).into_response());
     }
-    let answered = tokio::time::timeout(ANSWER_DEADLINE, next.run(request)).await;
+    let answered = tokio::time::timeout(RESPONSE_TIMEOUT, next.run(request)).await;
     let late = |_| Failure::new(StatusCode::GATEWAY_TIMEOUT, "the request timed out").into_response();
-    with_policy(answered.unwrap_or_else(late))
+    add_security_headers(answered.unwrap_or_else(late))
 }
 
-fn objection(serving: &Serving, method: &Method, headers: &HeaderMap) -> Option<&'static str> {
+fn find_objection(serving: &Server, method: &Method, headers: &HeaderMap) -> Option<&'static str> {
     let text = |name: &HeaderName| {
         headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("?")).collect::<Vec<_>>()
     };
     match text(&HOST)[..] {
-        [host] if serving.hosts.knows(host) => {}
-        _ => return Some("the request names another host"),
+        [host] if serving.hosts.allows_host(host) => {}
+        _ => return Some("the `Host` header does not name this dashboard"),
     }
-    if !text(&ORIGIN).iter().all(|origin| serving.hosts.knows_origin(origin)) {
+    if !text(&ORIGIN).iter().all(|origin| serving.hosts.allows_origin(origin)) {
         return Some("the request comes from another site");
     }
     let site = text(&HeaderName::from_static("sec-fetch-site"));
@@ -60,27 +60,31 @@ fn objection(serving: &Serving, method: &Method, headers: &HeaderMap) -> Option<
         return Some("the request comes from another site");
     }
     let is_reading = *method == Method::GET || *method == Method::HEAD;
-    (!is_reading && !headers.contains_key(OWN_HEADER)).then_some("the header x-candlewick is missing")
+    (!is_reading && !headers.contains_key(REQUEST_HEADER)).then_some("the header x-candlewick is missing")
 }
 
-pub(crate) async fn signed_in(State(serving): State<Arc<Serving>>, request: Request, next: Next) -> Response {
+pub(crate) async fn require_sign_in(
+    State(serving): State<Arc<Server>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let cookies = request.headers().get_all(COOKIE);
     let is_known =
-        cookies.iter().filter_map(|cookie| cookie.to_str().ok()).any(|cookie| serving.sessions.knows(cookie));
+        cookies.iter().filter_map(|value| value.to_str().ok()).any(|text| serving.sessions.has_cookie(text));
     if !is_known {
-        let problem = "not signed in: open the link that the dashboard printed in its terminal";
+        let problem = "you are not signed in: open the link that the dashboard printed in its terminal";
         return Failure::new(StatusCode::UNAUTHORIZED, problem).into_response();
     }
     if let Some(place) = request.extensions().get::<Arc<ConnectionSlot>>() {
-        place.keep();
+        place.mark_signed_in();
     }
     next.run(request).await
 }
 
-fn with_policy(mut response: Response) -> Response {
+fn add_security_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     for (name, value) in [
-        (CONTENT_SECURITY_POLICY, POLICY),
+        (CONTENT_SECURITY_POLICY, PAGE_POLICY),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
         (REFERRER_POLICY, "no-referrer"),
@@ -93,8 +97,8 @@ fn with_policy(mut response: Response) -> Response {
     response
 }
 
-/// Accepted host names, as a defence against DNS rebinding.
-pub(crate) struct Hosts {
+/// Host names that requests may use. Other names are rejected to prevent DNS rebinding.
+pub(crate) struct AllowedHosts {
     names: Vec<String>,
     any_address: Option<u16>,
     proxy: Option<String>,
@@ -102,7 +106,7 @@ pub(crate) struct Hosts {
     pub(crate) port: u16,
 }
 
-impl Hosts {
+impl AllowedHosts {
     pub(crate) fn new(address: SocketAddr, settings: &DashboardSettings) -> Self {
         let port = address.port();
         let mut names = vec![address.to_string()];
@@ -125,22 +129,22 @@ impl Hosts {
         Self { names, any_address, proxy: settings.tls_proxy.clone(), here, port }
     }
 
-    pub(crate) fn base(&self) -> String {
+    pub(crate) fn base_url(&self) -> String {
         match &self.proxy {
             Some(name) => format!("https://{name}"),
             None => format!("http://{}", self.here),
         }
     }
 
-    pub(crate) fn knows(&self, host: &str) -> bool {
+    pub(crate) fn allows_host(&self, host: &str) -> bool {
         let host = host.to_ascii_lowercase();
-        self.names.contains(&host) || self.is_proxy(&host) || self.is_any(&host)
+        self.names.contains(&host) || self.is_proxy(&host) || self.is_allowed_address(&host)
     }
 
-    pub(crate) fn knows_origin(&self, origin: &str) -> bool {
+    pub(crate) fn allows_origin(&self, origin: &str) -> bool {
         match origin.split_once("://") {
             Some(("https", host)) => self.is_proxy(&host.to_ascii_lowercase()),
-            Some(("http", host)) => self.proxy.is_none() && self.knows(host),
+            Some(("http", host)) => self.proxy.is_none() && self.allows_host(host),
             _ => false,
         }
     }
@@ -150,8 +154,8 @@ impl Hosts {
         proxy.is_some_and(|name| host == name || host == format!("{name}:443"))
     }
 
-    /// Accepts only IP addresses. Another site could rebind a name, but not an address.
-    fn is_any(&self, host: &str) -> bool {
+    /// Returns whether the host is an allowed IP address. DNS rebinding works for names only.
+    fn is_allowed_address(&self, host: &str) -> bool {
         let Some(port) = self.any_address else { return false };
         let address = host.parse::<SocketAddr>().map(|address| (address.ip(), address.port()));
         let portless = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
@@ -164,45 +168,45 @@ const MAX_COOKIES: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// One-time sign-in URL. The token follows the `#`, which browsers never send to a server.
+    /// One-time sign-in URL. Browsers never send the part after `#`, the token, to a server.
     pub url: String,
     pub used: u64,
 }
 
-/// Token of the link, and issued cookies. Stored only as hashes, and compared in constant time.
+/// One-time token and issued cookies, stored as hashes and compared in constant time.
 pub(crate) struct Sessions {
-    inner: Mutex<Inner>,
+    inner: Mutex<Secrets>,
     links: watch::Sender<Link>,
     base: String,
     cookie: String,
     secure: &'static str,
 }
 
-struct Inner {
+struct Secrets {
     token: Hash,
     cookies: VecDeque<Hash>,
 }
 
 impl Sessions {
-    pub(crate) fn new(hosts: &Hosts) -> Result<(Self, watch::Receiver<Link>), DashboardError> {
-        let (token, base) = (secret()?, hosts.base());
+    pub(crate) fn new(hosts: &AllowedHosts) -> Result<(Self, watch::Receiver<Link>), DashboardError> {
+        let (token, base) = (generate_secret()?, hosts.base_url());
         let (links, shown) = watch::channel(Link { url: build_url(&base, &token), used: 0 });
-        let inner = Mutex::new(Inner { token: blake3::hash(token.as_bytes()), cookies: VecDeque::new() });
+        let inner = Mutex::new(Secrets { token: blake3::hash(token.as_bytes()), cookies: VecDeque::new() });
         let secure = if hosts.proxy.is_some() { "; Secure" } else { "" };
         // Cookies are shared by all ports of an address, so the name contains the port.
         let cookie = format!("candlewick-{}", hosts.port);
         Ok((Self { inner, links, base, cookie, secure }, shown))
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, Secrets> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Exchanges the token of the link for a cookie, and creates a new link.
-    pub(crate) fn exchange(&self, token: &str) -> Result<Option<String>, DashboardError> {
-        let (cookie, next) = (secret()?, secret()?);
+    /// Exchanges the one-time token for a cookie and creates a new link. `None` if the token is invalid.
+    pub(crate) fn exchange_token(&self, token: &str) -> Result<Option<String>, DashboardError> {
+        let (cookie, next) = (generate_secret()?, generate_secret()?);
         {
-            let mut inner = self.inner();
+            let mut inner = self.lock();
             if inner.token != blake3::hash(token.as_bytes()) {
                 return Ok(None);
             }
@@ -217,11 +221,11 @@ impl Sessions {
         Ok(Some(format!("{}={cookie}; HttpOnly; SameSite=Strict; Path=/{}", self.cookie, self.secure)))
     }
 
-    pub(crate) fn knows(&self, cookies: &str) -> bool {
+    pub(crate) fn has_cookie(&self, cookies: &str) -> bool {
         let mut own = cookies.split(';').filter_map(|pair| pair.trim().split_once('='));
         own.any(|(name, value)| {
             let hash = blake3::hash(value.as_bytes());
-            name == self.cookie && self.inner().cookies.iter().any(|known| *known == hash)
+            name == self.cookie && self.lock().cookies.iter().any(|known| *known == hash)
         })
     }
 }
@@ -230,7 +234,7 @@ fn build_url(base: &str, token: &str) -> String {
     format!("{base}/#token={token}")
 }
 
-pub(crate) fn secret() -> Result<String, DashboardError> {
+pub(crate) fn generate_secret() -> Result<String, DashboardError> {
     let mut bytes = [0_u8; 32];
     getrandom::fill(&mut bytes).map_err(DashboardError::NoRandomness)?;
     Ok(bytes.map(|byte| format!("{byte:02x}")).concat())
@@ -263,17 +267,17 @@ mod tests {
             let allow_unencrypted_network = proxy.is_none() && !listen.ip().is_loopback();
             let (tls_proxy, usual) = (proxy.map(str::to_owned), settings(listen, false));
             let settings = DashboardSettings { tls_proxy, allow_unencrypted_network, ..usual };
-            let hosts = Hosts::new(listen, &settings);
-            assert_eq!(hosts.base(), base);
+            let hosts = AllowedHosts::new(listen, &settings);
+            assert_eq!(hosts.base_url(), base);
             for (names, is_own) in [(own, true), (foreign, false)] {
                 for host in names.split(' ') {
-                    let of_page = |scheme| hosts.knows_origin(&format!("{scheme}://{host}"));
-                    let found = (hosts.knows(host), of_page("http"), of_page("https"));
+                    let of_page = |scheme| hosts.allows_origin(&format!("{scheme}://{host}"));
+                    let found = (hosts.allows_host(host), of_page("http"), of_page("https"));
                     let expected = (is_own, is_own && proxy.is_none(), Some(host) == proxy);
                     assert_eq!(found, expected, "{host} at {listen}");
                 }
             }
-            assert!(!hosts.knows("") && !hosts.knows_origin("null"), "{listen}");
+            assert!(!hosts.allows_host("") && !hosts.allows_origin("null"), "{listen}");
         }
     }
 }

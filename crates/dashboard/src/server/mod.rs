@@ -1,4 +1,4 @@
-//! HTTP server of the dashboard: access control and responses.
+//! HTTP server of the dashboard: routes, access control and responses.
 
 mod connections;
 mod data;
@@ -10,15 +10,15 @@ mod tests;
 
 pub use guard::Link;
 
-use crate::watch::{Shared, follow_bot, follow_journal};
+use crate::watch::{SharedState, follow_bot, follow_journal};
 use crate::{DashboardError, DashboardSettings, Watched};
 use axum::extract::DefaultBodyLimit;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use axum::{Json, Router, middleware};
-use connections::{LIMITS, serve};
+use connections::{SERVER_LIMITS, serve};
 use data::Failure;
-use guard::{Hosts, Sessions, secret};
+use guard::{AllowedHosts, Sessions, generate_secret};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -34,64 +34,64 @@ pub struct Dashboard {
     tasks: JoinSet<()>,
 }
 
-pub(crate) struct Serving {
-    shared: Arc<Shared>,
+pub(crate) struct Server {
+    shared: Arc<SharedState>,
     sessions: Sessions,
-    hosts: Hosts,
+    hosts: AllowedHosts,
     ordering: tokio::sync::Mutex<()>,
-    /// Allows one explanation at a time, because each may read the whole journal.
+    /// Lock that allows one explanation at a time, because each may read the whole journal.
     explaining: Arc<tokio::sync::Mutex<()>>,
 }
 
-impl Serving {
+impl Server {
     fn new(
         address: SocketAddr,
         settings: &DashboardSettings,
         watched: Watched,
     ) -> Result<(Self, watch::Receiver<Link>), DashboardError> {
-        let hosts = Hosts::new(address, settings);
+        let hosts = AllowedHosts::new(address, settings);
         let (sessions, links) = Sessions::new(&hosts)?;
-        let shared = Shared::new(watched, secret()?[..16].to_owned(), settings.read_only);
+        let shared = SharedState::new(watched, generate_secret()?[..16].to_owned(), settings.read_only);
         let (ordering, explaining) = (tokio::sync::Mutex::default(), Arc::default());
         Ok((Self { shared, sessions, hosts, ordering, explaining }, links))
     }
 }
 
 impl Dashboard {
-    /// Starts following the journal and serving the page. Requires a running tokio runtime.
+    /// Starts tasks that follow the journal, poll the bot and serve the page. Requires a tokio runtime.
     pub async fn start(settings: &DashboardSettings, watched: Watched) -> Result<Self, DashboardError> {
         settings.check()?;
         let address = settings.listen;
         let cannot = |source| DashboardError::CannotListen { address, source };
         let listener = TcpListener::bind(address).await.map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
-        let (serving, links) = Serving::new(address, settings, watched)?;
+        let (serving, links) = Server::new(address, settings, watched)?;
         let mut tasks = JoinSet::new();
         tasks.spawn(follow_journal(Arc::clone(&serving.shared)));
         tasks.spawn(follow_bot(Arc::clone(&serving.shared)));
-        tasks.spawn(serve(listener, router(Arc::new(serving)), LIMITS));
+        tasks.spawn(serve(listener, router(Arc::new(serving)), SERVER_LIMITS));
         Ok(Self { address, links, tasks })
     }
 
-    /// Waits until a task ends, which happens only because of a bug.
+    /// Waits until a task of the dashboard ends, which indicates a bug.
     pub async fn ended(&mut self) {
         self.tasks.join_next().await;
     }
 }
 
-const MAX_BODY: usize = 8 * 1_024;
+const MAX_BODY_BYTES: usize = 8 * 1_024;
 
 #[derive(OpenApi)]
 #[openapi(info(
     title = "Candlewick dashboard",
-    description = "Data for the web page of a running bot. The browser exchanges the one-time token in the link shown in \
-                   the terminal for a session cookie. Requests that change something need the header `x-candlewick`. Times \
-                   are venue time in milliseconds."
+    description = "Data for the web page of a bot. A browser exchanges the one-time token of the sign-in link for a \
+                   session cookie. POST requests need the header `x-candlewick`. All times are venue time in \
+                   milliseconds since 1970."
 ))]
-struct Document;
+struct ApiDoc;
 
-pub(crate) fn router(serving: Arc<Serving>) -> Router {
-    let (own, document) = OpenApiRouter::with_openapi(Document::openapi())
+pub(crate) fn router(serving: Arc<Server>) -> Router {
+    let (own, document) = OpenApiRouter::with_openapi(ApiDoc::openapi())
         .routes(routes!(data::state))
         .routes(routes!(data::candles))
         .routes(routes!(data::marks))
@@ -106,11 +106,11 @@ pub(crate) fn router(serving: Arc<Serving>) -> Router {
         .routes(routes!(orders::resume))
         .split_for_parts();
     let (open, signing) =
-        OpenApiRouter::with_openapi(Document::openapi()).routes(routes!(orders::sign_in)).split_for_parts();
+        OpenApiRouter::with_openapi(ApiDoc::openapi()).routes(routes!(orders::sign_in)).split_for_parts();
     let document = document.merge_from(signing);
     let own = own
         .route("/api/openapi.json", get(move || std::future::ready(Json(document.clone()))))
-        .layer(middleware::from_fn_with_state(Arc::clone(&serving), guard::signed_in));
+        .layer(middleware::from_fn_with_state(Arc::clone(&serving), guard::require_sign_in));
     let page = ASSETS.iter().fold(Router::new(), |routes, asset| {
         let answer = move || std::future::ready(([(CONTENT_TYPE, asset.kind)], asset.text));
         routes.route(asset.path, get(answer))
@@ -118,7 +118,7 @@ pub(crate) fn router(serving: Arc<Serving>) -> Router {
     page.merge(own)
         .merge(open)
         .fallback(|| std::future::ready(Failure::not_found("no such page")))
-        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(middleware::from_fn_with_state(Arc::clone(&serving), guard::check_origin))
         .with_state(serving)
 }

@@ -1,7 +1,7 @@
-//! Orders from a browser: sign in, halt and resume. None of them opens a trade.
+//! Endpoints that change state: sign in, halt and resume. No endpoint opens a trade.
 
-use super::Serving;
-use super::data::{Answer, AppState, Failure};
+use super::Server;
+use super::data::{ApiResult, AppState, Failure};
 use crate::view::{Ordered, Problem, Reason, SignIn, SignedIn};
 use axum::Json;
 use axum::extract::State;
@@ -21,43 +21,43 @@ use std::sync::Arc;
     )
 )]
 pub(crate) async fn sign_in(State(serving): AppState, Json(asked): Json<SignIn>) -> Response {
-    match serving.sessions.exchange(&asked.token) {
+    match serving.sessions.exchange_token(&asked.token) {
         Ok(Some(cookie)) => ([(SET_COOKIE, cookie)], Json(SignedIn { signed_in: true })).into_response(),
         Ok(None) => {
-            let problem = "this link was already used or is outdated: open the link that the dashboard's terminal shows now";
+            let problem = "this link is used or outdated: open the newest link in the dashboard's terminal";
             Failure::new(StatusCode::UNAUTHORIZED, problem).into_response()
         }
         Err(error) => Failure::internal(&error).into_response(),
     }
 }
 
-/// Halts the bot like `candlewick halt`. The bot opens no trades until it is resumed.
+/// Halts the bot like `candlewick halt`. A halted bot opens no trades until it is resumed.
 #[utoipa::path(
     post, path = "/api/halt", request_body = Reason,
     responses(
         (status = 200, description = "The bot is halted", body = Ordered),
         (status = 403, description = "The dashboard is read-only", body = Problem),
-        (status = 502, description = "The order was refused or not confirmed", body = Problem),
+        (status = 502, description = "The bot rejected or did not confirm the order", body = Problem),
     )
 )]
-pub(crate) async fn halt(State(serving): AppState, Json(asked): Json<Reason>) -> Answer<Ordered> {
+pub(crate) async fn halt(State(serving): AppState, Json(asked): Json<Reason>) -> ApiResult<Ordered> {
     run_to_end(&serving, carry_out_halt(Arc::clone(&serving), asked.reason)).await
 }
 
-async fn carry_out_halt(serving: Arc<Serving>, reason: String) -> Answer<Ordered> {
+async fn carry_out_halt(serving: Arc<Server>, reason: String) -> ApiResult<Ordered> {
     let _one = serving.ordering.lock().await;
     let watched = &serving.shared.watched;
     let reason = if reason.trim().is_empty() { "ordered on the page" } else { reason.trim() };
     let halted = halt_bot(&watched.paths, &watched.journal, reason).await;
-    serving.shared.ask.notify_one();
-    let text = match halted.map_err(|error| refused(&error))? {
+    serving.shared.poll_now.notify_one();
+    let text = match halted.map_err(|error| to_failure(&error))? {
         HaltOutcome::ByOrder(state) => describe(&state),
-        HaltOutcome::ByFile(_) => "No bot is running. One that starts on this journal opens no trades until resumed.".to_owned(),
+        HaltOutcome::ByFile(_) => "No bot is running. The next bot on this journal starts halted.".to_owned(),
         HaltOutcome::ByJournal { .. } => {
-            "No bot is running. The journal halts the next one that starts on it. The HALT file could not be created.".to_owned()
+            "No bot is running. The next bot starts halted, but no HALT file could be created.".to_owned()
         }
         HaltOutcome::Unconfirmed { error, .. } => {
-            let text = format!("{}; the HALT file now exists, and a running bot halts within a second", sentence(&error));
+            let text = format!("{}; the HALT file was created, so a running bot halts within a second", join_lines(&error));
             return Err(Failure::new(StatusCode::BAD_GATEWAY, text));
         }
     };
@@ -70,47 +70,45 @@ async fn carry_out_halt(serving: Arc<Serving>, reason: String) -> Answer<Ordered
     responses(
         (status = 200, description = "The bot may open trades again", body = Ordered),
         (status = 403, description = "The dashboard is read-only", body = Problem),
-        (status = 502, description = "The order was refused or not confirmed", body = Problem),
+        (status = 502, description = "The bot rejected or did not confirm the order", body = Problem),
     )
 )]
-pub(crate) async fn resume(State(serving): AppState) -> Answer<Ordered> {
+pub(crate) async fn resume(State(serving): AppState) -> ApiResult<Ordered> {
     run_to_end(&serving, carry_out_resume(Arc::clone(&serving))).await
 }
 
-async fn carry_out_resume(serving: Arc<Serving>) -> Answer<Ordered> {
+async fn carry_out_resume(serving: Arc<Server>) -> ApiResult<Ordered> {
     let _one = serving.ordering.lock().await;
     let watched = &serving.shared.watched;
     let resumed = resume_bot(&watched.paths, &watched.journal).await;
-    serving.shared.ask.notify_one();
-    let text = match resumed.map_err(|error| refused(&error))? {
+    serving.shared.poll_now.notify_one();
+    let text = match resumed.map_err(|error| to_failure(&error))? {
         ResumeOutcome::ByOrder { state, .. } => describe(&state),
-        ResumeOutcome::TakenBack { .. } => "No bot is running. The next one opens trades.".to_owned(),
-        ResumeOutcome::NothingToResume => {
-            "No bot is running, and nothing would halt the next one.".to_owned()
-        }
+        ResumeOutcome::TakenBack { .. } => "No bot is running. The next bot may open trades.".to_owned(),
+        ResumeOutcome::NothingToResume => "No bot is running, and the next bot is not halted.".to_owned(),
     };
     Ok(Json(Ordered { text }))
 }
 
-/// Completes an order even if the browser disconnects, so that no order is left half done.
+/// Executes an order to its end, even if the browser disconnects.
 async fn run_to_end(
-    serving: &Serving,
-    order: impl Future<Output = Answer<Ordered>> + Send + 'static,
-) -> Answer<Ordered> {
+    serving: &Server,
+    order: impl Future<Output = ApiResult<Ordered>> + Send + 'static,
+) -> ApiResult<Ordered> {
     if serving.shared.read_only {
-        let problem = "this dashboard was started with --read-only";
+        let problem = "this dashboard is read-only: restart it without --read-only to send orders";
         return Err(Failure::new(StatusCode::FORBIDDEN, problem));
     }
     let ended = tokio::spawn(order).await;
     ended.unwrap_or_else(|error| Err(Failure::internal(&error)))
 }
 
-fn sentence(error: &AppError) -> String {
+fn join_lines(error: &AppError) -> String {
     error.text().replace('\n', "; ")
 }
 
-fn refused(error: &AppError) -> Failure {
-    Failure::new(StatusCode::BAD_GATEWAY, sentence(error))
+fn to_failure(error: &AppError) -> Failure {
+    Failure::new(StatusCode::BAD_GATEWAY, join_lines(error))
 }
 
 #[cfg(all(test, unix))]
@@ -131,10 +129,10 @@ mod tests {
         let bot = UnixListener::bind(&watched.paths.socket).unwrap();
         let file = watched.paths.halt_file.path().to_owned();
         let settings = settings("127.0.0.1:7070".parse().unwrap(), false);
-        let serving = Arc::new(Serving::new(settings.listen, &settings, watched).unwrap().0);
+        let serving = Arc::new(Server::new(settings.listen, &settings, watched).unwrap().0);
         let another = serving.ordering.lock().await;
         let asked = Json(Reason { reason: "enough".to_owned() });
-        assert!(halt(State(Arc::clone(&serving)), asked).now_or_never().is_none(), "an order is under way");
+        assert!(halt(State(Arc::clone(&serving)), asked).now_or_never().is_none(), "an order is in progress");
         drop(another);
         let (reached, _) = timeout(PATIENCE, bot.accept()).await.expect("the bot is asked").unwrap();
         // The bot ends without an answer, so the HALT file must halt its next start.
@@ -144,7 +142,7 @@ mod tests {
                 tokio::task::yield_now().await;
             }
         };
-        timeout(PATIENCE, looking).await.expect("the HALT file is there");
+        timeout(PATIENCE, looking).await.expect("the HALT file exists");
         drop(serving.ordering.lock().await);
     }
 }

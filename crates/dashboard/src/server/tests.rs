@@ -311,7 +311,7 @@ async fn waits_for_missing_journal() {
             break state;
         }
     };
-    assert_eq!(told["problem"], "there is no journal yet");
+    assert_eq!(told["problem"], "the journal does not exist yet");
     assert_eq!(told["run"], Value::Null);
     assert_eq!(served.get("/api/equity", &headers).await.status, 503);
 }

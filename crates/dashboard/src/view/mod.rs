@@ -1,4 +1,4 @@
-//! JSON documents for the browser.
+//! JSON documents that the dashboard sends to the browser.
 
 mod state;
 
@@ -6,14 +6,14 @@ pub(crate) use state::{State, build_state};
 #[cfg(test)]
 pub(crate) use state::{build_limits, build_run};
 
-use crate::model::{BotFigures, Curve, Feed, Model, TailLine};
+use crate::model::{BotFigures, CandleFeed, Model, MoneyCurve, TailLine};
 use candlewick_engine::Refused;
 use candlewick_records::TradeLine;
 use candlewick_sdk::{Direction, Millis, Series};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Bars of one length, oldest first.
+/// Price bars of one length, oldest first.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct Bars {
     /// Length of a bar, in milliseconds.
@@ -28,9 +28,9 @@ pub(crate) struct Bars {
     pub(crate) close: Vec<f64>,
 }
 
-pub(crate) fn build_bars(feed: &Feed, level: usize, from: Millis) -> Option<Bars> {
+pub(crate) fn build_bars(feed: &CandleFeed, level: usize, from: Millis) -> Option<Bars> {
     let level = feed.levels.0.get(level)?;
-    let mut bars = Bars { length: level.length, ..Bars::default() };
+    let mut bars = Bars { length: level.bar_length, ..Bars::default() };
     for bar in level.bars.iter().filter(|bar| bar.time >= from) {
         bars.time.push(bar.time);
         bars.open.push(bar.open);
@@ -44,50 +44,50 @@ pub(crate) fn build_bars(feed: &Feed, level: usize, from: Millis) -> Option<Bars
 /// Venue clock.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub(crate) struct Clock {
-    /// Venue time, in milliseconds; null while no bot responds.
+    /// Current venue time in milliseconds since 1970, null while no bot responds.
     #[schema(value_type = Option<i64>)]
     pub(crate) now: Option<Millis>,
-    /// Speed relative to real time: 1, or more in a sandbox.
+    /// Speed of the venue clock as a multiple of real time. Only a sandbox exceeds 1.
     pub(crate) speed: f64,
-    /// Venue time of the venue's last response.
+    /// Venue time of the last response from the venue.
     #[schema(value_type = Option<i64>)]
     pub(crate) heard: Option<Millis>,
-    /// Number of the last journal line read.
+    /// Number of the last journal line that was read.
     pub(crate) seq: u64,
 }
 
-/// Equity after settlements. Long curves are thinned; each point keeps the extremes of those joined.
+/// Equity after each settlement. In a long curve, one point combines several settlements.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct EquityCurve {
-    /// Venue time, in milliseconds.
+    /// Venue time of each point, in milliseconds since 1970.
     #[schema(value_type = Vec<i64>)]
     time: Vec<Millis>,
-    /// Last equity of each point.
+    /// Last equity at each point.
     equity: Vec<f64>,
-    /// Lowest equity of each point.
+    /// Lowest equity at each point.
     low: Vec<f64>,
-    /// Highest equity of each point.
+    /// Highest equity at each point.
     high: Vec<f64>,
-    /// Max drawdown within each point, as a negative amount of money.
+    /// Max drawdown at each point, as a negative amount of money.
     drawdown: Vec<f64>,
 }
 
-/// 95 % intervals of a bot's edge by number of trades.
+/// Confidence intervals (95 %) of a bot's edge after each number of trades.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct EdgeCurve {
-    /// Number of trades.
+    /// Number of trades at each point.
     trades: Vec<u64>,
-    /// Bounds of the edge, in percent of the stake; 0 is break-even.
+    /// Lower bound of the edge, in percent of the stake. 0 is break-even.
     low: Vec<f64>,
     high: Vec<f64>,
-    /// Bounds of the win rate, in percent.
+    /// Lower bound of the win rate, in percent.
     rate_low: Vec<f64>,
     rate_high: Vec<f64>,
 }
 
 pub(crate) fn equity_curve(model: &Model, bot: Option<usize>) -> Option<EquityCurve> {
     let scale = model.session().money_scale();
-    let points: &Curve = match bot {
+    let points: &MoneyCurve = match bot {
         None => &model.curve,
         Some(place) => &model.bots.get(place)?.curve,
     };
@@ -97,14 +97,14 @@ pub(crate) fn equity_curve(model: &Model, bot: Option<usize>) -> Option<EquityCu
         curve.equity.push(scale.to_f64(point.last));
         curve.low.push(scale.to_f64(point.low));
         curve.high.push(scale.to_f64(point.high));
-        curve.drawdown.push(-scale.to_f64(point.fall));
+        curve.drawdown.push(-scale.to_f64(point.drawdown));
     }
     Some(curve)
 }
 
 pub(crate) fn edge_curve(bot: &BotFigures) -> EdgeCurve {
     let mut curve = EdgeCurve::default();
-    for point in &bot.edge {
+    for point in &bot.edge_points {
         let (Some(edge), Some(rate)) =
             (point.intervals.edge_sequence_95, point.intervals.win_rate_sequence_95)
         else {
@@ -119,31 +119,31 @@ pub(crate) fn edge_curve(bot: &BotFigures) -> EdgeCurve {
     curve
 }
 
-/// Token of the sign-in link.
+/// Body of a sign-in request.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SignIn {
-    /// One-time token.
+    /// One-time token from the sign-in link.
     pub(crate) token: String,
 }
 
-/// Result of a sign-in, which sets a cookie.
+/// Response to a successful sign-in. The response sets a cookie.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SignedIn {
-    /// Always true.
+    /// Whether the sign-in succeeded. Always true.
     pub(crate) signed_in: bool,
 }
 
-/// Reason for a halt.
+/// Body of a request to halt the bot.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reason {
-    /// Free text, stored in the journal.
+    /// Reason for the halt, as free text. The journal stores the reason.
     #[serde(default)]
     pub(crate) reason: String,
 }
 
-/// Result of an order.
+/// Response to an order that was executed.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Ordered {
     pub(crate) text: String,
@@ -152,17 +152,17 @@ pub(crate) struct Ordered {
 /// Error response.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Problem {
-    /// Error message.
+    /// Error message for the operator.
     pub(crate) problem: String,
 }
 
-/// A page of trades and requests, newest first.
+/// A page of trades and trade requests, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Trades {
-    /// Trades, with the keys of `candlewick trades --json`.
+    /// Trades with the same keys as in `candlewick trades --json`.
     #[schema(value_type = Vec<Object>)]
     pub(crate) trades: Vec<TradeLine>,
-    /// Value of `before` for the next page, null on the last page.
+    /// Value of the parameter `before` for the next page, null on the last page.
     pub(crate) before: Option<u64>,
 }
 
@@ -170,7 +170,7 @@ pub(crate) struct Trades {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Lines {
     pub(crate) lines: Vec<TailLine>,
-    /// Value of `before` for the next page, null on the last page.
+    /// Value of the parameter `before` for the next page, null on the last page.
     pub(crate) before: Option<u64>,
 }
 
@@ -181,10 +181,10 @@ pub(crate) struct Mark {
     #[schema(value_type = i64)]
     at: Millis,
     bot: String,
-    /// `BUY` or `SELL`.
+    /// Direction of the signal: `BUY` or `SELL`.
     #[schema(value_type = String)]
     direction: Direction,
-    /// Rule that rejected the signal.
+    /// Name of the risk rule that rejected the signal.
     rule: &'static str,
 }
 
@@ -194,8 +194,8 @@ impl Mark {
     }
 }
 
-/// Returns a page of trades in memory, and the number before which only the journal has more.
-/// `None` for an unknown bot.
+/// Returns a page of the trades in memory, and the upper bound of trades to read from the journal.
+/// `None` if the bot is unknown.
 pub(crate) fn build_trades(
     model: &Model,
     before: u64,
@@ -205,7 +205,7 @@ pub(crate) fn build_trades(
     if bot.is_some_and(|bot| !model.knows_bot(bot)) {
         return None;
     }
-    let (kept, first) = (&model.trades, model.trades.first);
+    let (kept, first) = (&model.trades, model.trades.first_intent);
     let rows = kept.book.rows();
     let begin = rows.partition_point(|row| row.approved.intent().number() < first);
     let end = rows.partition_point(|row| row.approved.intent().number() < before).max(begin);
@@ -214,7 +214,7 @@ pub(crate) fn build_trades(
         if bot.is_some_and(|bot| kept.bot_name(row) != Some(bot)) {
             continue;
         }
-        let Some(trade) = kept.line(row) else { continue };
+        let Some(trade) = kept.trade_line(row) else { continue };
         trades.push(trade);
         if trades.len() == most {
             break;

@@ -1,7 +1,7 @@
-//! State of the page, without curves, lists and candles.
+//! JSON state of the bot and its journal, without curves, lists and candles.
 
-use crate::model::{BotFigures, Feed, Level, Model, Note};
-use crate::watch::{KnownState, Shared};
+use crate::model::{BarLevel, BotFigures, CandleFeed, Model, Note};
+use crate::watch::{KnownState, SharedState};
 use candlewick_engine::{BotId, BotSettings, IntentState, Reloaded, Session};
 use candlewick_records::{LimitLine, TradeLine, TradingMode, VerdictLine, describe_halt};
 use candlewick_runtime::control::{Blockage, NextEntry, Phase};
@@ -10,127 +10,127 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// State of the bot and its journal.
+/// Current state of the bot and its journal.
 #[derive(Debug, Serialize, ToSchema)]
 #[allow(clippy::struct_excessive_bools, reason = "fields of the page")]
 pub(crate) struct State {
-    /// Id of this start of the dashboard.
+    /// Random id of this dashboard process.
     generation: String,
-    /// Whether halt and resume are disabled.
+    /// Whether the dashboard was started read-only, so that it sends no orders.
     read_only: bool,
-    /// Location of the journal.
+    /// Path or URL of the journal.
     journal: String,
-    /// Reason why the journal cannot be read, null if it can.
+    /// Reason why the journal cannot be read, null if the journal is readable.
     problem: Option<String>,
-    /// Lines read so far and total lines, while an old journal is read.
+    /// Number of lines read so far and total number of lines, while an existing journal is read.
     reading: Option<(u64, u64)>,
-    /// Whether the state comes from the last snapshot. Curves, older candles and rejections follow later.
+    /// Whether only the last snapshot and later lines were read. Curves and older candles follow later.
     recent: bool,
-    /// `trading`, `halted`, `suspended` or `stopping`; `silent` if a process holds the journal but does not respond,
-    /// `not_running` if no process holds it.
+    /// Phase of the bot: `trading`, `halted`, `suspended` or `stopping`; `silent` if the process that holds the
+    /// journal does not respond; `not_running` if no process holds the journal.
     phase: &'static str,
     /// Reason for the phase, null if there is none.
     reason: Option<String>,
     /// Whether an operator halted the bot and has not resumed it.
     halted: bool,
-    /// Time and reason of the halt, null if not halted.
+    /// Time and reason of the halt, null if the bot is not halted.
     halt: Option<String>,
-    /// Risk rules that reject every signal of some bots.
+    /// Risk rules that currently reject every signal of some bots.
     blocked: Vec<BlockedLine>,
-    /// Whether all bots are blocked for longer than an open trade lasts.
+    /// Whether risk rules block all bots for longer than an open trade lasts.
     all_blocked: bool,
-    /// Process that holds the journal.
+    /// Process that has locked the journal.
     holder: Option<String>,
     /// Problems with the venue connection.
     troubles: Vec<String>,
     /// Next scheduled signal in the signal list, null if there is none.
     #[schema(value_type = Option<Object>)]
     next_entry: Option<NextEntry>,
-    /// Summary of the external signals of the last run, one sentence per line.
+    /// Summary of the external signals in the last run, one sentence per line.
     signals: Vec<String>,
-    /// Lower and upper bound of the venue clock's lead over this machine's clock, in milliseconds.
+    /// Lower and upper bound of the difference between venue clock and local clock, in milliseconds.
     #[schema(value_type = Option<Vec<i64>>)]
     skew: Option<(Millis, Option<Millis>)>,
-    /// Contents of the journal, null until it has been read.
+    /// Contents of the journal, null until the journal has been read.
     run: Option<Run>,
 }
 
-/// A risk rule that rejects every signal of some bots.
+/// A risk rule that currently rejects every signal of some bots.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BlockedLine {
-    /// Affected bots (omitted if all), the rule with its figures, and the end of the block.
+    /// Description: the affected bots (unless all), the rule with its figures, and the end of the block.
     text: String,
-    /// Whether the block usually ends when a trade settles, a response arrives or a candle closes.
+    /// Whether the block usually ends soon: at a settlement, a response or a candle close.
     brief: bool,
 }
 
-/// Contents of the journal.
+/// Figures from the journal, for the last run and in total.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Run {
-    /// Number of the last run, and total number of runs.
+    /// Number of the last run. `runs` is the total number of runs.
     number: u64,
     runs: u64,
-    /// Start of the run in venue time, in milliseconds.
+    /// Venue time of the start of the run, in milliseconds since 1970.
     #[schema(value_type = i64)]
     began: Millis,
-    /// Kind of money: `demo`, `real`, `paper` or `sandbox`.
+    /// Kind of money that the run trades: `demo`, `real`, `paper` or `sandbox`.
     #[schema(value_type = Option<String>)]
     trading: Option<TradingMode>,
-    /// Number of the last line, and its arrival time.
+    /// Number of the last journal line. `last_event` is the arrival time of the line.
     seq: u64,
     #[schema(value_type = i64)]
     last_event: Millis,
     money: Money,
-    /// Unfinished trades and orders, with the keys of `candlewick trades --json`.
+    /// Unfinished trades and orders, with the same keys as in `candlewick trades --json`.
     #[schema(value_type = Vec<Object>)]
     open: Vec<TradeLine>,
-    /// Numbers of the orders of unknown status.
+    /// Trade numbers of the orders of unknown status.
     in_doubt: Vec<u64>,
     /// Duplicate trades that the venue opened for one order.
     second_trades: Vec<String>,
     bots: Vec<Bot>,
     limits: Vec<Limit>,
-    /// Number of rejections by rule.
+    /// Number of rejected signals for each risk rule.
     refusals: BTreeMap<&'static str, u64>,
     feeds: Vec<FeedLine>,
-    /// Number of findings by audit.
+    /// Number of findings for each audit.
     findings: BTreeMap<String, u64>,
     alarms: u64,
-    /// Latest alarms and findings, oldest first.
+    /// Latest alarms, audit findings and foreign trades, oldest first.
     notes: Vec<Note>,
-    /// Time and cause of the last reload of the settings.
+    /// Time and cause of the last settings reload, null if there was none.
     #[schema(value_type = Option<Object>)]
     reloaded: Option<Reloaded>,
-    /// Number of settled trades of all bots.
+    /// Total number of settled trades.
     settled: u64,
-    /// Total number of intents.
+    /// Total number of trade requests.
     intents: usize,
 }
 
-/// Balances, in the wallet's currency.
+/// Account figures in the currency of the wallet.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Money {
-    /// Number of decimals of the wallet.
+    /// Number of decimal places in wallet amounts.
     decimals: u32,
     free: f64,
     open_stakes: f64,
     equity: f64,
-    /// Highest equity so far, or since the last resume.
+    /// Highest equity since the start of the journal or the last resume.
     peak: f64,
-    /// Drawdown of the equity from the peak, in percent.
+    /// Current drawdown from the peak, in percent of the peak.
     drawdown_percent: f64,
     profit_today: f64,
     loss_streak: u32,
-    /// Latest wallet balance that was read. `wallet_read` is the time of the reading.
+    /// Wallet balance in the latest response from the venue. `wallet_read` is the time of that response.
     wallet: Option<f64>,
-    /// Wallet balance minus the balance expected from the trades; null if they agree.
+    /// Wallet balance minus the balance expected from the trades. Omitted if the balances are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     wallet_difference: Option<f64>,
     #[schema(value_type = Option<i64>)]
     wallet_read: Option<Millis>,
 }
 
-/// A bot and its figures.
+/// Settings and trade statistics of one bot.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Bot {
     name: String,
@@ -143,77 +143,76 @@ pub(crate) struct Bot {
     draw: u64,
     cancelled: u64,
     pnl: f64,
-    /// Win rate in percent, null without a won or lost trade.
+    /// Win rate in percent, null if no trade was won or lost.
     win_rate: Option<f64>,
-    /// Break-even win rate of these trades in percent, or of the last payout if there are no trades.
+    /// Break-even win rate in percent, for the payouts of all trades or, without trades, the last payout.
     break_even: Option<f64>,
     open: usize,
-    /// Number of trades decided in the last hour.
+    /// Number of trades decided in the last hour, without orders that opened no trade.
     trades_last_hour: usize,
-    /// Drawdown of the profit from its peak.
+    /// Current drawdown of the bot's profit from its peak.
     drawdown: f64,
-    /// Verdict with the keys of `verdicts` in `candlewick status --json`.
-    /// Null or outdated while an old journal is read.
+    /// Verdict on the bot, as in `candlewick status --json`. Null or outdated while a journal is read.
     #[schema(value_type = Object)]
     verdict: Option<VerdictLine>,
-    /// Verdict as a sentence.
+    /// Verdict on the bot as a sentence.
     words: Option<String>,
-    /// State of the gate; null without a gate or a running bot.
+    /// State of the trade gate (a condition that blocks signals), null without a gate or a running bot.
     gate: Option<String>,
 }
 
-/// Candle feed of a series.
+/// Statistics of the candle feed of one series.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FeedLine {
-    /// Symbol and interval.
+    /// Symbol and interval of the series.
     name: String,
     symbol: String,
     interval: String,
     #[schema(value_type = i64)]
     interval_ms: Millis,
     decimals: usize,
-    /// Venue time of the last candle's close. `last_received` is the time of its arrival.
+    /// Venue time when the last candle closed. `last_received` is the venue time of the arrival.
     #[schema(value_type = Option<i64>)]
     last_close: Option<Millis>,
     #[schema(value_type = Option<i64>)]
     last_received: Option<Millis>,
     live: u64,
     backfilled: u64,
-    /// Median and 90th percentile of the delay from close to arrival, over the last 200 candles.
+    /// Median delay from close to arrival of the last 200 candles. `delay_p90` is the 90th percentile.
     #[schema(value_type = Option<i64>)]
     delay_p50: Option<Millis>,
     #[schema(value_type = Option<i64>)]
     delay_p90: Option<Millis>,
-    /// Available levels, finest first.
+    /// Available levels of detail, finest first.
     levels: Vec<LevelLine>,
 }
 
-/// A level of detail of the candles.
+/// A level of detail: candles merged into bars of one length.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LevelLine {
     #[schema(value_type = i64)]
     length: Millis,
     count: usize,
-    /// Start of the first bar.
+    /// Start time of the oldest available bar, null if there is none.
     #[schema(value_type = Option<i64>)]
     from: Option<Millis>,
-    /// Whether the level still has all bars since the first.
+    /// Whether the level contains all bars since the first candle.
     whole: bool,
 }
 
-pub(crate) fn build_state(known: &mut KnownState, shared: &Shared) -> State {
+pub(crate) fn build_state(known: &mut KnownState, shared: &SharedState) -> State {
     let bot = known.bot.as_ref();
     let phase = match bot.map(|bot| bot.phase) {
         Some(Phase::Trading) => "trading",
         Some(Phase::Halted) => "halted",
         Some(Phase::Suspended) => "suspended",
         Some(Phase::Stopping) => "stopping",
-        None if known.is_held => "silent",
+        None if known.is_journal_held => "silent",
         None => "not_running",
     };
     let now = bot.map(|bot| bot.at);
     let mut run =
-        known.model.as_mut().map(|model| build_run(model, now, known.reading.is_some() && !model.is_recent));
+        known.model.as_mut().map(|model| build_run(model, now, known.reading.is_some() && !model.is_partial));
     for of_bot in run.iter_mut().flat_map(|run| &mut run.bots) {
         of_bot.gate = bot.and_then(|bot| bot.gates.as_ref()?.get(&of_bot.name)).cloned();
     }
@@ -221,7 +220,7 @@ pub(crate) fn build_state(known: &mut KnownState, shared: &Shared) -> State {
     let halt = bot.map_or_else(noted, |bot| bot.halt.clone());
     let of_journal = || {
         let model = known.model.as_ref()?;
-        let last = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
+        let last = model.last_line.as_ref().map_or(Millis::ZERO, |last| last.line.received);
         Some(Blockage::list_from_journal(model.session(), last))
     };
     let blocked = bot.map_or_else(|| of_journal().unwrap_or_default(), |bot| bot.blocked.clone());
@@ -231,14 +230,14 @@ pub(crate) fn build_state(known: &mut KnownState, shared: &Shared) -> State {
         journal: shared.watched.journal.to_string(),
         problem: known.problem.clone(),
         reading: known.reading,
-        recent: known.model.as_ref().is_some_and(|model| model.is_recent),
+        recent: known.model.as_ref().is_some_and(|model| model.is_partial),
         phase,
         reason: bot.and_then(|bot| bot.reason.clone()).filter(|reason| !reason.is_empty()),
         halted: known.model.as_ref().is_some_and(|model| model.is_halted),
         halt: halt.as_ref().map(describe_halt),
         blocked: blocked.iter().map(|one| BlockedLine { text: one.describe(), brief: one.brief }).collect(),
         all_blocked: bot.is_some_and(|bot| bot.all_blocked),
-        holder: known.holder.clone().filter(|_| known.is_held),
+        holder: known.holder.clone().filter(|_| known.is_journal_held),
         troubles: bot.map(|bot| bot.troubles.clone()).unwrap_or_default(),
         next_entry: bot.and_then(|bot| bot.signals.as_ref()?.next.clone()),
         signals: describe_signals(known),
@@ -250,7 +249,7 @@ pub(crate) fn build_state(known: &mut KnownState, shared: &Shared) -> State {
 fn describe_signals(known: &KnownState) -> Vec<String> {
     let noted = || {
         let model = known.model.as_ref()?;
-        let (_, signals) = model.notes.signals.as_ref().filter(|(run, _)| *run == model.run.number)?;
+        let (_, signals) = model.notes.signal_tally.as_ref().filter(|(run, _)| *run == model.run.number)?;
         Some(signals.describe())
     };
     match &known.bot {
@@ -260,7 +259,7 @@ fn describe_signals(known: &KnownState) -> Vec<String> {
 }
 
 pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool) -> Run {
-    let last_event = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
+    let last_event = model.last_line.as_ref().map_or(Millis::ZERO, |last| last.line.received);
     let bots = build_bots(model, now.unwrap_or(last_event), is_reading);
     let model = &*model;
     let trading = model.run.trading;
@@ -268,13 +267,13 @@ pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool
     let doubts = model.trades.unfinished().filter(|row| row.state == IntentState::InDoubt);
     Run {
         number: model.run.number,
-        runs: model.runs,
+        runs: model.run_count,
         began: model.run.began,
         trading,
         seq: model.seq(),
         last_event,
         money: build_money(model),
-        open: model.trades.unfinished().filter_map(|row| model.trades.line(row)).collect(),
+        open: model.trades.unfinished().filter_map(|row| model.trades.trade_line(row)).collect(),
         in_doubt: doubts.map(|row| row.approved.intent().number()).collect(),
         second_trades: seconds
             .map(|second| {
@@ -285,12 +284,12 @@ pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool
         limits: build_limits(model.session(), now.unwrap_or(last_event)),
         refusals: model.trades.book.refused(),
         feeds: model.feeds.iter().map(feed_line).collect(),
-        findings: model.notes.findings.clone(),
-        alarms: model.notes.alarms,
-        notes: model.notes.last.iter().cloned().collect(),
-        reloaded: model.notes.reloaded.clone(),
+        findings: model.notes.finding_counts.clone(),
+        alarms: model.notes.alarm_count,
+        notes: model.notes.latest.iter().cloned().collect(),
+        reloaded: model.notes.last_reload.clone(),
         settled: model.bots.iter().map(|bot| bot.settled).sum(),
-        intents: model.trades.count,
+        intents: model.trades.trade_count,
     }
 }
 
@@ -310,7 +309,7 @@ fn build_money(model: &Model) -> Money {
         loss_streak: ledger.loss_streak(),
         wallet: ledger.wallet().map(|wallet| scale.to_f64(wallet)),
         wallet_difference: (ledger.difference().minor() != 0).then(|| scale.to_f64(ledger.difference())),
-        wallet_read: model.wallet_read.filter(|_| is_read),
+        wallet_read: model.wallet_read_at.filter(|_| is_read),
     }
 }
 
@@ -338,12 +337,12 @@ fn build_bots(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
             pnl: scale.to_f64(figures.profit),
             win_rate: (judged > 0).then(|| 100.0 * figures.won as f64 / judged as f64),
             break_even: figures
-                .needed
+                .mean_break_even
                 .mean()
                 .or(payout.map(|payout| 1.0 / (1.0 + payout.to_fraction())))
                 .map(|rate| 100.0 * rate),
             open: open(place),
-            trades_last_hour: id.map_or(0, |bot| model.trades_after(bot, now - Millis::HOUR)),
+            trades_last_hour: id.map_or(0, |bot| model.count_trades_after(bot, now - Millis::HOUR)),
             drawdown: scale.to_f64(figures.drawdown()),
             words: verdict.as_ref().map(VerdictLine::describe),
             verdict,
@@ -353,42 +352,42 @@ fn build_bots(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
     settings.map(line).collect()
 }
 
-fn feed_line(feed: &Feed) -> FeedLine {
-    let level = |level: &Level| LevelLine {
-        length: level.length,
+fn feed_line(feed: &CandleFeed) -> FeedLine {
+    let level = |level: &BarLevel| LevelLine {
+        length: level.bar_length,
         count: level.bars.len(),
         from: level.bars.front().map(|bar| bar.time),
-        whole: level.is_whole,
+        whole: level.is_complete,
     };
     FeedLine {
         name: feed.series.to_string(),
         symbol: feed.series.symbol.to_string(),
         interval: feed.series.interval.to_string(),
         interval_ms: feed.series.interval.length(),
-        decimals: feed.decimals(),
+        decimals: feed.price_decimals(),
         last_close: feed.last_close,
         last_received: feed.last_received,
-        live: feed.live,
-        backfilled: feed.backfilled,
-        delay_p50: feed.delay(50),
-        delay_p90: feed.delay(90),
+        live: feed.live_candles,
+        backfilled: feed.backfilled_candles,
+        delay_p50: feed.delay_percentile(50),
+        delay_p90: feed.delay_percentile(90),
         levels: feed.levels.0.iter().map(level).collect(),
     }
 }
 
-/// A limit and its usage.
+/// A risk limit and its current usage.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub(crate) struct Limit {
-    /// Bot that the limit applies to, null for a global limit.
+    /// Name of the bot that the limit applies to, null for a global limit.
     pub(crate) bot: Option<String>,
-    /// Name of the setting in `[risk]`, or in `[risk.bots.NAME]` for a bot.
+    /// Key of the setting in `[risk]`, or in `[risk.bots.NAME]` for a limit of one bot.
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
-    /// Current value.
+    /// Current value of the limited quantity.
     pub(crate) value: f64,
-    /// Maximum value.
+    /// Maximum value that the limit allows.
     pub(crate) most: f64,
-    /// `count` or `money`.
+    /// Unit of both values: `count` or `money`.
     pub(crate) unit: &'static str,
 }
 

@@ -1,7 +1,7 @@
-//! Follows the lines of the journal. Reopens it after errors, or if another file has taken its name.
+//! Reads new journal lines. Reopens the journal after an error, or if another file has replaced it.
 
-use super::Shared;
-use crate::model::{LineEffect, Model, Recent};
+use super::SharedState;
+use crate::model::{LineEffect, Model, SnapshotFold};
 use candlewick_journal::{Holder, JournalError, LeaseTerms, LineKind, Reader, StoredLine};
 use candlewick_records::{BETWEEN_RUNS, RecordedRun, RecordsError, is_candle};
 use std::sync::Arc;
@@ -10,20 +10,20 @@ use tokio::time::Instant;
 
 const LONG_JOURNAL_LINES: u64 = 50_000;
 const PAGE_LINES: u32 = 2_000;
-const LINE_INTERVAL: Duration = Duration::from_millis(250);
+const LINE_POLL_INTERVAL: Duration = Duration::from_millis(250);
 const HOLDER_POLL_INTERVAL: Duration = Duration::from_millis(1_500);
-/// Time without new lines before the journal is reopened. Another file may have taken its name.
+/// Time without new lines after which the journal is reopened, because another file may have replaced it.
 const REOPEN_DELAY: Duration = Duration::from_secs(30);
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
-pub(crate) async fn follow_journal(shared: Arc<Shared>) {
+pub(crate) async fn follow_journal(shared: Arc<SharedState>) {
     loop {
         let problem = match Box::pin(follow_run(&shared)).await {
             Ok(()) => None,
             Err(RecordsError::Journal(JournalError::NotFound { .. })) => {
-                Some("there is no journal yet".to_owned())
+                Some("the journal does not exist yet".to_owned())
             }
-            Err(RecordsError::NoRun) => Some("the journal has no run yet".to_owned()),
+            Err(RecordsError::NoRun) => Some("the journal does not contain a run yet".to_owned()),
             Err(error) => Some(error.to_string()),
         };
         let rest = if problem.is_some() { RETRY_DELAY } else { Duration::ZERO };
@@ -35,7 +35,7 @@ pub(crate) async fn follow_journal(shared: Arc<Shared>) {
     }
 }
 
-async fn follow_run(shared: &Shared) -> Result<(), RecordsError> {
+async fn follow_run(shared: &SharedState) -> Result<(), RecordsError> {
     let mut reader = Reader::open(&shared.watched.journal).await?;
     discard_other_journal(shared, &mut reader).await?;
     let (mut news, mut held) = (Instant::now(), None::<Instant>);
@@ -54,15 +54,15 @@ async fn follow_run(shared: &Shared) -> Result<(), RecordsError> {
         let is_full = page.len() >= PAGE_LINES as usize;
         let total = if is_full { reader.head().await?.seq } else { 0 };
         let recent = old.as_mut().map(|old| &mut old.recent);
-        if take(shared, page, total, recent)? {
+        if apply_page(shared, page, total, recent)? {
             news = Instant::now();
-            shared.changed();
+            shared.notify_changed();
         } else if news.elapsed() >= REOPEN_DELAY {
             reader.close().await;
             return Ok(());
         }
         let is_reading = if let Some(lines) = &mut old {
-            lines.read(shared, &mut reader, LINE_INTERVAL).await?
+            lines.read(shared, &mut reader, LINE_POLL_INTERVAL).await?
         } else {
             false
         };
@@ -74,18 +74,18 @@ async fn follow_run(shared: &Shared) -> Result<(), RecordsError> {
         if is_full || is_reading {
             tokio::task::yield_now().await;
         } else {
-            tokio::time::sleep(LINE_INTERVAL).await;
+            tokio::time::sleep(LINE_POLL_INTERVAL).await;
         }
     }
 }
 
-async fn begin_model(shared: &Shared, reader: &mut Reader) -> Result<Option<OldLines>, RecordsError> {
-    let run = last_run(reader).await?;
+async fn begin_model(shared: &SharedState, reader: &mut Reader) -> Result<Option<OldLineFold>, RecordsError> {
+    let run = read_last_run(reader).await?;
     let lines = reader.head().await?.seq;
-    let recent = if lines > LONG_JOURNAL_LINES { Recent::read(reader, run).await? } else { None };
-    let empty = Model::new(last_run(reader).await?)?;
+    let recent = if lines > LONG_JOURNAL_LINES { SnapshotFold::read(reader, run).await? } else { None };
+    let empty = Model::new(read_last_run(reader).await?)?;
     let (model, old) = match recent {
-        Some((recent, model)) => (model, Some(OldLines { recent, model: empty })),
+        Some((recent, model)) => (model, Some(OldLineFold { recent, model: empty })),
         None => (empty, None),
     };
     let mut known = shared.known();
@@ -93,43 +93,43 @@ async fn begin_model(shared: &Shared, reader: &mut Reader) -> Result<Option<OldL
     Ok(old)
 }
 
-/// Discards the model if another file has the journal's name, or if older lines are missing.
-async fn discard_other_journal(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
+/// Discards the model if another file has replaced the journal, or if the model lacks older lines.
+async fn discard_other_journal(shared: &SharedState, reader: &mut Reader) -> Result<(), RecordsError> {
     let last = {
         let mut known = shared.known();
-        if known.model.as_ref().is_some_and(|model| model.is_recent) {
+        if known.model.as_ref().is_some_and(|model| model.is_partial) {
             known.model = None;
         }
-        known.model.as_ref().and_then(|model| model.last.as_ref()).map(|last| (last.seq, last.hash))
+        known.model.as_ref().and_then(|model| model.last_line.as_ref()).map(|last| (last.seq, last.hash))
     };
     let Some((seq, hash)) = last else { return Ok(()) };
     let there = reader.lines(seq, 1).await?;
     if !there.first().is_some_and(|line| (line.seq, line.hash) == (seq, hash)) {
         shared.known().model = None;
-        shared.changed();
+        shared.notify_changed();
     }
     Ok(())
 }
 
-fn take(
-    shared: &Shared,
+fn apply_page(
+    shared: &SharedState,
     page: Vec<StoredLine>,
     total: u64,
-    mut recent: Option<&mut Recent>,
+    mut recent: Option<&mut SnapshotFold>,
 ) -> Result<bool, RecordsError> {
     let mut known = shared.known();
     let Some(model) = known.model.as_mut() else { return Ok(false) };
     let mut is_new = !page.is_empty();
     // Candles do not affect money, trades or verdicts.
     let is_to_bring_up = page.iter().any(|line| !is_candle(line));
-    if !is_continuation(model.last.as_ref(), page.first()) {
+    if !is_continuation(model.last_line.as_ref(), page.first()) {
         known.model = None;
         return Ok(true);
     }
     for line in page {
         let took = match recent.as_deref_mut() {
-            Some(recent) => recent.take(model, line)?,
-            None => model.take(line)?,
+            Some(recent) => recent.fold(model, line)?,
+            None => model.apply_line(line)?,
         };
         if took == LineEffect::OtherRun {
             known.model = None;
@@ -137,7 +137,7 @@ fn take(
         }
     }
     match recent {
-        Some(recent) if is_to_bring_up => recent.bring_up(model)?,
+        Some(recent) if is_to_bring_up => recent.update_model(model)?,
         Some(_) => {}
         None => {
             let reading = (total > 0).then(|| (model.seq(), total));
@@ -154,23 +154,23 @@ fn is_continuation(last: Option<&StoredLine>, next: Option<&StoredLine>) -> bool
     next.hash == last.hash.next(next.seq, &next.line)
 }
 
-async fn update_holder(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
+async fn update_holder(shared: &SharedState, reader: &mut Reader) -> Result<(), RecordsError> {
     let lease = reader.holder().await?;
     let us = Holder::current_process("candlewick");
-    let is_held = lease.as_ref().is_some_and(|lease| !LeaseTerms::default().is_over(lease, &us));
+    let is_journal_held = lease.as_ref().is_some_and(|lease| !LeaseTerms::default().is_over(lease, &us));
     let holder = lease.map(|lease| lease.holder.to_string());
     shared.update(|known| {
-        let is_news = known.is_held != is_held || known.holder != holder;
-        (known.is_held, known.holder) = (is_held, holder);
+        let is_news = known.is_journal_held != is_journal_held || known.holder != holder;
+        (known.is_journal_held, known.holder) = (is_journal_held, holder);
         is_news
     });
     Ok(())
 }
 
-/// Lines read around a position. Lines written manually between runs belong to no run.
+/// Number of lines to search for a line of a run, because manual entries are not part of a run.
 const NEARBY_LINES: u32 = 500;
 
-async fn last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
+async fn read_last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
     let head = reader.head().await?.seq;
     let end = reader.lines(head.saturating_sub(u64::from(NEARBY_LINES) - 1).max(1), NEARBY_LINES).await?;
     let last = end.iter().rev().map(|stored| stored.line.run).find(|run| *run != BETWEEN_RUNS);
@@ -195,30 +195,30 @@ async fn last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
     RecordedRun::from_stored(&header)
 }
 
-struct OldLines {
-    recent: Recent,
+struct OldLineFold {
+    recent: SnapshotFold,
     model: Model,
 }
 
-impl OldLines {
-    /// Reads for up to `time`. Returns whether lines are left. At the end, replaces the shown model.
+impl OldLineFold {
+    /// Reads old lines for up to `time`, and returns whether lines remain. If not, replaces the shown model.
     async fn read(
         &mut self,
-        shared: &Shared,
+        shared: &SharedState,
         reader: &mut Reader,
         time: Duration,
     ) -> Result<bool, RecordsError> {
         let begun = Instant::now();
         while begun.elapsed() < time {
-            let shown = shared.known().model.as_ref().filter(|model| model.is_recent).map(Model::seq);
+            let shown = shared.known().model.as_ref().filter(|model| model.is_partial).map(Model::seq);
             let Some(shown) = shown else { return Ok(false) };
             let page = reader.lines(self.model.seq() + 1, PAGE_LINES).await?;
-            if !is_continuation(self.model.last.as_ref(), page.first()) {
+            if !is_continuation(self.model.last_line.as_ref(), page.first()) {
                 shared.known().model = None;
                 return Ok(false);
             }
             for line in page.into_iter().filter(|line| line.seq <= shown) {
-                if self.model.take(line)? == LineEffect::OtherRun {
+                if self.model.apply_line(line)? == LineEffect::OtherRun {
                     shared.known().model = None;
                     return Ok(false);
                 }
@@ -226,16 +226,16 @@ impl OldLines {
             let is_whole = self.model.seq() == shown;
             shared.known().reading = (!is_whole).then(|| (self.model.seq(), shown));
             if is_whole {
-                self.take_over(shared);
+                self.replace_shown_model(shared);
                 return Ok(false);
             }
             tokio::task::yield_now().await;
         }
-        shared.changed();
+        shared.notify_changed();
         Ok(true)
     }
 
-    fn take_over(&mut self, shared: &Shared) {
+    fn replace_shown_model(&mut self, shared: &SharedState) {
         shared.update(|known| {
             let Some(shown) = known.model.as_mut() else { return false };
             std::mem::swap(shown, &mut self.model);

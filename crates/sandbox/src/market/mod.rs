@@ -1,6 +1,6 @@
-//! Market data at a point in venue time: the offered pairs and their candles at any interval.
+//! Market data of the offered pairs at a point in venue time, with candles at any interval.
 
-use crate::chance::{Chance, symbol_key};
+use crate::chance::{Chance, hash_symbol};
 use crate::{SandboxError, SandboxSettings};
 use candlewick_broker::USUAL_INTERVALS;
 use candlewick_history::{AssetType, expected_asset_type, known_market, resample};
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 mod second;
 
-pub(crate) use second::Second;
+pub(crate) use second::SecondPrices;
 
 pub(crate) type PricePaths = BTreeMap<Symbol, PricePath>;
 
@@ -23,7 +23,7 @@ pub(crate) fn build_price_paths(
     markets.iter().map(|market| Ok((market.symbol(), PricePath::new(market.clone(), simulation)?))).collect()
 }
 
-/// Builds the simulator's markets. A symbol's finest series becomes the detail of its next longer one.
+/// Builds one simulator market per symbol. The finest series of a symbol provides detail for the next one.
 pub fn build_markets(series: &[CandleSeries]) -> Vec<Market> {
     let mut by_symbol: BTreeMap<_, Vec<&CandleSeries>> = BTreeMap::new();
     for one in series {
@@ -41,14 +41,14 @@ pub fn build_markets(series: &[CandleSeries]) -> Vec<Market> {
     by_symbol.into_values().filter_map(market).collect()
 }
 
-pub(crate) struct Boards {
-    boards: BTreeMap<Symbol, Board>,
+pub(crate) struct PriceBoards {
+    boards: BTreeMap<Symbol, PriceBoard>,
 }
 
-pub(crate) struct Board {
+pub(crate) struct PriceBoard {
     pub(crate) symbol: Symbol,
     pub(crate) asset_type: AssetType,
-    /// Stored series, finest first. Never empty.
+    /// Stored candle series of the pair, finest interval first. Never empty.
     stored: Vec<CandleSeries>,
     resampled: Mutex<BTreeMap<Interval, Option<CandleSeries>>>,
     tick: Option<f64>,
@@ -57,19 +57,19 @@ pub(crate) struct Board {
     pub(crate) symbol_key: u64,
 }
 
-impl Boards {
+impl PriceBoards {
     pub(crate) fn new(
         series: &[CandleSeries],
         settings: &SandboxSettings,
         simulation: &SimulationSettings,
         paths: &PricePaths,
     ) -> Result<Self, SandboxError> {
-        let mut boards: BTreeMap<Symbol, Board> = BTreeMap::new();
+        let mut boards: BTreeMap<Symbol, PriceBoard> = BTreeMap::new();
         for one in series {
             let symbol = one.symbol();
             let board = match boards.entry(symbol) {
                 Entry::Occupied(board) => board.into_mut(),
-                Entry::Vacant(free) => free.insert(Board {
+                Entry::Vacant(free) => free.insert(PriceBoard {
                     symbol,
                     asset_type: find_asset_type(settings, symbol)?,
                     stored: Vec::new(),
@@ -77,7 +77,7 @@ impl Boards {
                     tick: simulation.ticks.get(&symbol).copied().or_else(|| Some(known_market(symbol)?.tick)),
                     path: paths.get(&symbol).cloned(),
                     chance: Chance::new(settings.seed),
-                    symbol_key: symbol_key(symbol),
+                    symbol_key: hash_symbol(symbol),
                 }),
             };
             board.stored.push(one.clone());
@@ -92,11 +92,11 @@ impl Boards {
         Ok(Self { boards })
     }
 
-    pub(crate) fn get(&self, pair: &str) -> Option<&Board> {
+    pub(crate) fn get(&self, pair: &str) -> Option<&PriceBoard> {
         self.boards.get(&Symbol::new(pair).ok()?)
     }
 
-    pub(crate) fn names(&self) -> Vec<&str> {
+    pub(crate) fn pair_names(&self) -> Vec<&str> {
         self.boards.keys().map(Symbol::as_str).collect()
     }
 
@@ -110,7 +110,7 @@ impl Boards {
     }
 
     pub(crate) fn coarsest_interval(&self) -> Millis {
-        self.boards.values().map(Board::finest_interval).max().unwrap_or(Millis::SECOND)
+        self.boards.values().map(PriceBoard::finest_interval).max().unwrap_or(Millis::SECOND)
     }
 
     pub(crate) fn check_symbols(&self, symbols: impl Iterator<Item = Symbol>) -> Result<(), SandboxError> {
@@ -132,13 +132,13 @@ fn find_asset_type(settings: &SandboxSettings, symbol: Symbol) -> Result<AssetTy
     })
 }
 
-impl Board {
-    /// Returns the stored or resampled candles of an interval. `Ok(None)` if no candle is complete.
-    fn find_series(&self, interval: Interval) -> Result<Option<CandleSeries>, NotOffered> {
+impl PriceBoard {
+    /// Returns the stored or resampled candles of an interval, or `Ok(None)` if no candle is complete.
+    fn find_series(&self, interval: Interval) -> Result<Option<CandleSeries>, IntervalNotOffered> {
         if let Some(stored) = self.stored.iter().find(|one| one.interval() == interval) {
             return Ok(Some(stored.clone()));
         }
-        let source = self.find_source(interval).ok_or(NotOffered)?;
+        let source = self.find_source(interval).ok_or(IntervalNotOffered)?;
         let mut resampled = self.resampled.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(resampled.entry(interval).or_insert_with(|| resample(source, interval).ok()).clone())
     }
@@ -159,28 +159,28 @@ impl Board {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NotOffered;
+pub(crate) struct IntervalNotOffered;
 
-const SAMPLES: i64 = 120;
+const MAX_FORMING_SAMPLES: i64 = 120;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Window {
+pub(crate) struct CandleWindow {
     pub(crate) interval: Interval,
     pub(crate) start: Millis,
-    /// Last open time, inclusive.
+    /// Latest open time of a candle, inclusive.
     pub(crate) end: Millis,
     pub(crate) skip: usize,
     pub(crate) limit: usize,
 }
 
-impl Board {
+impl PriceBoard {
     pub(crate) fn candles(
         &self,
-        window: Window,
+        window: CandleWindow,
         include_forming: bool,
         now: Millis,
-    ) -> Result<Vec<Candle>, NotOffered> {
-        let Window { interval, start, end, skip, limit } = window;
+    ) -> Result<Vec<Candle>, IntervalNotOffered> {
+        let CandleWindow { interval, start, end, skip, limit } = window;
         let series = self.find_series(interval)?;
         let closed =
             series.as_ref().map_or(&[][..], |series| closed_candles_between(series, start, end, now));
@@ -195,17 +195,17 @@ impl Board {
         let finest = self.stored.first()?;
         for candle in closed_candles_between(finest, open_time, now, now) {
             let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
-            add(&mut parts, Ohlcv { open, high, low, close, volume: candle.volume() });
+            merge_part(&mut parts, Ohlcv { open, high, low, close, volume: candle.volume() });
         }
         let mut time = now.floor_to(self.finest_interval()).max(open_time);
-        let step = Millis::from_seconds(((now - time).get() / 1_000 / SAMPLES).max(1));
+        let step = Millis::from_seconds(((now - time).get() / 1_000 / MAX_FORMING_SAMPLES).max(1));
         while time + step <= now {
             let last = time + step - Millis::SECOND;
             if let (Some(first), Some(last)) = (self.second_at(time), self.second_at(last)) {
-                let Second { open, high, low, .. } = first;
+                let SecondPrices { open, high, low, .. } = first;
                 let volume = first.volume * (step.get() / 1_000) as f64;
                 let (high, low) = (high.max(last.high), low.min(last.low));
-                add(&mut parts, Ohlcv { open, high, low, close: last.close, volume });
+                merge_part(&mut parts, Ohlcv { open, high, low, close: last.close, volume });
             }
             time += step;
         }
@@ -221,8 +221,7 @@ fn closed_candles_between(series: &CandleSeries, start: Millis, end: Millis, now
     candles.get(from..to).unwrap_or_default()
 }
 
-/// Extends a candle by its next part.
-fn add(parts: &mut Option<Ohlcv>, part: Ohlcv) {
+fn merge_part(parts: &mut Option<Ohlcv>, part: Ohlcv) {
     *parts = Some(parts.map_or(part, |before| Ohlcv {
         open: before.open,
         high: before.high.max(part.high),

@@ -1,12 +1,12 @@
-//! One-second prices of a pair, from one-second candles if stored, else from a random bridge.
+//! One-second prices of a pair, from stored one-second candles or otherwise from a random walk.
 
-use super::Board;
-use crate::chance::{Chance, Subject};
+use super::PriceBoard;
+use crate::chance::{Chance, DrawSubject};
 use candlewick_sdk::{Candle, CandleSeries, Millis};
 use candlewick_simulator::{PathPrice, PriceMoment};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Second {
+pub(crate) struct SecondPrices {
     pub(crate) time: Millis,
     pub(crate) open: f64,
     pub(crate) high: f64,
@@ -15,8 +15,8 @@ pub(crate) struct Second {
     pub(crate) volume: f64,
 }
 
-impl Board {
-    pub(crate) fn newest_second(&self, latest: Millis) -> Option<Second> {
+impl PriceBoard {
+    pub(crate) fn newest_second(&self, latest: Millis) -> Option<SecondPrices> {
         let latest = latest.floor_to(Millis::SECOND);
         // The finest series is first and takes precedence.
         let last_of = |series: &CandleSeries| {
@@ -27,35 +27,35 @@ impl Board {
         self.second_at(newest)
     }
 
-    pub(crate) fn second_at(&self, time: Millis) -> Option<Second> {
+    pub(crate) fn second_at(&self, time: Millis) -> Option<SecondPrices> {
         self.stored.iter().find_map(|series| {
             let candle = last_candle(series, time)?;
-            (time < candle.close_time(series.interval())).then(|| self.second_in(candle, series, time))
+            (time < candle.close_time(series.interval())).then(|| self.second_of_candle(candle, series, time))
         })
     }
 
-    fn second_in(&self, candle: &Candle, series: &CandleSeries, time: Millis) -> Second {
+    fn second_of_candle(&self, candle: &Candle, series: &CandleSeries, time: Millis) -> SecondPrices {
         let seconds = (series.interval().length().get() / 1_000).cast_unsigned();
         let volume = candle.volume() / seconds as f64;
         if seconds == 1 {
             let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
-            return self.with_trades(Second { time, open, high, low, close, volume });
+            return self.extend_to_trades(SecondPrices { time, open, high, low, close, volume });
         }
         let (tick, chance, symbol_key) = (self.tick, self.chance, self.symbol_key);
-        let bridge = Bridge { candle, seconds, tick, chance, symbol_key };
+        let bridge = PriceBridge { candle, seconds, tick, chance, symbol_key };
         let elapsed = ((time - candle.time()).get() / 1_000).cast_unsigned();
         let (open, close) = (bridge.price_after(elapsed), bridge.price_after(elapsed + 1));
         let (high, low) = (open.max(close), open.min(close));
-        self.with_trades(Second { time, open, high, low, close, volume })
+        self.extend_to_trades(SecondPrices { time, open, high, low, close, volume })
     }
 
-    /// Extends the range of a second to include the prices at which trades open and close in it.
-    fn with_trades(&self, second: Second) -> Second {
+    /// Extends high and low of a second to include the prices at which trades open and close.
+    fn extend_to_trades(&self, second: SecondPrices) -> SecondPrices {
         let moments = [PriceMoment::Entry(second.time), PriceMoment::Exit(second.time + Millis::SECOND)];
         let priced = self.path.iter().flat_map(|path| moments.map(|moment| path.price(moment)));
         priced.fold(second, |second, price| match price {
             PathPrice::Price(price) => {
-                Second { high: second.high.max(price), low: second.low.min(price), ..second }
+                SecondPrices { high: second.high.max(price), low: second.low.min(price), ..second }
             }
             PathPrice::Gap | PathPrice::Beyond => second,
         })
@@ -68,8 +68,8 @@ fn last_candle(series: &CandleSeries, time: Millis) -> Option<&Candle> {
     candles.get(after.checked_sub(1)?)
 }
 
-/// Random path through a candle from open to close, within low and high, in whole ticks.
-struct Bridge<'a> {
+/// Random price path within one candle, from open to close, between low and high, in whole ticks.
+struct PriceBridge<'a> {
     candle: &'a Candle,
     seconds: u64,
     tick: Option<f64>,
@@ -77,7 +77,7 @@ struct Bridge<'a> {
     symbol_key: u64,
 }
 
-impl Bridge<'_> {
+impl PriceBridge<'_> {
     fn price_after(&self, elapsed: u64) -> f64 {
         let (mut from, mut to) = ((0, self.candle.open()), (self.seconds, self.candle.close()));
         if elapsed == 0 {
@@ -97,7 +97,7 @@ impl Bridge<'_> {
         }
     }
 
-    /// Draws a point of a Brownian bridge: the weighted mean plus noise of variance `left x right / both`.
+    /// Draws a price on a Brownian bridge: weighted mean plus noise of variance `left x right / both`.
     fn price_between(&self, from: (u64, f64), to: (u64, f64), middle: u64) -> f64 {
         let (left, right) = ((middle - from.0) as f64, (to.0 - middle) as f64);
         let both = left + right;
@@ -106,11 +106,11 @@ impl Bridge<'_> {
         // The range of a walk with n steps of size sigma is about 1.6 sigma sqrt(n).
         let step = (high - low) / (1.6 * (self.seconds as f64).sqrt());
         let keys = [self.symbol_key, self.candle.time().get().cast_unsigned()];
-        let noise = self.chance.random_normal(Subject::Bridge, keys, middle);
+        let noise = self.chance.random_normal(DrawSubject::Bridge, keys, middle);
         self.round_to_tick(mean + noise * step * (left * right / both).sqrt()).clamp(low, high)
     }
 
-    /// Rounds to the nearest tick. If a whole number of ticks makes 1, dividing by it is more exact.
+    /// Rounds a price to the nearest tick. Ticks such as 0.01 are rounded exactly, by division by 100.
     fn round_to_tick(&self, price: f64) -> f64 {
         match self.tick {
             None => price,
@@ -137,7 +137,7 @@ mod tests {
         let numbers = Ohlcv { open, high, low, close, volume: 0.0 };
         let candle = Candle::new(Millis::ZERO, interval, numbers).unwrap();
         let seconds = seconds.cast_unsigned();
-        let bridge = Bridge { candle: &candle, seconds, tick, chance: Chance::new(seed), symbol_key: 7 };
+        let bridge = PriceBridge { candle: &candle, seconds, tick, chance: Chance::new(seed), symbol_key: 7 };
         (0..=seconds).map(|elapsed| bridge.price_after(elapsed)).collect()
     }
 

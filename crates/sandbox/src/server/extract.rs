@@ -1,7 +1,7 @@
-//! Request extractors, which check credentials first (contract 5 and 7), and error answers.
+//! Request extractors for credentials, paths and bodies, and error responses (contract 5 and 7).
 
 use super::ServerState;
-use crate::body::{ErrorDetail, ErrorEnvelope, PlainError, iso8601};
+use crate::body::{ErrorDetail, ErrorEnvelope, PlainError, format_iso8601};
 use crate::fault::Fault;
 use crate::settings::MissingTimestamp;
 use axum::Json;
@@ -20,13 +20,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Check of the `api-token`, and of the `x-timestamp` that some endpoints require (contract 4.1).
+/// Extractor that checks the `api-token` and, where required, the `x-timestamp` header (contract 4.1).
 pub(crate) struct TokenCheck<const WITH_TIMESTAMP: bool>;
 
 pub(crate) type Token = TokenCheck<false>;
 pub(crate) type TokenAndTimestamp = TokenCheck<true>;
 
-pub(crate) struct Key;
+pub(crate) struct KeyCheck;
 
 impl<const WITH_TIMESTAMP: bool> FromRequestParts<Arc<ServerState>> for TokenCheck<WITH_TIMESTAMP> {
     type Rejection = Response;
@@ -36,7 +36,7 @@ impl<const WITH_TIMESTAMP: bool> FromRequestParts<Arc<ServerState>> for TokenChe
     }
 }
 
-impl FromRequestParts<Arc<ServerState>> for Key {
+impl FromRequestParts<Arc<ServerState>> for KeyCheck {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &Arc<ServerState>) -> Result<Self, Response> {
@@ -80,13 +80,13 @@ fn check_token(
 }
 
 const MAX_BODY_BYTES: usize = 64 << 10;
-/// Bytes of a larger body to read and drop, so that a client that is still sending gets the answer.
+/// Maximum size of a body to read and discard, so that a client still sending receives the error.
 const MAX_DRAINED_BYTES: usize = 8 << 20;
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
-pub(crate) struct Segment(pub(crate) String);
+pub(crate) struct PathSegment(pub(crate) String);
 
-impl FromRequestParts<Arc<ServerState>> for Segment {
+impl FromRequestParts<Arc<ServerState>> for PathSegment {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &Arc<ServerState>) -> Result<Self, Response> {
@@ -107,10 +107,10 @@ impl FromRequest<Arc<ServerState>> for Payload {
         let read = tokio::time::timeout(BODY_DEADLINE, read_whole(body)).await;
         let (status, message) = match read {
             Ok(Ok(bytes)) => return Ok(Self(bytes)),
-            Ok(Err(Unreadable::Cut)) => {
-                (StatusCode::BAD_REQUEST, "The body ends before its announced length")
+            Ok(Err(BodyReadError::Truncated)) => {
+                (StatusCode::BAD_REQUEST, "The body is shorter than its Content-Length")
             }
-            Ok(Err(Unreadable::TooLarge)) => {
+            Ok(Err(BodyReadError::TooLarge)) => {
                 (StatusCode::PAYLOAD_TOO_LARGE, "The body is larger than 64 KiB")
             }
             Err(_) => (StatusCode::REQUEST_TIMEOUT, "The body did not arrive within 10 s"),
@@ -122,15 +122,15 @@ impl FromRequest<Arc<ServerState>> for Payload {
     }
 }
 
-enum Unreadable {
-    Cut,
+enum BodyReadError {
+    Truncated,
     TooLarge,
 }
 
-async fn read_whole(mut body: Body) -> Result<Bytes, Unreadable> {
+async fn read_whole(mut body: Body) -> Result<Bytes, BodyReadError> {
     let (mut kept, mut length) = (Vec::new(), 0_usize);
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
-        let frame = frame.map_err(|_| Unreadable::Cut)?;
+        let frame = frame.map_err(|_| BodyReadError::Truncated)?;
         let Ok(data) = frame.into_data() else { continue }; // trailers
         length = length.saturating_add(data.len());
         if length <= MAX_BODY_BYTES {
@@ -139,43 +139,43 @@ async fn read_whole(mut body: Body) -> Result<Bytes, Unreadable> {
             break;
         }
     }
-    if length > MAX_BODY_BYTES { Err(Unreadable::TooLarge) } else { Ok(kept.into()) }
+    if length > MAX_BODY_BYTES { Err(BodyReadError::TooLarge) } else { Ok(kept.into()) }
 }
 
 pub(crate) type Parameters = BTreeMap<String, String>;
 
-pub(crate) fn read_or<T: FromStr>(parameters: &Parameters, name: &str, default: T) -> Result<T, String> {
-    match parameters.get(name) {
+pub(crate) fn read_parameter_or<T: FromStr>(given: &Parameters, name: &str, default: T) -> Result<T, String> {
+    match given.get(name) {
         None => Ok(default),
-        Some(text) => parse(name, text),
+        Some(text) => parse_parameter(name, text),
     }
 }
 
-pub(crate) fn read<T: FromStr>(parameters: &Parameters, name: &str) -> Result<T, String> {
+pub(crate) fn read_parameter<T: FromStr>(parameters: &Parameters, name: &str) -> Result<T, String> {
     let text = parameters.get(name).filter(|text| !text.is_empty());
-    parse(name, text.ok_or_else(|| format!("{name} is required"))?)
+    parse_parameter(name, text.ok_or_else(|| format!("{name} is required"))?)
 }
 
-fn parse<T: FromStr>(name: &str, text: &str) -> Result<T, String> {
+fn parse_parameter<T: FromStr>(name: &str, text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("{name} is not readable"))
 }
 
-/// Returns whether the endpoint wraps errors in an [`ErrorEnvelope`] (contract 5).
+/// Returns whether the endpoint sends errors as an [`ErrorEnvelope`] (contract 5).
 fn has_envelope(uri: &Uri) -> bool {
     uri.path().starts_with("/token/trades") || uri.path().starts_with("/token/users")
 }
 
-/// Builds an error answer. `message` never contains a header value.
+/// Builds an error response. `message` must not contain a header value, which may be secret.
 pub(crate) fn failure(status: StatusCode, message: &str, at: Millis, uri: &Uri) -> Response {
-    coded_failure(status, message, None, at, uri)
+    failure_with_code(status, message, None, at, uri)
 }
 
 pub(crate) fn internal_failure(at: Millis, uri: &Uri) -> Response {
     failure(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error", at, uri)
 }
 
-/// Builds an error answer with a value for `error`; `None` for the name of the status.
-pub(crate) fn coded_failure(
+/// Builds an error response. `code` is the value of `error`, by default the name of the status.
+pub(crate) fn failure_with_code(
     status: StatusCode,
     message: &str,
     code: Option<&'static str>,
@@ -190,7 +190,7 @@ pub(crate) fn coded_failure(
     let body = ErrorEnvelope {
         status_code,
         status: "error",
-        timestamp: iso8601(at),
+        timestamp: format_iso8601(at),
         path: uri.path().to_owned(),
         data: ErrorDetail { message, error, status_code },
     };

@@ -1,9 +1,9 @@
-//! Middleware that applies faults of the switchboard to requests.
+//! Middleware that injects the faults drawn by the switchboard into requests and responses.
 
 use super::ServerState;
 use super::extract::{failure, internal_failure};
 use super::listener::Connection;
-use crate::fault::{Fault, bad_body, corrupt};
+use crate::fault::{Fault, add_unknown_values, garbage_body};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
@@ -30,56 +30,56 @@ pub(crate) async fn apply_faults(
     let uri = request.uri().clone();
     let opens = request.method() == Method::POST && uri.path().starts_with("/token/trades/open");
     if let Some(span) = state.switchboard.draw_fault(Fault::Latency) {
-        wait(&state, span).await;
+        wait_for_span(&state, span).await;
     }
     if state.switchboard.draw_fault(Fault::DropBefore).is_some() {
-        return sever(connection.as_ref());
+        return sever_connection(connection.as_ref());
     }
     if state.switchboard.draw_fault(Fault::Errors).is_some() {
-        return server_error(&state, Fault::Errors, &uri);
+        return build_server_error(&state, Fault::Errors, &uri);
     }
     let response = next.run(request).await;
     if opens && response.status().is_success() {
         if state.switchboard.draw_fault(Fault::DropAfter).is_some() {
-            return sever(connection.as_ref());
+            return sever_connection(connection.as_ref());
         }
         if state.switchboard.draw_fault(Fault::ErrorsAfter).is_some() {
-            return server_error(&state, Fault::ErrorsAfter, &uri);
+            return build_server_error(&state, Fault::ErrorsAfter, &uri);
         }
     }
     if let Some(span) = state.switchboard.draw_fault(Fault::Hang) {
-        wait(&state, span).await;
-        return sever(connection.as_ref());
+        wait_for_span(&state, span).await;
+        return sever_connection(connection.as_ref());
     }
     if state.switchboard.draw_fault(Fault::Garbage).is_some() {
         let index = state.switchboard.counts().count(Fault::Garbage);
         let (mut parts, _) = response.into_parts();
         parts.headers.remove(CONTENT_LENGTH);
-        return Response::from_parts(parts, Body::from(bad_body(index)));
+        return Response::from_parts(parts, Body::from(garbage_body(index)));
     }
     if response.status().is_success() && state.switchboard.draw_fault(Fault::UnknownValues).is_some() {
-        return corrupted(response).await.unwrap_or_else(|_| internal_failure(state.now(), &uri));
+        return add_values_to_body(response).await.unwrap_or_else(|_| internal_failure(state.now(), &uri));
     }
     response
 }
 
-async fn wait(state: &ServerState, span: Millis) {
+async fn wait_for_span(state: &ServerState, span: Millis) {
     let span = Duration::from_millis(u64::try_from(span.get()).unwrap_or(0));
     tokio::select! {
         () = tokio::time::sleep(span) => {}
-        () = state.stopped() => {}
+        () = state.until_stopping() => {}
     }
 }
 
-/// Resets the connection without an answer. For in-process callers, the body fails instead.
-fn sever(connection: Option<&Connection>) -> Response {
+/// Resets the connection without a response. For in-process callers, the response body fails instead.
+fn sever_connection(connection: Option<&Connection>) -> Response {
     if let Some(connection) = connection {
         connection.sever();
     }
     Response::new(Body::new(BrokenBody))
 }
 
-fn server_error(state: &ServerState, fault: Fault, uri: &Uri) -> Response {
+fn build_server_error(state: &ServerState, fault: Fault, uri: &Uri) -> Response {
     let even = state.switchboard.counts().count(fault).is_multiple_of(2);
     let (status, message) = if even {
         (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable")
@@ -93,7 +93,7 @@ fn server_error(state: &ServerState, fault: Fault, uri: &Uri) -> Response {
     response
 }
 
-async fn corrupted(response: Response) -> Result<Response, axum::Error> {
+async fn add_values_to_body(response: Response) -> Result<Response, axum::Error> {
     let (mut parts, body) = response.into_parts();
     let bytes = axum::body::to_bytes(body, MAX_BODY_BYTES).await?;
     let is_json = parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes() == b"application/json");
@@ -101,7 +101,7 @@ async fn corrupted(response: Response) -> Result<Response, axum::Error> {
     let bytes = match parsed {
         None => bytes,
         Some(mut value) => {
-            corrupt(&mut value);
+            add_unknown_values(&mut value);
             Bytes::from(value.to_string())
         }
     };

@@ -1,4 +1,4 @@
-//! TCP listener that can reset connections, with read deadlines and eviction of idle connections.
+//! TCP listener that can reset connections, enforces a read deadline and evicts idle connections.
 
 use axum::extract::{ConnectInfo, Request};
 use axum::middleware::Next;
@@ -17,19 +17,19 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, Sleep};
 
 const MAX_CONNECTIONS: usize = 1_024;
-/// Deadline for a request head, from the connection or, for later requests, from the first byte.
+/// Maximum time to receive a request head, from the start of the connection or the first byte of the head.
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 
 pub(crate) struct ConnectionListener {
     listener: TcpListener,
-    admission: Admission,
+    admission: ConnectionSlots,
 }
 
 pub(crate) struct SeverableStream {
     stream: TcpStream,
     slot: ConnectionSlot,
     unflushed: bool,
-    is_wanted: bool,
+    is_evicted: bool,
     head_deadline: Pin<Box<Sleep>>,
     head_of: u64,
 }
@@ -40,7 +40,7 @@ impl ConnectionListener {
     }
 
     fn with_slots(listener: TcpListener, slots: usize) -> Self {
-        Self { listener, admission: Admission::new(slots) }
+        Self { listener, admission: ConnectionSlots::new(slots) }
     }
 }
 
@@ -50,14 +50,14 @@ impl axum::serve::Listener for ConnectionListener {
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
-        // Without it, an answer in two packets would wait for a delayed acknowledgement.
+        // Nagle's algorithm would delay the second packet of a response.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
-        let slot = self.admission.admit().await;
+        let slot = self.admission.wait_for_slot().await;
         let head_deadline = Box::pin(tokio::time::sleep(HEAD_DEADLINE));
-        let (unflushed, is_wanted, head_of) = (false, false, 1);
-        (SeverableStream { stream, slot, unflushed, is_wanted, head_deadline, head_of }, address)
+        let (unflushed, is_evicted, head_of) = (false, false, 1);
+        (SeverableStream { stream, slot, unflushed, is_evicted, head_deadline, head_of }, address)
     }
 
     fn local_addr(&self) -> io::Result<Self::Addr> {
@@ -86,27 +86,26 @@ impl SeverableStream {
         !self.unflushed && self.slot.connection.idle_since().is_some()
     }
 
-    fn is_head_begun(&self) -> bool {
-        self.slot.connection.requests() < self.head_of
+    fn has_head_begun(&self) -> bool {
+        self.slot.connection.request_count() < self.head_of
     }
 
     fn start_head_deadline(&mut self, span: Duration) {
-        self.head_of = self.slot.connection.requests() + 1;
+        self.head_of = self.slot.connection.request_count() + 1;
         self.head_deadline.as_mut().reset(Instant::now() + span);
     }
 
-    fn is_deadline_over(&mut self, context: &mut Context<'_>) -> bool {
-        if !self.is_wanted && Pin::new(&mut self.slot.wanted).poll(context).is_ready() {
-            self.is_wanted = true;
+    fn has_missed_deadline(&mut self, context: &mut Context<'_>) -> bool {
+        if !self.is_evicted && Pin::new(&mut self.slot.wanted).poll(context).is_ready() {
+            self.is_evicted = true;
             self.start_head_deadline(EVICTION_GRACE);
-        } else if self.is_wanted && !self.is_head_begun() {
+        } else if self.is_evicted && !self.has_head_begun() {
             self.start_head_deadline(EVICTION_GRACE);
         }
-        self.is_head_begun() && self.head_deadline.as_mut().poll(context).is_ready()
+        self.has_head_begun() && self.head_deadline.as_mut().poll(context).is_ready()
     }
 }
 
-/// Closes a severed connection with a reset instead of a regular shutdown.
 impl Drop for SeverableStream {
     fn drop(&mut self) {
         if self.slot.connection.is_severed()
@@ -130,13 +129,13 @@ impl AsyncRead for SeverableStream {
         }
         match read {
             Poll::Ready(read) => {
-                if !this.is_head_begun() {
+                if !this.has_head_begun() {
                     this.start_head_deadline(HEAD_DEADLINE);
                 }
                 Poll::Ready(read)
             }
             // Reports the end of the stream.
-            Poll::Pending if this.is_deadline_over(context) => Poll::Ready(Ok(())),
+            Poll::Pending if this.has_missed_deadline(context) => Poll::Ready(Ok(())),
             Poll::Pending => Poll::Pending,
         }
     }
@@ -163,27 +162,27 @@ impl AsyncWrite for SeverableStream {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
-    shared: Arc<Shared>,
+    shared: Arc<ConnectionState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct ConnectionState {
     severed: AtomicBool,
     requests: AtomicU64,
     idle_since: Mutex<Option<Instant>>,
     became_idle: Arc<Notify>,
 }
 
-pub(super) struct InFlight(Connection);
+pub(super) struct InFlightRequest(Connection);
 
 impl Connection {
     fn new(became_idle: Arc<Notify>) -> Self {
         let idle_since = Mutex::new(Some(Instant::now()));
         let (severed, requests) = (AtomicBool::new(false), AtomicU64::new(0));
-        Self { shared: Arc::new(Shared { severed, requests, idle_since, became_idle }) }
+        Self { shared: Arc::new(ConnectionState { severed, requests, idle_since, became_idle }) }
     }
 
-    /// Makes all reads and writes fail. The server's next attempt resets the connection.
+    /// Makes all further reads and writes fail, so that the server resets the connection.
     pub(crate) fn sever(&self) {
         self.shared.severed.store(true, Ordering::Release);
     }
@@ -192,7 +191,7 @@ impl Connection {
         self.shared.severed.load(Ordering::Acquire)
     }
 
-    /// Returns the start of the idle time; `None` while a request is in flight.
+    /// Returns the time at which the connection became idle, `None` while a request is in flight.
     fn idle_since(&self) -> Option<Instant> {
         *self.shared.idle_since.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -201,18 +200,18 @@ impl Connection {
         *self.shared.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = since;
     }
 
-    pub(super) fn begin_request(self) -> InFlight {
+    pub(super) fn begin_request(self) -> InFlightRequest {
         self.set_idle_since(None);
         self.shared.requests.fetch_add(1, Ordering::AcqRel);
-        InFlight(self)
+        InFlightRequest(self)
     }
 
-    fn requests(&self) -> u64 {
+    fn request_count(&self) -> u64 {
         self.shared.requests.load(Ordering::Acquire)
     }
 }
 
-impl Drop for InFlight {
+impl Drop for InFlightRequest {
     fn drop(&mut self) {
         self.0.set_idle_since(Some(Instant::now()));
         self.0.shared.became_idle.notify_waiters();
@@ -225,18 +224,18 @@ pub(crate) async fn mark_in_flight(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Real time for which an evicted connection stays open for a request that is already sent.
+/// Real time before an evicted connection is closed, for a request that the client has already sent.
 const EVICTION_GRACE: Duration = Duration::from_millis(20);
 
-/// Connection slots. If all are in use, a new client gets the slot of the longest idle connection.
+/// Limited number of connection slots. If all are in use, the connection that was idle longest is evicted.
 #[derive(Clone)]
-struct Admission {
+struct ConnectionSlots {
     free: Arc<Semaphore>,
-    open: Arc<Mutex<BTreeMap<u64, Open>>>,
+    open: Arc<Mutex<BTreeMap<u64, OpenConnection>>>,
     became_idle: Arc<Notify>,
 }
 
-struct Open {
+struct OpenConnection {
     connection: Connection,
     end: Option<oneshot::Sender<()>>,
 }
@@ -245,11 +244,11 @@ struct ConnectionSlot {
     connection: Connection,
     wanted: oneshot::Receiver<()>,
     number: u64,
-    admission: Admission,
+    admission: ConnectionSlots,
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Admission {
+impl ConnectionSlots {
     fn new(slots: usize) -> Self {
         Self {
             free: Arc::new(Semaphore::new(slots)),
@@ -258,7 +257,7 @@ impl Admission {
         }
     }
 
-    async fn admit(&self) -> ConnectionSlot {
+    async fn wait_for_slot(&self) -> ConnectionSlot {
         let permit = loop {
             let idle = self.became_idle.notified();
             let freed = Arc::clone(&self.free).acquire_owned();
@@ -272,29 +271,29 @@ impl Admission {
         };
         let connection = Connection::new(Arc::clone(&self.became_idle));
         let (end, wanted) = oneshot::channel();
-        let mut open = self.open();
+        let mut open = self.lock_open();
         let number = open.last_key_value().map_or(0, |(number, _)| number + 1);
-        open.insert(number, Open { connection: connection.clone(), end: Some(end) });
+        open.insert(number, OpenConnection { connection: connection.clone(), end: Some(end) });
         drop(open);
         ConnectionSlot { connection, wanted, number, admission: self.clone(), _permit: permit }
     }
 
     fn evict_longest_idle(&self) -> bool {
-        let mut open = self.open();
+        let mut open = self.lock_open();
         let idle = open.values_mut().filter(|one| one.end.is_some());
         let longest =
             idle.filter_map(|one| Some((one.connection.idle_since()?, one))).min_by_key(|(since, _)| *since);
         longest.and_then(|(_, one)| one.end.take()).is_some_and(|end| end.send(()).is_ok())
     }
 
-    fn open(&self) -> MutexGuard<'_, BTreeMap<u64, Open>> {
+    fn lock_open(&self) -> MutexGuard<'_, BTreeMap<u64, OpenConnection>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.admission.open().remove(&self.number);
+        self.admission.lock_open().remove(&self.number);
     }
 }
 

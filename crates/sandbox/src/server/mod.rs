@@ -1,7 +1,7 @@
-//! HTTP server: routes, credentials, answers and shared state.
+//! HTTP server of the sandbox: routes, credentials, responses and shared state.
 
 use crate::fault::Switchboard;
-use crate::market::Boards;
+use crate::market::PriceBoards;
 use crate::settings::{Replies, SandboxSettings};
 use crate::venue::Venue;
 use candlewick_broker::clock::Clock;
@@ -25,7 +25,7 @@ pub(crate) use openapi::router;
 
 pub(crate) struct ServerState {
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) boards: Boards,
+    pub(crate) boards: PriceBoards,
     pub(crate) switchboard: Arc<Switchboard>,
     pub(crate) settings: SandboxSettings,
     pub(crate) scale: MoneyScale,
@@ -42,7 +42,7 @@ impl ServerState {
         mut settings: SandboxSettings,
         scale: MoneyScale,
         clock: Arc<dyn Clock>,
-        boards: Boards,
+        boards: PriceBoards,
         venue: Venue,
         switchboard: Arc<Switchboard>,
         stopping: watch::Receiver<bool>,
@@ -74,7 +74,7 @@ impl ServerState {
         self.venue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) async fn stopped(&self) {
+    pub(crate) async fn until_stopping(&self) {
         let mut stopping = self.stopping.clone();
         if stopping.wait_for(|stopping| *stopping).await.is_err() {
             std::future::pending::<()>().await;

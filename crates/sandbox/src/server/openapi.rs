@@ -1,4 +1,4 @@
-//! Routes, and the `OpenAPI` document built from them.
+//! Routes of the sandbox, and the `OpenAPI` document generated from the routes.
 
 use super::ServerState;
 use super::extract::failure;
@@ -26,17 +26,17 @@ use utoipa_axum::routes;
 
 #[derive(OpenApi)]
 #[openapi(
-    info(title = "Candlewick sandbox", description = "The trading token API and the symbol price API, backed by stored candles."),
+    info(title = "Candlewick sandbox", description = "Local venue with the trading token API and the price API."),
     tags(
-        (name = "trading token API", description = "Wallets, trades, the user. Header `api-token`."),
-        (name = "symbol price API", description = "Price records and candles. Header `api-key`."),
+        (name = "trading token API", description = "Wallets, trades and the user. Needs the header `api-token`."),
+        (name = "symbol price API", description = "Price records and candles. Needs the header `api-key`."),
     ),
-    modifiers(&Credentials),
+    modifiers(&CredentialSchemes),
 )]
-struct Document;
+struct ApiDoc;
 
 pub(crate) fn router(state: Arc<ServerState>) -> Router {
-    let (endpoints, document) = OpenApiRouter::with_openapi(Document::openapi())
+    let (endpoints, document) = OpenApiRouter::with_openapi(ApiDoc::openapi())
         .routes(routes!(trading::wallets))
         .routes(routes!(trading::trades))
         .routes(routes!(opening::open))
@@ -53,24 +53,24 @@ pub(crate) fn router(state: Arc<ServerState>) -> Router {
     let endpoints = endpoints.route("/socket.io/", get(super::stream::stream));
     endpoints
         .route("/openapi.json", get(move || std::future::ready(Json(document.clone()))))
-        .fallback(unknown_path)
-        .method_not_allowed_fallback(unknown_method)
-        .layer(middleware::from_fn_with_state(Arc::clone(&state), date))
+        .fallback(reject_unknown_path)
+        .method_not_allowed_fallback(reject_unknown_method)
+        .layer(middleware::from_fn_with_state(Arc::clone(&state), set_date_header))
         .layer(middleware::from_fn(mark_in_flight))
         .with_state(state)
 }
 
-async fn unknown_path(State(state): State<Arc<ServerState>>, uri: Uri) -> Response {
+async fn reject_unknown_path(State(state): State<Arc<ServerState>>, uri: Uri) -> Response {
     failure(StatusCode::NOT_FOUND, "Not Found", state.now(), &uri)
 }
 
-async fn unknown_method(State(state): State<Arc<ServerState>>, uri: Uri) -> Response {
+async fn reject_unknown_method(State(state): State<Arc<ServerState>>, uri: Uri) -> Response {
     failure(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed", state.now(), &uri)
 }
 
-struct Credentials;
+struct CredentialSchemes;
 
-impl utoipa::Modify for Credentials {
+impl utoipa::Modify for CredentialSchemes {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
         let components = document.components.get_or_insert_default();
         for (name, header) in [("token", "api-token"), ("key", "api-key")] {
@@ -80,12 +80,11 @@ impl utoipa::Modify for Credentials {
     }
 }
 
-/// Adds the pairs, durations and limits of this sandbox to the document.
 fn add_offered_values(document: &utoipa::openapi::OpenApi, state: &ServerState) -> Value {
     let mut document = json!(document);
     let schemas = &mut document["components"]["schemas"];
     let (boards, settings) = (&state.boards, &state.settings);
-    schemas["Pair"]["enum"] = json!(boards.names());
+    schemas["Pair"]["enum"] = json!(boards.pair_names());
     schemas["CandleInterval"]["enum"] = json!(boards.intervals());
     schemas["IsDemo"]["enum"] = json!([settings.wallet == TradedWallet::Demo]);
     let stake = &mut schemas["Stake"];
@@ -100,7 +99,7 @@ fn add_offered_values(document: &utoipa::openapi::OpenApi, state: &ServerState) 
     stake["multipleOf"] = json!(Decimal::new(1, state.scale.decimals()).to_f64());
     if settings.close_types.is_empty() {
         let shortest = if settings.allow_coarse { Millis::SECOND } else { boards.coarsest_interval() };
-        schemas["CloseType"]["pattern"] = json!(close_types_from(shortest));
+        schemas["CloseType"]["pattern"] = json!(close_type_pattern(shortest));
     } else {
         schemas["CloseType"]["enum"] = json!(settings.close_types);
     }
@@ -110,7 +109,7 @@ fn add_offered_values(document: &utoipa::openapi::OpenApi, state: &ServerState) 
     document
 }
 
-fn close_types_from(shortest: Millis) -> String {
+fn close_type_pattern(shortest: Millis) -> String {
     let seconds = shortest.get() / 1_000;
     let two_digits = |from: i64| (from..60).map(|value| format!("{value:02}")).collect::<Vec<_>>().join("|");
     let hours = "([1-9]|1[0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]";
@@ -123,8 +122,8 @@ fn close_types_from(shortest: Millis) -> String {
     format!("^({within_one}({whole_minutes}):[0-5][0-9]|{hours})$")
 }
 
-/// Sets the `Date` header to venue time, from which clients measure their clock skew.
-async fn date(State(state): State<Arc<ServerState>>, request: Request, next: Next) -> Response {
+/// Sets the `Date` header to venue time, so that clients can measure their clock skew.
+async fn set_date_header(State(state): State<Arc<ServerState>>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     if let Ok(value) = HeaderValue::from_str(&http_date(state.now())) {
         response.headers_mut().insert(DATE, value);
@@ -150,7 +149,7 @@ mod tests {
             (300, "^((05|06|"),
             (3_600, "^(([1-9]|1[0-9]|2[0-3]):"),
         ] {
-            let pattern = close_types_from(Millis::from_seconds(seconds));
+            let pattern = close_type_pattern(Millis::from_seconds(seconds));
             assert!(pattern.starts_with(start), "{seconds}: {pattern}");
         }
     }

@@ -1,10 +1,10 @@
-//! Opening of trades (contract 4.1, endpoint 4, and `observed: opening a trade`).
+//! Endpoints that open trades (contract 4.1, endpoint 4, and `observed: opening a trade`).
 
 use super::ServerState;
-use super::extract::{Payload, Token, coded_failure, internal_failure};
+use super::extract::{Payload, Token, failure_with_code, internal_failure};
 use crate::body::{AsyncTrade, ErrorEnvelope, OpenAnswer, OpenBody};
 use crate::settings::Replies;
-use crate::venue::{BodyShape, NOT_ACTIVE, OrderRequest, Pricing, Reason, read_body};
+use crate::venue::{BodyShape, OrderRequest, Pricing, Rejection, SYMBOL_NOT_ACTIVE, read_body};
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -13,17 +13,17 @@ use axum::response::{IntoResponse, Response};
 use candlewick_sdk::Millis;
 use std::sync::Arc;
 
-/// Opens a trade. A full body returns a full trade, a short body an acknowledgement.
+/// Opens a trade. A full order body returns a full trade, a short order body an acknowledgement.
 #[utoipa::path(
     post, path = "/token/trades/open", tag = "trading token API",
     security(("token" = [])),
     params(
-        ("x-timestamp" = Option<String>, Header, description = "Unix time in milliseconds; not enforced", nullable = false),
+        ("x-timestamp" = Option<String>, Header, description = "Unix time in ms; optional", nullable = false),
     ),
     request_body(content = OpenBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "The trade, or an acknowledgement if the body was in the short form", body = OpenAnswer),
-        (status = 400, description = "Bad Request: the message names the reason", body = ErrorEnvelope),
+        (status = 200, description = "The full trade, or an acknowledgement of a short order body", body = OpenAnswer),
+        (status = 400, description = "The order is invalid; `message` has the reason", body = ErrorEnvelope),
         (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
         (status = 408, description = "The body did not arrive within 10 s", body = ErrorEnvelope),
         (status = 413, description = "The body is larger than 64 KiB", body = ErrorEnvelope),
@@ -37,47 +37,47 @@ pub(crate) async fn open(
     headers: HeaderMap,
     Payload(body): Payload,
 ) -> Response {
-    let (shape, request) = match accept(&state, &headers, &body) {
+    let (shape, request) = match parse_order(&state, &headers, &body) {
         Ok(asked) => asked,
-        Err(reason) => return reject(&reason, state.now(), &uri),
+        Err(reason) => return build_rejection(&reason, state.now(), &uri),
     };
     let now = state.now();
     let opened = state.venue().open(&request, state.settings.replies, now);
-    // Holds the clock, so that the answer shows the state at the arrival.
+    // Holds the clock, so that the response shows the state when the order arrived.
     let _hold = match state.settings.replies {
         Replies::AtOnce => None,
         Replies::WhenArrived => tokio::select! {
             hold = state.clock.sleep_until(opened.arrival) => Some(hold),
-            () = state.stopped() => None,
+            () = state.until_stopping() => None,
         },
     };
     let now = state.now();
     match (opened.trade, shape) {
-        (Err(reason), _) => reject(&reason, opened.arrival, &uri),
+        (Err(reason), _) => build_rejection(&reason, opened.arrival, &uri),
         (Ok(number), BodyShape::Full) => {
             let trade = state.venue().opened_trade(number, now);
-            answer(trade.map(|trade| OpenAnswer::Trade(Box::new(trade))), now, &uri)
+            build_answer(trade.map(|trade| OpenAnswer::Trade(Box::new(trade))), now, &uri)
         }
         (Ok(number), BodyShape::Short) => {
             let acknowledged = state.venue().acknowledgement(number);
-            answer(acknowledged.map(OpenAnswer::Acknowledged), now, &uri)
+            build_answer(acknowledged.map(OpenAnswer::Acknowledged), now, &uri)
         }
     }
 }
 
-/// Opens a trade and answers before the trade is processed.
+/// Opens a trade and responds before the venue has processed the order.
 #[utoipa::path(
     post, path = "/token/trades/open-async", tag = "trading token API",
     security(("token" = [])),
     params(
-        ("x-timestamp" = Option<String>, Header, description = "Unix time in milliseconds; not enforced", nullable = false),
+        ("x-timestamp" = Option<String>, Header, description = "Unix time in ms; optional", nullable = false),
     ),
     request_body(content = OpenBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "Accepted; details follow in the list", body = AsyncTrade, links(
+        (status = 200, description = "The order was accepted; the trade list has details", body = AsyncTrade, links(
             ("trade" = (operation_id = "trade", parameters(("id" = "$response.body#/id")))),
         )),
-        (status = 400, description = "Bad Request: the message names the reason", body = ErrorEnvelope),
+        (status = 400, description = "The order is invalid; `message` has the reason", body = ErrorEnvelope),
         (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
         (status = 408, description = "The body did not arrive within 10 s", body = ErrorEnvelope),
         (status = 413, description = "The body is larger than 64 KiB", body = ErrorEnvelope),
@@ -91,42 +91,42 @@ pub(crate) async fn open_async(
     headers: HeaderMap,
     Payload(body): Payload,
 ) -> Response {
-    let (_, request) = match accept(&state, &headers, &body) {
+    let (_, request) = match parse_order(&state, &headers, &body) {
         Ok(asked) => asked,
-        Err(reason) => return reject(&reason, state.now(), &uri),
+        Err(reason) => return build_rejection(&reason, state.now(), &uri),
     };
     let now = state.now();
     let opened = state.venue().open(&request, Replies::AtOnce, now);
     match opened.trade {
-        Err(reason) => reject(&reason, opened.arrival, &uri),
-        Ok(number) => answer(state.venue().async_trade(number), now, &uri),
+        Err(reason) => build_rejection(&reason, opened.arrival, &uri),
+        Ok(number) => build_answer(state.venue().async_trade(number), now, &uri),
     }
 }
 
-fn accept(
+fn parse_order(
     state: &ServerState,
     headers: &HeaderMap,
     body: &[u8],
-) -> Result<(BodyShape, OrderRequest), Reason> {
+) -> Result<(BodyShape, OrderRequest), Rejection> {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
-        return Err(Reason::new("Content-Type must be application/json"));
+        return Err(Rejection::new("Content-Type must be application/json"));
     }
-    let (shape, request) = read_body(body, &state.settings, state.scale).map_err(Reason::new)?;
-    match state.venue().prices(&request) {
-        Pricing::NoSuchSymbol => Err(NOT_ACTIVE),
-        Pricing::TooCoarse if !state.settings.allow_coarse => {
-            Err(Reason::new("closeType is shorter than the candles of this pair"))
+    let (shape, request) = read_body(body, &state.settings, state.scale).map_err(Rejection::new)?;
+    match state.venue().check_pricing(&request) {
+        Pricing::NoSuchSymbol => Err(SYMBOL_NOT_ACTIVE),
+        Pricing::CandlesTooLong if !state.settings.allow_coarse => {
+            Err(Rejection::new("closeType is shorter than the candles of this pair"))
         }
-        Pricing::TooCoarse | Pricing::Possible => Ok((shape, request)),
+        Pricing::CandlesTooLong | Pricing::Possible => Ok((shape, request)),
     }
 }
 
-fn reject(reason: &Reason, at: Millis, uri: &Uri) -> Response {
-    coded_failure(StatusCode::BAD_REQUEST, &reason.message, reason.code, at, uri)
+fn build_rejection(reason: &Rejection, at: Millis, uri: &Uri) -> Response {
+    failure_with_code(StatusCode::BAD_REQUEST, &reason.message, reason.code, at, uri)
 }
 
-fn answer<T: serde::Serialize>(trade: Option<T>, now: Millis, uri: &Uri) -> Response {
-    // Cannot fail in practice: a trade is forgotten only after `keep_trades` later trades have ended.
+fn build_answer<T: serde::Serialize>(trade: Option<T>, now: Millis, uri: &Uri) -> Response {
+    // The trade always exists, because the table forgets only older trades that have ended.
     trade.map_or_else(|| internal_failure(now, uri), |trade| Json(trade).into_response())
 }

@@ -1,12 +1,12 @@
-//! The symbol price API (contract 4.2).
+//! Endpoints of the symbol price API (contract 4.2).
 
 use super::ServerState;
-use super::extract::{Key, Parameters, Segment, failure, read, read_or};
+use super::extract::{KeyCheck, Parameters, PathSegment, failure, read_parameter, read_parameter_or};
 use crate::body::{
-    AggregatedCandle, AssetType, CandleInterval, Pair, PlainError, PriceRecord, PriceSlot, iso8601,
+    AggregatedCandle, AssetType, CandleInterval, Pair, PlainError, PriceRecord, PriceSlot, format_iso8601,
 };
 use crate::chance::{IdKind, generate_id};
-use crate::market::{Board, Second, Window};
+use crate::market::{CandleWindow, PriceBoard, SecondPrices};
 use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::{StatusCode, Uri};
@@ -14,51 +14,51 @@ use axum::response::{IntoResponse, Response};
 use candlewick_sdk::{Interval, Millis};
 use std::sync::Arc;
 
-pub(super) const SLOT: &str = "default";
-/// Maximum number of candles. A larger `limit` is capped (contract 8: not shown).
-const MAX_LIMIT: usize = 1_000;
+pub(super) const DEFAULT_SLOT: &str = "default";
+/// Maximum number of candles per response. A larger `limit` is reduced (contract 8: not shown).
+const MAX_CANDLES: usize = 1_000;
 
 pub(super) enum PriceError {
     BadRequest(String),
     NotFound,
 }
 
-/// Returns the newest price record, or the newest one at or before `limitTime`.
+/// Returns the newest price record of a pair, optionally the newest at or before `limitTime`.
 #[utoipa::path(
     get, path = "/symbol-price/last", tag = "symbol price API",
     security(("key" = [])),
     params(
         ("pair" = Pair, Query, description = "The trading pair"),
-        ("slot" = Option<PriceSlot>, Query, description = "Default `default`, the only one"),
-        ("limitTime" = Option<i64>, Query, description = "Maximum time, in ms since the epoch"),
+        ("slot" = Option<PriceSlot>, Query, description = "Price slot. Only `default` is available"),
+        ("limitTime" = Option<i64>, Query, description = "Latest time of the record, in milliseconds since 1970"),
     ),
     responses(
-        (status = 200, description = "The record; the plain text `OK` for a time in the future", content(
+        (status = 200, description = "The price record, or the text `OK` if `limitTime` is in the future", content(
             (PriceRecord = "application/json"),
             (String = "text/plain"),
         )),
-        (status = 400, description = "A parameter is missing or unreadable", body = PlainError),
+        (status = 400, description = "A parameter is missing or invalid", body = PlainError),
         (status = 401, description = "Credential missing or invalid", body = PlainError),
-        (status = 404, description = "Trading pair not found, or it has no price so far", body = PlainError),
+        (status = 404, description = "The pair does not exist or has no price yet", body = PlainError),
         (status = 500, description = "Unexpected server error", body = PlainError),
     )
 )]
 pub(crate) async fn last_price(
     State(state): State<Arc<ServerState>>,
-    _: Key,
+    _: KeyCheck,
     Query(parameters): Query<Parameters>,
     uri: Uri,
 ) -> Response {
     let now = state.now();
     let answer = || {
         let board = find_board(&state, &parameters)?;
-        let limit_time = read_or(&parameters, "limitTime", now.get()).map_err(PriceError::BadRequest)?;
-        if limit_time > now.get() {
+        let limit = read_parameter_or(&parameters, "limitTime", now.get()).map_err(PriceError::BadRequest)?;
+        if limit > now.get() {
             return Ok("OK".into_response());
         }
-        Ok(Json(build_record(board, Millis::new(limit_time), now)?).into_response())
+        Ok(Json(build_record(board, Millis::new(limit), now)?).into_response())
     };
-    answer().unwrap_or_else(|objection: PriceError| objection.answer(now, &uri))
+    answer().unwrap_or_else(|objection: PriceError| objection.to_response(now, &uri))
 }
 
 /// Returns the newest price record of a pair in the default slot.
@@ -72,56 +72,56 @@ pub(crate) async fn last_price(
         (status = 200, description = "The record", body = PriceRecord),
         (status = 400, description = "The path is not UTF-8", body = PlainError),
         (status = 401, description = "Credential missing or invalid", body = PlainError),
-        (status = 404, description = "Trading pair not found, or it has no price so far", body = PlainError),
+        (status = 404, description = "The pair does not exist or has no price yet", body = PlainError),
         (status = 500, description = "Unexpected server error", body = PlainError),
     )
 )]
 pub(crate) async fn default_price(
     State(state): State<Arc<ServerState>>,
-    _: Key,
-    Segment(pair): Segment,
+    _: KeyCheck,
+    PathSegment(pair): PathSegment,
     uri: Uri,
 ) -> Response {
     let now = state.now();
     let board = state.boards.get(&pair).ok_or(PriceError::NotFound);
     match board.and_then(|board| build_record(board, now, now)) {
         Ok(record) => Json(record).into_response(),
-        Err(objection) => objection.answer(now, &uri),
+        Err(objection) => objection.to_response(now, &uri),
     }
 }
 
-/// Returns candles of an interval in ascending order of open time.
+/// Returns candles of one pair and interval, oldest first.
 #[utoipa::path(
     get, path = "/aggregated-prices/prices", tag = "symbol price API",
     security(("key" = [])),
     params(
         ("pair" = Pair, Query, description = "The trading pair"),
-        ("slot" = Option<PriceSlot>, Query, description = "Default `default`, the only one"),
-        ("type" = AssetType, Query, description = "That of the pair"),
-        ("interval" = CandleInterval, Query, description = "Such as 1m"),
-        ("skip" = Option<i64>, Query, description = "Candles to skip; default 0", minimum = 0),
-        ("limit" = Option<i64>, Query, description = "Most candles; default 1000, and more count as 1000", minimum = 0),
-        ("startTime" = i64, Query, description = "Open times from here, in ms since the epoch"),
-        ("endTime" = i64, Query, description = "Open times up to and including this"),
+        ("slot" = Option<PriceSlot>, Query, description = "Price slot. Only `default` is available"),
+        ("type" = AssetType, Query, description = "Asset type of the pair"),
+        ("interval" = CandleInterval, Query, description = "Candle interval, such as 1m"),
+        ("skip" = Option<i64>, Query, description = "Number of candles to skip. Default 0", minimum = 0),
+        ("limit" = Option<i64>, Query, description = "Number of candles. Default and maximum 1000", minimum = 0),
+        ("startTime" = i64, Query, description = "Earliest open time, in milliseconds since 1970"),
+        ("endTime" = i64, Query, description = "Latest open time (inclusive), in milliseconds since 1970"),
     ),
     responses(
         (status = 200, description = "The candles", body = [AggregatedCandle]),
-        (status = 400, description = "A parameter is missing, unreadable, or not on offer", body = PlainError),
+        (status = 400, description = "A parameter is missing, invalid or not offered", body = PlainError),
         (status = 401, description = "Credential missing or invalid", body = PlainError),
-        (status = 404, description = "Trading pair not found, or not of this type", body = PlainError),
+        (status = 404, description = "The pair does not exist or has another asset type", body = PlainError),
         (status = 500, description = "Unexpected server error", body = PlainError),
     )
 )]
 pub(crate) async fn candles(
     State(state): State<Arc<ServerState>>,
-    _: Key,
+    _: KeyCheck,
     Query(parameters): Query<Parameters>,
     uri: Uri,
 ) -> Response {
     let now = state.now();
     match read_candles(&state, &parameters, now) {
         Ok(candles) => Json(candles).into_response(),
-        Err(objection) => objection.answer(now, &uri),
+        Err(objection) => objection.to_response(now, &uri),
     }
 }
 
@@ -130,14 +130,14 @@ fn read_candles(
     parameters: &Parameters,
     now: Millis,
 ) -> Result<Vec<AggregatedCandle>, PriceError> {
-    let asset_type: String = read(parameters, "type").map_err(PriceError::BadRequest)?;
+    let asset_type: String = read_parameter(parameters, "type").map_err(PriceError::BadRequest)?;
     let window = parse_window(parameters).map_err(PriceError::BadRequest)?;
     let board = find_board(state, parameters)?;
     if asset_type != board.asset_type.as_str() {
         return Err(PriceError::NotFound);
     }
     let candles = board.candles(window, state.settings.include_forming, now);
-    let candles = candles.map_err(|_| PriceError::BadRequest("interval is not on offer".to_owned()))?;
+    let candles = candles.map_err(|_| PriceError::BadRequest("interval is not offered".to_owned()))?;
     let row = |candle: &candlewick_sdk::Candle| AggregatedCandle {
         volume: candle.volume(),
         open_price: candle.open(),
@@ -149,31 +149,31 @@ fn read_candles(
     Ok(candles.iter().map(row).collect())
 }
 
-fn parse_window(parameters: &Parameters) -> Result<Window, String> {
-    let interval: Interval = read(parameters, "interval")?;
-    let (start, end) = (read(parameters, "startTime")?, read(parameters, "endTime")?);
+fn parse_window(parameters: &Parameters) -> Result<CandleWindow, String> {
+    let interval: Interval = read_parameter(parameters, "interval")?;
+    let (start, end) = (read_parameter(parameters, "startTime")?, read_parameter(parameters, "endTime")?);
     let count = |name, default: i64| {
-        let count: i64 = read_or(parameters, name, default)?;
-        usize::try_from(count).map_err(|_| format!("{name} is below 0"))
+        let count: i64 = read_parameter_or(parameters, name, default)?;
+        usize::try_from(count).map_err(|_| format!("{name} is less than 0"))
     };
-    let (skip, limit) = (count("skip", 0)?, count("limit", i64::MAX)?.min(MAX_LIMIT));
-    Ok(Window { interval, start: Millis::new(start), end: Millis::new(end), skip, limit })
+    let (skip, limit) = (count("skip", 0)?, count("limit", i64::MAX)?.min(MAX_CANDLES));
+    Ok(CandleWindow { interval, start: Millis::new(start), end: Millis::new(end), skip, limit })
 }
 
-fn find_board<'a>(state: &'a ServerState, parameters: &Parameters) -> Result<&'a Board, PriceError> {
-    let pair: String = read(parameters, "pair").map_err(PriceError::BadRequest)?;
-    let slot = parameters.get("slot").map_or(SLOT, String::as_str);
-    state.boards.get(&pair).filter(|_| slot == SLOT).ok_or(PriceError::NotFound)
+fn find_board<'a>(state: &'a ServerState, parameters: &Parameters) -> Result<&'a PriceBoard, PriceError> {
+    let pair: String = read_parameter(parameters, "pair").map_err(PriceError::BadRequest)?;
+    let slot = parameters.get("slot").map_or(DEFAULT_SLOT, String::as_str);
+    state.boards.get(&pair).filter(|_| slot == DEFAULT_SLOT).ok_or(PriceError::NotFound)
 }
 
-pub(super) fn build_record(board: &Board, limit: Millis, now: Millis) -> Result<PriceRecord, PriceError> {
+pub(super) fn build_record(board: &PriceBoard, last: Millis, now: Millis) -> Result<PriceRecord, PriceError> {
     let complete = now - Millis::SECOND;
-    let second = board.newest_second(limit.min(complete)).ok_or(PriceError::NotFound)?;
-    let Second { time, open, high, low, close, volume } = second;
-    let stored = iso8601(time + Millis::SECOND);
+    let second = board.newest_second(last.min(complete)).ok_or(PriceError::NotFound)?;
+    let SecondPrices { time, open, high, low, close, volume } = second;
+    let stored = format_iso8601(time + Millis::SECOND);
     Ok(PriceRecord {
         id: generate_id(board.chance, IdKind::Record, time, [board.symbol_key, time.get().cast_unsigned()]),
-        slot: SLOT.to_owned(),
+        slot: DEFAULT_SLOT.to_owned(),
         pair: board.symbol.to_string(),
         asset_type: board.asset_type.as_str().to_owned(),
         time: time.get(),
@@ -188,7 +188,7 @@ pub(super) fn build_record(board: &Board, limit: Millis, now: Millis) -> Result<
 }
 
 impl PriceError {
-    fn answer(&self, at: Millis, uri: &Uri) -> Response {
+    fn to_response(&self, at: Millis, uri: &Uri) -> Response {
         let (status, message) = match self {
             Self::BadRequest(message) => (StatusCode::BAD_REQUEST, message.as_str()),
             Self::NotFound => (StatusCode::NOT_FOUND, "Not Found"),

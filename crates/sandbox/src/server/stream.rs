@@ -1,10 +1,10 @@
-//! Price stream of `/symbol-prices`: Socket.IO 4 over WebSocket (`observed: prices and candles`).
+//! Price stream `/symbol-prices`, using Socket.IO 4 over WebSocket (`observed: prices and candles`).
 
 use super::ServerState;
-use super::extract::{Key, Parameters, failure};
+use super::extract::{KeyCheck, Parameters, failure};
 use super::listener::Connection;
-use super::prices::{SLOT, build_record};
-use crate::fault::{Fault, bad_body};
+use super::prices::{DEFAULT_SLOT, build_record};
+use crate::fault::{Fault, garbage_body};
 use axum::Extension;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{ConnectInfo, Query, State};
@@ -18,14 +18,14 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 const NAMESPACE: &str = "/symbol-prices";
-const MAX_FRAME: usize = 4_096;
+const MAX_FRAME_BYTES: usize = 4_096;
 const PING_INTERVAL: Duration = Duration::from_secs(10);
 const PONG_TIMEOUT: Duration = Duration::from_secs(10);
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 
-struct Hangup;
+struct StreamClosed;
 
-struct Client {
+struct StreamClient {
     state: Arc<ServerState>,
     connection: Option<Connection>,
     socket: WebSocket,
@@ -38,7 +38,7 @@ struct Client {
 
 pub(crate) async fn stream(
     State(state): State<Arc<ServerState>>,
-    _: Key,
+    _: KeyCheck,
     connection: Option<Extension<ConnectInfo<Connection>>>,
     Query(parameters): Query<Parameters>,
     uri: Uri,
@@ -50,10 +50,10 @@ pub(crate) async fn stream(
         return failure(StatusCode::BAD_REQUEST, message, state.now(), &uri);
     }
     let connection = connection.map(|Extension(ConnectInfo(connection))| connection);
-    upgrade.max_message_size(MAX_FRAME).max_frame_size(MAX_FRAME).on_upgrade(|socket| async move {
+    upgrade.max_message_size(MAX_FRAME_BYTES).max_frame_size(MAX_FRAME_BYTES).on_upgrade(|socket| async move {
         // The stream counts as a request in flight.
         let _under_way = connection.clone().map(Connection::begin_request);
-        let client = Client {
+        let client = StreamClient {
             state,
             connection,
             socket,
@@ -69,12 +69,12 @@ pub(crate) async fn stream(
     })
 }
 
-impl Client {
-    async fn serve(mut self) -> Result<(), Hangup> {
+impl StreamClient {
+    async fn serve(mut self) -> Result<(), StreamClosed> {
         let spans = (PING_INTERVAL.as_millis() as u64, PONG_TIMEOUT.as_millis() as u64);
         let hello = json!({
             "sid": "sandbox", "upgrades": [], "pingInterval": spans.0, "pingTimeout": spans.1,
-            "maxPayload": MAX_FRAME,
+            "maxPayload": MAX_FRAME_BYTES,
         });
         self.send(format!("0{hello}")).await?;
         let state = Arc::clone(&self.state);
@@ -82,36 +82,36 @@ impl Client {
         let mut next = state.now().floor_to(Millis::SECOND) + Millis::SECOND;
         loop {
             tokio::select! {
-                () = state.stopped() => return Ok(()),
+                () = state.until_stopping() => return Ok(()),
                 message = self.socket.recv() => match message {
-                    Some(Ok(Message::Text(text))) => self.take(text.as_str()).await?,
+                    Some(Ok(Message::Text(text))) => self.handle_message(text.as_str()).await?,
                     Some(Ok(_)) => {}
-                    Some(Err(_)) | None => return Err(Hangup),
+                    Some(Err(_)) | None => return Err(StreamClosed),
                 },
                 _ = ping.tick() => {
                     if self.heard.elapsed() > PING_INTERVAL + PONG_TIMEOUT {
-                        return Err(Hangup);
+                        return Err(StreamClosed);
                     }
-                    if !self.is_stalling() {
+                    if !self.is_stalled() {
                         self.send("2".to_owned()).await?;
                     }
                 }
                 _held = state.clock.sleep_until(next), if !self.pairs.is_empty() => {
                     let now = state.now();
-                    self.push(now).await?;
+                    self.push_prices(now).await?;
                     next = now.floor_to(Millis::SECOND) + Millis::SECOND;
                 }
             }
         }
     }
 
-    async fn take(&mut self, text: &str) -> Result<(), Hangup> {
+    async fn handle_message(&mut self, text: &str) -> Result<(), StreamClosed> {
         self.heard = Instant::now();
         if text == "3" {
             return Ok(());
         }
         if text.starts_with("41") || text == "1" {
-            return Err(Hangup);
+            return Err(StreamClosed);
         }
         if text == "2probe" {
             return self.send("3probe".to_owned()).await;
@@ -126,22 +126,22 @@ impl Client {
         }
         let event = text.strip_prefix(&format!("42{NAMESPACE},")).filter(|_| self.has_joined);
         let Some(Ok(Value::Array(arguments))) = event.map(serde_json::from_str) else {
-            return Err(Hangup);
+            return Err(StreamClosed);
         };
         let mut arguments = arguments.iter().map(|argument| argument.as_str().unwrap_or_default());
         if arguments.next() == Some("last-symbol-price")
             && let Some((slot, pair)) = arguments.next().and_then(|name| name.split_once(':'))
-            && slot == SLOT
+            && slot == DEFAULT_SLOT
             && self.state.boards.get(pair).is_some()
         {
             self.pairs.entry(pair.to_owned()).or_insert(Millis::ZERO);
             let now = self.state.now();
-            self.push(now).await?;
+            self.push_prices(now).await?;
         }
         Ok(())
     }
 
-    async fn push(&mut self, now: Millis) -> Result<(), Hangup> {
+    async fn push_prices(&mut self, now: Millis) -> Result<(), StreamClosed> {
         let mut messages = VecDeque::new();
         for (pair, sent) in &mut self.pairs {
             let Some(board) = self.state.boards.get(pair) else { continue };
@@ -153,23 +153,23 @@ impl Client {
             }
         }
         while let Some(message) = messages.pop_front() {
-            self.push_one(message).await?;
+            self.push_message(message).await?;
         }
         self.state.pushed.send_replace(now);
         Ok(())
     }
 
-    async fn push_one(&mut self, message: String) -> Result<(), Hangup> {
+    async fn push_message(&mut self, message: String) -> Result<(), StreamClosed> {
         let state = Arc::clone(&self.state);
         let strike = |fault| state.switchboard.draw_fault(fault);
-        if self.is_stalling() {
+        if self.is_stalled() {
             return Ok(());
         }
         if strike(Fault::StreamDrop).is_some() {
             if let Some(connection) = &self.connection {
                 connection.sever();
             }
-            return Err(Hangup);
+            return Err(StreamClosed);
         }
         if let Some(span) = strike(Fault::StreamStall) {
             let span = Duration::from_millis(span.get().max(0).cast_unsigned());
@@ -178,7 +178,7 @@ impl Client {
         }
         if strike(Fault::StreamGarbage).is_some() {
             let text =
-                String::from_utf8_lossy(bad_body(state.switchboard.counts().count(Fault::StreamGarbage)))
+                String::from_utf8_lossy(garbage_body(state.switchboard.counts().count(Fault::StreamGarbage)))
                     .into_owned();
             return self.send(text).await;
         }
@@ -196,12 +196,12 @@ impl Client {
         }
     }
 
-    fn is_stalling(&self) -> bool {
+    fn is_stalled(&self) -> bool {
         self.stalls_until.is_some_and(|until| Instant::now() < until)
     }
 
-    async fn send(&mut self, text: String) -> Result<(), Hangup> {
+    async fn send(&mut self, text: String) -> Result<(), StreamClosed> {
         let sent = timeout(SEND_TIMEOUT, self.socket.send(Message::text(text))).await;
-        sent.map_err(|_| Hangup)?.map_err(|_| Hangup)
+        sent.map_err(|_| StreamClosed)?.map_err(|_| StreamClosed)
     }
 }

@@ -1,7 +1,7 @@
 //! Endpoints for wallets, trades and the user (contract 4.1, endpoints 1, 2, 3 and 5).
 
 use super::ServerState;
-use super::extract::{Parameters, Segment, Token, TokenAndTimestamp, failure, read_or};
+use super::extract::{Parameters, PathSegment, Token, TokenAndTimestamp, failure, read_parameter_or};
 use crate::body::{ErrorEnvelope, PlainError, ShortTrade, TradePage, User, Wallet};
 use crate::fault::Fault;
 use crate::venue::{PageRequest, RowOrder};
@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum page size. A larger `pageSize` is capped (contract 8: not shown).
+/// Maximum number of trades per page. A larger `pageSize` is reduced (contract 8: not shown).
 const MAX_PAGE_SIZE: u64 = 1_000;
 
 /// Returns all wallets of the authenticated user.
@@ -32,19 +32,19 @@ pub(crate) async fn wallets(State(state): State<Arc<ServerState>>, _: TokenAndTi
     Json(state.venue().wallets(now)).into_response()
 }
 
-/// Returns a page of trades: full trades if `userId` is set, else list items.
+/// Returns a page of trades: full trades if `userId` is set, otherwise list items.
 #[utoipa::path(
     get, path = "/token/trades", tag = "trading token API",
     security(("token" = [])),
     params(
         ("x-timestamp" = String, Header, description = "Unix time in milliseconds", min_length = 1),
-        ("page" = Option<i64>, Query, description = "Default 1", minimum = 1),
-        ("pageSize" = Option<i64>, Query, description = "Default 10; more than 1000 count as 1000", minimum = 1),
-        ("userId" = Option<String>, Query, description = "Restricts the list to one trader; its rows then have all fields"),
+        ("page" = Option<i64>, Query, description = "Page number. Default 1", minimum = 1),
+        ("pageSize" = Option<i64>, Query, description = "Trades per page. Default 10, maximum 1000", minimum = 1),
+        ("userId" = Option<String>, Query, description = "User whose trades to return, as full trades"),
     ),
     responses(
         (status = 200, description = "The page", body = TradePage),
-        (status = 400, description = "A parameter is unreadable, or `x-timestamp` is missing", body = ErrorEnvelope),
+        (status = 400, description = "A parameter is invalid, or `x-timestamp` is missing", body = ErrorEnvelope),
         (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
         (status = 500, description = "Unexpected server error", body = ErrorEnvelope),
     )
@@ -56,7 +56,7 @@ pub(crate) async fn trades(
     uri: Uri,
 ) -> Response {
     let now = state.now();
-    let request = match page_request(&parameters) {
+    let request = match parse_page_request(&parameters) {
         Ok(request) => request,
         Err(message) => return failure(StatusCode::BAD_REQUEST, &message, now, &uri),
     };
@@ -64,30 +64,30 @@ pub(crate) async fn trades(
         Some(_) => RowOrder::Shuffled { draw: state.lists.fetch_add(1, Ordering::Relaxed) },
         None => RowOrder::NewestFirst,
     };
-    let mut page = state.venue().page(&request, order, now);
+    let mut page = state.venue().trade_page(&request, order, now);
     if state.switchboard.draw_fault(Fault::Duplicates).is_some() {
         page.duplicate_row();
     }
     Json(page).into_response()
 }
 
-fn page_request(parameters: &Parameters) -> Result<PageRequest, String> {
+fn parse_page_request(parameters: &Parameters) -> Result<PageRequest, String> {
     let count = |name, default| {
-        let count: i64 = read_or(parameters, name, default)?;
-        u64::try_from(count).ok().filter(|count| *count > 0).ok_or_else(|| format!("{name} starts at 1"))
+        let count: i64 = read_parameter_or(parameters, name, default)?;
+        u64::try_from(count).ok().filter(|count| *count > 0).ok_or_else(|| format!("{name} is less than 1"))
     };
     let (page, page_size) = (count("page", 1)?, count("pageSize", 10)?);
     let user_id = parameters.get("userId").filter(|user| !user.is_empty()).cloned();
     Ok(PageRequest { page, page_size: page_size.min(MAX_PAGE_SIZE), user_id })
 }
 
-/// Returns one trade in the short projection.
+/// Returns the short projection of one trade.
 #[utoipa::path(
     get, path = "/token/trades/{id}", tag = "trading token API",
     security(("token" = [])),
     params(
-        ("id" = String, Path, description = "The trade's identifier"),
-        ("x-timestamp" = Option<String>, Header, description = "Unix time in milliseconds; not enforced", nullable = false),
+        ("id" = String, Path, description = "Id of the trade"),
+        ("x-timestamp" = Option<String>, Header, description = "Unix time in ms; optional", nullable = false),
     ),
     responses(
         (status = 200, description = "The trade", body = ShortTrade),
@@ -100,7 +100,7 @@ fn page_request(parameters: &Parameters) -> Result<PageRequest, String> {
 pub(crate) async fn trade(
     State(state): State<Arc<ServerState>>,
     _: Token,
-    Segment(id): Segment,
+    PathSegment(id): PathSegment,
     uri: Uri,
 ) -> Response {
     let now = state.now();

@@ -1,4 +1,4 @@
-//! The venue: the simulator and the trades that the API exposes.
+//! Simulated venue: the simulator, and the trades that the API returns.
 
 mod order;
 mod projection;
@@ -20,16 +20,16 @@ use candlewick_simulator::{
 use projection::Account;
 use std::borrow::Cow;
 use std::sync::Arc;
-use table::{Ending, Trade, TradeTable};
+use table::{Trade, TradeEnd, TradeTable};
 
 const MAX_OPEN_TRADES: usize = 1_000_000;
 
-/// The venue as seen by the API. Reads of trades and wallets first advance venue time to `now`.
+/// Venue as seen by the API. Reading trades or wallets first advances venue time to `now`.
 pub(crate) struct Venue {
     simulator: Simulator,
     simulation: SimulationSettings,
     markets: Vec<Market>,
-    /// Price paths for entries of `NEXT_CANDLE` trades, which the simulator reports only on settlement.
+    /// Price paths for entry prices of `NEXT_CANDLE` trades. The simulator reports these only on settlement.
     paths: PricePaths,
     trades: TradeTable,
     orders: u64,
@@ -40,19 +40,19 @@ pub(crate) struct Venue {
 
 pub(crate) struct OpenResult {
     pub(crate) arrival: Millis,
-    /// Number of the trade, or the reason for the rejection.
-    pub(crate) trade: Result<u64, Reason>,
+    /// Number of the opened trade, or the reason for the rejection.
+    pub(crate) trade: Result<u64, Rejection>,
 }
 
-/// Reason for a rejection. The contract does not specify messages and codes (contract 5).
+/// Reason for rejecting an order. The contract does not specify messages and codes (contract 5).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reason {
+pub(crate) struct Rejection {
     pub(crate) message: Cow<'static, str>,
-    /// Value of `error`; `None` for the name of the status.
+    /// Value of the response field `error`, `None` for the name of the HTTP status.
     pub(crate) code: Option<&'static str>,
 }
 
-impl Reason {
+impl Rejection {
     pub(crate) fn new(message: impl Into<Cow<'static, str>>) -> Self {
         Self { message: message.into(), code: None }
     }
@@ -62,7 +62,8 @@ impl Reason {
     }
 }
 
-pub(crate) const NOT_ACTIVE: Reason = Reason::with_code("Symbol not active", "SYMBOL_NOT_ACTIVE");
+pub(crate) const SYMBOL_NOT_ACTIVE: Rejection =
+    Rejection::with_code("Symbol not active", "SYMBOL_NOT_ACTIVE");
 
 impl Venue {
     pub(crate) fn new(
@@ -87,10 +88,10 @@ impl Venue {
         })
     }
 
-    pub(crate) fn prices(&self, request: &OrderRequest) -> Pricing {
+    pub(crate) fn check_pricing(&self, request: &OrderRequest) -> Pricing {
         match self.markets.iter().find(|market| market.symbol() == request.symbol) {
             None => Pricing::NoSuchSymbol,
-            Some(market) if check_expiry(request.expiry, market).is_err() => Pricing::TooCoarse,
+            Some(market) if check_expiry(request.expiry, market).is_err() => Pricing::CandlesTooLong,
             Some(_) => Pricing::Possible,
         }
     }
@@ -98,8 +99,8 @@ impl Venue {
     pub(crate) fn open(&mut self, request: &OrderRequest, replies: Replies, now: Millis) -> OpenResult {
         let rejected = |reason, arrival| OpenResult { arrival, trade: Err(reason) };
         self.advance_to(now);
-        if self.trades.open() >= MAX_OPEN_TRADES {
-            return rejected(Reason::with_code("Too many trades", "TOO_MANY_TRADES"), now);
+        if self.trades.open_count() >= MAX_OPEN_TRADES {
+            return rejected(Rejection::with_code("Too many trades", "TOO_MANY_TRADES"), now);
         }
         self.orders += 1;
         let OrderRequest { symbol, direction, stake, expiry } = *request;
@@ -109,14 +110,14 @@ impl Venue {
         let may_settle_late = self.switchboard.profile().rate(Fault::LateSettlement).is_some();
         if (hidden.is_positive() || may_settle_late) && stake > balance - hidden {
             // The simulator may already have money that the wallet does not show yet.
-            return rejected(to_reason(Refusal::InsufficientBalance), now + self.simulation.latency_ms);
+            return rejected(describe_refusal(Refusal::InsufficientBalance), now + self.simulation.latency_ms);
         }
         let answer = self.simulator.submit(&order);
         let arrival = answer.at;
         let Moments { open_time, close_time, .. } = Moments::new(expiry, arrival, &self.simulation);
         let open_price = match answer.kind {
             AnswerKind::Opened(opening) => opening.open_price,
-            AnswerKind::Refused(refusal) => return rejected(to_reason(refusal), arrival),
+            AnswerKind::Refused(refusal) => return rejected(describe_refusal(refusal), arrival),
         };
         let shown = match replies {
             Replies::AtOnce => now,
@@ -133,7 +134,7 @@ impl Venue {
             payout: self.simulation.payout_of(order.symbol),
             balance_before: balance,
             listed_from: shown + lag,
-            ending: Ending::Running,
+            ending: TradeEnd::Running,
         };
         self.trades.insert(trade);
         OpenResult { arrival, trade: Ok(order.number) }
@@ -143,7 +144,9 @@ impl Venue {
         while let Some(event) = self.simulator.pop_due(now) {
             match event {
                 // For a rejected order there is no trade.
-                VenueEvent::Answered(answer) => self.trades.arrive(answer.number, self.simulator.balance()),
+                VenueEvent::Answered(answer) => {
+                    self.trades.record_arrival(answer.number, self.simulator.balance());
+                }
                 VenueEvent::Settled(settled) => {
                     let lateness = self.switchboard.draw_fault(Fault::LateSettlement);
                     self.trades.settle(settled, lateness.unwrap_or_default());
@@ -153,13 +156,13 @@ impl Venue {
         self.trades.advance_to(now);
     }
 
-    /// Returns the total stake of accepted orders in flight, which is still part of the balance.
+    /// Returns the total stake of orders that have not arrived yet. The balance still includes these stakes.
     fn pending_stakes(&self, now: Millis) -> Money {
         let on_the_way = self.trades.newest_first().take_while(|trade| trade.request_time > now);
         on_the_way.map(|trade| trade.order.stake).sum()
     }
 
-    /// Returns the wallets with the visible balance. It excludes payouts of settlements not yet visible.
+    /// Returns the wallets. The balance excludes payouts of settlements that are not visible yet.
     pub(crate) fn wallets(&mut self, now: Millis) -> Vec<body::Wallet> {
         self.advance_to(now);
         self.account.wallets(self.simulator.balance() - self.trades.hidden_payout(now))
@@ -169,7 +172,7 @@ impl Venue {
         self.account.user(now)
     }
 
-    /// Returns the entry price if it is known at `now`. With `stress`, the settlement may change it.
+    /// Returns the entry price if known at `now`. Under `stress`, the settlement may change the price.
     fn open_price_at(&self, trade: &Trade, now: Millis) -> Option<f64> {
         if let Some(settled) = trade.settled_at(now) {
             return settled.open_price;
@@ -190,14 +193,14 @@ impl Venue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pricing {
     Possible,
-    TooCoarse,
+    CandlesTooLong,
     NoSuchSymbol,
 }
 
-const fn to_reason(refusal: Refusal) -> Reason {
+const fn describe_refusal(refusal: Refusal) -> Rejection {
     match refusal {
-        Refusal::NoPrice => Reason::with_code("Outdated price", "NO_PRICE"),
-        Refusal::InsufficientBalance => Reason::with_code("Insufficient balance", "INSUFFICIENT_BALANCE"),
-        Refusal::UnknownSymbol => NOT_ACTIVE,
+        Refusal::NoPrice => Rejection::with_code("Outdated price", "NO_PRICE"),
+        Refusal::InsufficientBalance => Rejection::with_code("Insufficient balance", "INSUFFICIENT_BALANCE"),
+        Refusal::UnknownSymbol => SYMBOL_NOT_ACTIVE,
     }
 }

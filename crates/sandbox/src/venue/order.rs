@@ -1,4 +1,4 @@
-//! Parsing and validation of the request body of opens (contract 4.1, endpoint 4).
+//! Parsing and validation of order bodies (contract 4.1, endpoint 4).
 
 use crate::{SandboxSettings, TradedWallet};
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Expiry, Money, MoneyScale, Symbol};
@@ -16,9 +16,9 @@ pub(crate) struct OrderRequest {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyShape {
-    /// Shape A, answered with the full projection.
+    /// Shape A with `amount`. The response is the full trade.
     Full,
-    /// Shape B, answered with an acknowledgement.
+    /// Shape B with `volume`. The response is an acknowledgement.
     Short,
 }
 
@@ -90,7 +90,7 @@ fn read_expiration_type(fields: &Map<String, Value>) -> Result<ExpirationType, &
     }
 }
 
-/// Parses the stake without rounding. The error completes a sentence that starts with the field name.
+/// Parses the stake without rounding. Errors are the end of a sentence that starts with the field name.
 fn read_stake(
     amount: Option<&Value>,
     settings: &SandboxSettings,

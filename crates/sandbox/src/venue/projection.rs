@@ -1,17 +1,17 @@
-//! API responses at a point in time: trades, pages of trades, the user and the wallets.
+//! Bodies of API responses at a point in time: trades, pages of trades, the user and the wallets.
 
 use super::Venue;
 use super::table::Trade;
 use crate::TradedWallet;
 use crate::body::{
     Acknowledgement, AsyncTrade, CopyTradeParams, FullTrade, ListItem, ShortTrade, TradeListing, TradePage,
-    User, UserParams, Wallet, WalletEntry, iso8601,
+    User, UserParams, Wallet, WalletEntry, format_iso8601,
 };
-use crate::chance::{Chance, IdKind, Subject, generate_id};
+use crate::chance::{Chance, DrawSubject, IdKind, generate_id};
 use candlewick_sdk::{Millis, Money, MoneyScale};
 
 impl Venue {
-    /// Returns the short projection, with the result if `is_rich` (`observed: results`).
+    /// Returns the short projection of a trade, with result and prices if `is_rich` (`observed: results`).
     pub(crate) fn short_trade(&mut self, id: &str, is_rich: bool, now: Millis) -> Option<ShortTrade> {
         self.advance_to(now);
         let trade = self.trades.find(id)?;
@@ -25,16 +25,16 @@ impl Venue {
             tenant_id: self.account.tenant_id.clone(),
             status: trade.status(now),
             symbol: trade.order.symbol.to_string(),
-            amount: self.amount(trade.order.stake),
-            created_at: iso8601(trade.request_time),
+            amount: self.to_amount(trade.order.stake),
+            created_at: format_iso8601(trade.request_time),
             result: rich.map(|trade| trade.result(now)),
-            pnl: rich.map(|trade| self.amount(profit_at(trade, now))),
+            pnl: rich.map(|trade| self.to_amount(profit_at(trade, now))),
             open_price: rich.map(|trade| self.open_price_at(trade, now).unwrap_or_default()),
             close_price: rich.map(|trade| close_price_at(trade, now)),
         })
     }
 
-    /// Returns the full projection in the open response, without the list-only fields (contract 2.3).
+    /// Returns the full projection for the response to an order, without list-only fields (contract 2.3).
     pub(crate) fn opened_trade(&mut self, number: u64, now: Millis) -> Option<FullTrade> {
         self.advance_to(now);
         let trade = self.trades.get(number)?;
@@ -48,18 +48,18 @@ impl Venue {
             close_price_time: 0,
             attempts_to_close: 0,
             result: "PENDING",
-            updated_at: iso8601(trade.request_time),
+            updated_at: format_iso8601(trade.request_time),
             ..self.full_trade(trade, now)
         })
     }
 
-    /// Returns the answer to an open with a short body (contract 2.4).
+    /// Returns the response to a short order body (contract 2.4).
     pub(crate) fn acknowledgement(&self, number: u64) -> Option<Acknowledgement> {
         let trade = self.trades.get(number)?;
         Some(Acknowledgement { trade_id: trade.id.clone(), status: "OPEN" })
     }
 
-    /// Returns the answer to `open-async`, without a price (`observed: opening a trade`).
+    /// Returns the response to `open-async`, without a price (`observed: opening a trade`).
     pub(crate) fn async_trade(&self, number: u64) -> Option<AsyncTrade> {
         let trade = self.trades.get(number)?;
         Some(AsyncTrade {
@@ -77,9 +77,9 @@ impl Venue {
             id: trade.id.clone(),
             symbol: trade.order.symbol.to_string(),
             user_id: self.account.user_id.clone(),
-            amount: self.amount(trade.order.stake),
+            amount: self.to_amount(trade.order.stake),
             status: trade.status(now),
-            created_at: iso8601(trade.request_time),
+            created_at: format_iso8601(trade.request_time),
         }
     }
 
@@ -102,7 +102,7 @@ impl Venue {
             symbol: trade.order.symbol.to_string(),
             user_id: self.account.user_id.clone(),
             payout: trade.payout.to_percent(),
-            amount: self.amount(trade.order.stake),
+            amount: self.to_amount(trade.order.stake),
             from_copy: false,
             bot_synced: Some(false),
             copy_commission_rate: 0.0,
@@ -115,7 +115,7 @@ impl Venue {
             open_time: trade.open_time.get(),
             open_price: open_price.unwrap_or_default(),
             open_price_time: Some(open_price.map_or(0, |_| trade.open_time.get())),
-            pnl: self.amount(profit_at(trade, now)),
+            pnl: self.to_amount(profit_at(trade, now)),
             close_price: close_price_at(trade, now),
             close_time: trade.close_time.get(),
             close_price_time: settled
@@ -124,13 +124,13 @@ impl Venue {
             attempts_to_close: u32::from(settled.is_some()),
             result: trade.result(now),
             tenant_fee_amount: 0.0,
-            created_at: iso8601(trade.request_time),
-            updated_at: iso8601(settled.map_or(trade.request_time, |settled| settled.known_at)),
+            created_at: format_iso8601(trade.request_time),
+            updated_at: format_iso8601(settled.map_or(trade.request_time, |settled| settled.known_at)),
         }
     }
 
     fn wallet_entry(&self, trade: &Trade) -> WalletEntry {
-        let (amount, balance) = (self.amount(trade.order.stake), self.amount(trade.balance_before));
+        let (amount, balance) = (self.to_amount(trade.order.stake), self.to_amount(trade.balance_before));
         let (id, wallet_type) = self.account.traded_wallet();
         WalletEntry {
             id: id.to_owned(),
@@ -142,12 +142,12 @@ impl Venue {
         }
     }
 
-    fn amount(&self, money: Money) -> f64 {
+    fn to_amount(&self, money: Money) -> f64 {
         self.account.scale.to_f64(money)
     }
 }
 
-/// Returns the net profit (`observed: money`), 0 until it is known.
+/// Returns the net profit of a trade (`observed: money`), 0 until the settlement is visible.
 fn profit_at(trade: &Trade, now: Millis) -> Money {
     trade.settled_at(now).map_or(Money::ZERO, |settled| settled.profit)
 }
@@ -156,7 +156,7 @@ fn close_price_at(trade: &Trade, now: Millis) -> f64 {
     trade.settled_at(now).and_then(|settled| settled.close_price).unwrap_or_default()
 }
 
-/// The sandbox's only user and its two wallets.
+/// The only user of the sandbox, with two wallets.
 pub(super) struct Account {
     user_id: String,
     tenant_id: String,
@@ -170,14 +170,14 @@ pub(super) struct Account {
 
 impl Account {
     pub(super) fn new(chance: Chance, start: Millis, (wallet, scale): (TradedWallet, MoneyScale)) -> Self {
-        let make = |named, number| generate_id(chance, named, start, [number, 0]);
+        let make_id = |named, number| generate_id(chance, named, start, [number, 0]);
         Self {
-            user_id: make(IdKind::User, 0),
-            tenant_id: make(IdKind::Tenant, 0),
+            user_id: make_id(IdKind::User, 0),
+            tenant_id: make_id(IdKind::Tenant, 0),
             wallet,
-            demo_wallet_id: make(IdKind::Wallet, 0),
-            real_wallet_id: make(IdKind::Wallet, 1),
-            affiliate_id: make(IdKind::User, 1),
+            demo_wallet_id: make_id(IdKind::Wallet, 0),
+            real_wallet_id: make_id(IdKind::Wallet, 1),
+            affiliate_id: make_id(IdKind::User, 1),
             created: start,
             scale,
         }
@@ -190,14 +190,14 @@ impl Account {
         }
     }
 
-    /// Returns both wallets. One is empty, so that a client must choose the right one.
+    /// Returns both wallets. The untraded wallet is empty, so that clients must choose the right wallet.
     pub(super) fn wallets(&self, balance: Money) -> Vec<Wallet> {
         let wallet = |id: &String, wallet_type, balance| Wallet {
             id: id.clone(),
             user_id: self.user_id.clone(),
             wallet_type,
             balance: self.scale.to_f64(balance),
-            created_at: iso8601(self.created),
+            created_at: format_iso8601(self.created),
         };
         let (real, demo) = match self.wallet {
             TradedWallet::Demo => (Money::ZERO, balance),
@@ -235,34 +235,34 @@ impl Account {
                 max_follower_amount_per_trade: 0.0,
                 auto_approve_copy_followers: false,
             },
-            last_login_at: iso8601(now),
+            last_login_at: format_iso8601(now),
             flags: Vec::new(),
-            created_at: iso8601(self.created),
-            updated_at: iso8601(self.created),
+            created_at: format_iso8601(self.created),
+            updated_at: format_iso8601(self.created),
         }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PageRequest {
-    /// 1-based page number.
+    /// Page number, starting at 1.
     pub(crate) page: u64,
     pub(crate) page_size: u64,
     pub(crate) user_id: Option<String>,
 }
 
-/// Sort order of rows (contract 4.1: not shown).
+/// Order of the trades in a list (contract 4.1: not shown).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowOrder {
     NewestFirst,
-    /// Shuffled, in each page differently per request. Each page repeats the last row of the previous one.
+    /// Shuffled, differently for each request. Each page repeats the last row of the previous page.
     Shuffled {
         draw: u64,
     },
 }
 
 impl Venue {
-    pub(crate) fn page(&mut self, request: &PageRequest, order: RowOrder, now: Millis) -> TradePage {
+    pub(crate) fn trade_page(&mut self, request: &PageRequest, order: RowOrder, now: Millis) -> TradePage {
         self.advance_to(now);
         let of_trader = request.user_id.as_ref().is_none_or(|user| *user == self.account.user_id);
         let mut rows: Vec<&Trade> =
@@ -270,7 +270,7 @@ impl Venue {
         let total = rows.len() as u64;
         let mut stride = request.page_size;
         if let RowOrder::Shuffled { .. } = order {
-            rows.sort_by_key(|trade| self.chance.random_word(Subject::RowOrder, [trade.order.number, 0], 0));
+            rows.sort_by_key(|row| self.chance.random_word(DrawSubject::RowOrder, [row.order.number, 0], 0));
             stride = (stride - 1).max(1);
         }
         let pages = match order {
@@ -318,7 +318,7 @@ fn repeat_first_row<T: Clone>(rows: &mut Vec<T>) -> u64 {
 
 fn shuffle<T>(rows: &mut [T], chance: Chance, draw: u64) {
     for last in (1..rows.len()).rev() {
-        let word = chance.random_word(Subject::PageOrder, [draw, 0], last as u64);
+        let word = chance.random_word(DrawSubject::PageOrder, [draw, 0], last as u64);
         rows.swap(last, (word % (last as u64 + 1)) as usize);
     }
 }

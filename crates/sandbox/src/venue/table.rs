@@ -1,25 +1,25 @@
-//! Stored trades: all that appear open, and the ones that ended most recently.
+//! Stored trades: all trades that appear open, and the trades that ended most recently.
 
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_simulator::{Order, SettledTrade};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// Store of trades. An ended trade is forgotten once `keep` more trades have visibly ended.
+/// Store of trades. Retains all open trades and the last `max_ended` trades that visibly ended.
 pub(super) struct TradeTable {
     trades: BTreeMap<u64, Trade>,
     by_id: HashMap<String, u64>,
     unseen: BTreeSet<(Millis, u64)>,
     over: VecDeque<u64>,
-    keep: usize,
+    max_ended: usize,
 }
 
 impl TradeTable {
-    pub(super) fn new(keep: usize) -> Self {
+    pub(super) fn new(max_ended: usize) -> Self {
         let (trades, unseen) = (BTreeMap::new(), BTreeSet::new());
-        Self { trades, by_id: HashMap::new(), unseen, over: VecDeque::new(), keep }
+        Self { trades, by_id: HashMap::new(), unseen, over: VecDeque::new(), max_ended }
     }
 
-    pub(super) fn open(&self) -> usize {
+    pub(super) fn open_count(&self) -> usize {
         self.trades.len() - self.over.len()
     }
 
@@ -41,7 +41,7 @@ impl TradeTable {
         self.trades.insert(number, trade);
     }
 
-    pub(super) fn arrive(&mut self, number: u64, wallet_after: Money) {
+    pub(super) fn record_arrival(&mut self, number: u64, wallet_after: Money) {
         if let Some(trade) = self.trades.get_mut(&number) {
             trade.balance_before = wallet_after + trade.order.stake;
         }
@@ -50,7 +50,7 @@ impl TradeTable {
     pub(super) fn settle(&mut self, settled: SettledTrade, lateness: Millis) {
         let Some(trade) = self.trades.get_mut(&settled.number) else { return };
         let shown_from = settled.known_at + lateness;
-        trade.ending = Ending::Settled { trade: settled, shown_from };
+        trade.ending = TradeEnd::Settled { trade: settled, shown_from };
         // A trade that is not listed yet remains hidden.
         self.unseen.insert((shown_from.max(trade.listed_from), settled.number));
     }
@@ -60,7 +60,7 @@ impl TradeTable {
             self.unseen.pop_first();
             self.over.push_back(number);
         }
-        while self.over.len() > self.keep {
+        while self.over.len() > self.max_ended {
             let forgotten = self.over.pop_front().and_then(|number| self.trades.remove(&number));
             forgotten.and_then(|trade| self.by_id.remove(&trade.id));
         }
@@ -76,7 +76,7 @@ impl TradeTable {
 pub(super) struct Trade {
     pub(super) id: String,
     pub(super) order: Order,
-    /// Arrival time of the order.
+    /// Time at which the order arrives at the venue.
     pub(super) request_time: Millis,
     pub(super) open_time: Millis,
     pub(super) open_price: Option<f64>,
@@ -84,11 +84,11 @@ pub(super) struct Trade {
     pub(super) payout: Payout,
     pub(super) balance_before: Money,
     pub(super) listed_from: Millis,
-    pub(super) ending: Ending,
+    pub(super) ending: TradeEnd,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Ending {
+pub(super) enum TradeEnd {
     Running,
     Settled { trade: SettledTrade, shown_from: Millis },
 }
@@ -96,21 +96,21 @@ pub(super) enum Ending {
 impl Trade {
     pub(super) fn settled_at(&self, now: Millis) -> Option<&SettledTrade> {
         match &self.ending {
-            Ending::Settled { trade, shown_from } if *shown_from <= now => Some(trade),
-            Ending::Settled { .. } | Ending::Running => None,
+            TradeEnd::Settled { trade, shown_from } if *shown_from <= now => Some(trade),
+            TradeEnd::Settled { .. } | TradeEnd::Running => None,
         }
     }
 
     pub(super) fn hidden_payout(&self, now: Millis) -> Option<Money> {
         match &self.ending {
-            Ending::Settled { trade, shown_from } if *shown_from > now => {
+            TradeEnd::Settled { trade, shown_from } if *shown_from > now => {
                 Some(self.order.stake + trade.profit)
             }
-            Ending::Settled { .. } | Ending::Running => None,
+            TradeEnd::Settled { .. } | TradeEnd::Running => None,
         }
     }
 
-    /// Returns `PROCESSING` before the order arrives, then `OPEN`, `COMPLETED` or `CANCELLED` (contract 3).
+    /// Returns the status: `PROCESSING` until the order arrives, then `OPEN`, `COMPLETED` or `CANCELLED`.
     pub(super) fn status(&self, now: Millis) -> &'static str {
         match self.settled_at(now) {
             Some(settled) if settled.outcome == Outcome::Cancelled => "CANCELLED",
@@ -120,7 +120,7 @@ impl Trade {
         }
     }
 
-    /// Returns `HOLD` before the order arrives, then `PENDING`, `WON`, `LOST`, `DRAW` or `CANCELLED`.
+    /// Returns `HOLD` until the order arrives, then `PENDING`, `WON`, `LOST`, `DRAW` or `CANCELLED`.
     pub(super) fn result(&self, now: Millis) -> &'static str {
         match self.settled_at(now) {
             Some(settled) => settled.outcome.as_str(),
@@ -159,7 +159,7 @@ mod tests {
             payout: Payout::from_percent(80.into()).unwrap(),
             balance_before: Money::ZERO,
             listed_from: Millis::new(listed_from),
-            ending: Ending::Running,
+            ending: TradeEnd::Running,
         }
     }
 

@@ -84,7 +84,7 @@ async fn a_cut_body_is_400_and_a_slow_one_408_in_shape() {
     let venue = venue();
     for path in OPENS {
         for (fails, status, seconds, message, error) in [
-            (true, 400, 0, "The body ends before its announced length", "Bad Request"),
+            (true, 400, 0, "The body is shorter than its Content-Length", "Bad Request"),
             (false, 408, 10, "The body did not arrive within 10 s", "Request Timeout"),
         ] {
             let (start, closed) = (Instant::now(), &b"close"[..]);

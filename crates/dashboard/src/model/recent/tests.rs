@@ -157,21 +157,21 @@ async fn whole(written: &Written) -> Model {
     let run = RecordedRun::read_all(&lines).unwrap().pop().unwrap();
     let mut model = Model::new(run).unwrap();
     for line in lines {
-        assert_eq!(model.take(line).unwrap(), LineEffect::Line);
+        assert_eq!(model.apply_line(line).unwrap(), LineEffect::Applied);
     }
     model
 }
 
-async fn read_recent(reader: &mut Reader) -> Option<(Recent, Model)> {
+async fn read_recent(reader: &mut Reader) -> Option<(SnapshotFold, Model)> {
     let header = reader.lines(1, 1).await.unwrap();
-    Recent::read(reader, RecordedRun::from_stored(&header[0]).unwrap()).await.unwrap()
+    SnapshotFold::read(reader, RecordedRun::from_stored(&header[0]).unwrap()).await.unwrap()
 }
 
-async fn catch_up(reader: &mut Reader, recent: &mut Recent, model: &mut Model) {
+async fn catch_up(reader: &mut Reader, recent: &mut SnapshotFold, model: &mut Model) {
     for line in reader.lines(model.seq() + 1, 100_000).await.unwrap() {
-        assert_eq!(recent.take(model, line).unwrap(), LineEffect::Line);
+        assert_eq!(recent.fold(model, line).unwrap(), LineEffect::Applied);
     }
-    recent.bring_up(model).unwrap();
+    recent.update_model(model).unwrap();
 }
 
 fn shown(model: &mut Model) -> Value {
@@ -198,14 +198,14 @@ async fn model_from_snapshot_equals_model_from_all_lines() {
     written.event(EventKind::Balance { amount: Money::from_minor(990_000) });
     written.event(EventKind::Control { control: Control::Halt });
     written.minute().await;
-    let run = |model: &Model| RecordedRun::read_all(std::slice::from_ref(model.last.as_ref().unwrap()));
+    let run = |model: &Model| RecordedRun::read_all(std::slice::from_ref(model.last_line.as_ref().unwrap()));
     assert!(run(&whole(&written).await).unwrap().is_empty(), "the last line is not a header");
 
     let (mut recent, mut model) = read_recent(&mut reader).await.unwrap();
     let mut all = whole(&written).await;
     assert!(recent.fold.read_lines() < EVERY * 2, "{} of {}", recent.fold.read_lines(), all.seq());
     assert!(all.session().ledger().equity() != Money::from_minor(1_000_000) && all.is_halted);
-    assert!(all.trades.unfinished().count() > 0 && all.trades.count > 30);
+    assert!(all.trades.unfinished().count() > 0 && all.trades.trade_count > 30);
     assert_eq!(shown(&mut model), shown(&mut all));
 
     written.event(EventKind::Control { control: Control::Resume });
@@ -233,8 +233,8 @@ async fn model_without_old_trades_has_the_figures_of_all() {
     let (mut recent, mut model) = read_recent(&mut reader).await.unwrap();
     let mut all = whole(&written).await;
     let (left, kept) = (recent.old.count, model.trades.book.rows().len());
-    assert!(left > 100 && left + kept == all.trades.count, "{left} left, {kept} kept");
-    assert!(model.trades.first > 100 && model.trades.bots.contains("other"));
+    assert!(left > 100 && left + kept == all.trades.trade_count, "{left} left, {kept} kept");
+    assert!(model.trades.first_intent > 100 && model.trades.bot_names.contains("other"));
     assert_eq!(shown(&mut model), shown(&mut all));
     let points = |model: &Model| {
         let points = model.curve.points.iter();
@@ -242,8 +242,8 @@ async fn model_without_old_trades_has_the_figures_of_all() {
     };
     assert_eq!(points(&model), points(&all)[1..], "but for where all began");
     let (page, earlier) = build_trades(&model, u64::MAX, 1_000, None).unwrap();
-    assert_eq!((page.before, earlier), (None, Some(model.trades.first)));
-    assert!(page.trades.iter().all(|trade| trade.intent_id >= model.trades.first));
+    assert_eq!((page.before, earlier), (None, Some(model.trades.first_intent)));
+    assert!(page.trades.iter().all(|trade| trade.intent_id >= model.trades.first_intent));
 
     for _ in 0..30 {
         written.minute().await;
@@ -266,7 +266,7 @@ async fn reads_evicted_trades_from_the_journal() {
     let mut reader = Reader::open(&written.url()).await.unwrap();
     let contents = JournalContents::read(&mut reader).await.unwrap();
     let all = TradeFilter::default().apply(&contents).unwrap();
-    assert_eq!((all.lines().len(), model.trades.count), (2_606, 2_606));
+    assert_eq!((all.lines().len(), model.trades.trade_count), (2_606, 2_606));
     let kept = model.trades.book.rows().len();
     assert!((1_001..2_000).contains(&kept), "{kept} rows");
     assert_eq!(model.trades.unfinished().map(|row| row.approved.intent().number()).collect::<Vec<_>>(), [11]);
