@@ -28,7 +28,8 @@ impl SnapshotFold {
         reader: &mut Reader,
         run: RecordedRun,
     ) -> Result<Option<(Self, Model)>, RecordsError> {
-        let fold = Box::pin(JournalFold::read_recent(reader, &run.settings)).await.map_err(to_records_error)?;
+        let fold =
+            Box::pin(JournalFold::read_recent(reader, &run.settings)).await.map_err(to_records_error)?;
         let Some(mut fold) = fold else { return Ok(None) };
         let trades = fold.take_old_trades();
         let told = reader.lines_numbered(&fold.past().displayed_lines()).await?;

@@ -57,7 +57,10 @@ async fn carry_out_halt(serving: Arc<Server>, reason: String) -> ApiResult<Order
             "No bot is running. The next bot starts halted, but no HALT file could be created.".to_owned()
         }
         HaltOutcome::Unconfirmed { error, .. } => {
-            let text = format!("{}; the HALT file was created, so a running bot halts within a second", join_lines(&error));
+            let text = format!(
+                "{}; the HALT file was created, so a running bot halts within a second",
+                join_lines(&error)
+            );
             return Err(Failure::new(StatusCode::BAD_GATEWAY, text));
         }
     };

@@ -50,23 +50,25 @@ pub(crate) async fn stream(
         return failure(StatusCode::BAD_REQUEST, message, state.now(), &uri);
     }
     let connection = connection.map(|Extension(ConnectInfo(connection))| connection);
-    upgrade.max_message_size(MAX_FRAME_BYTES).max_frame_size(MAX_FRAME_BYTES).on_upgrade(|socket| async move {
-        // The stream counts as a request in flight.
-        let _under_way = connection.clone().map(Connection::begin_request);
-        let client = StreamClient {
-            state,
-            connection,
-            socket,
-            has_joined: false,
-            pairs: BTreeMap::new(),
-            stalls_until: None,
-            held_back: None,
-            heard: Instant::now(),
-        };
-        if client.serve().await.is_err() {
-            tracing::debug!("a stream ended");
-        }
-    })
+    upgrade.max_message_size(MAX_FRAME_BYTES).max_frame_size(MAX_FRAME_BYTES).on_upgrade(
+        |socket| async move {
+            // The stream counts as a request in flight.
+            let _under_way = connection.clone().map(Connection::begin_request);
+            let client = StreamClient {
+                state,
+                connection,
+                socket,
+                has_joined: false,
+                pairs: BTreeMap::new(),
+                stalls_until: None,
+                held_back: None,
+                heard: Instant::now(),
+            };
+            if client.serve().await.is_err() {
+                tracing::debug!("a stream ended");
+            }
+        },
+    )
 }
 
 impl StreamClient {

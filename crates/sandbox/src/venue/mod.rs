@@ -110,7 +110,10 @@ impl Venue {
         let may_settle_late = self.switchboard.profile().rate(Fault::LateSettlement).is_some();
         if (hidden.is_positive() || may_settle_late) && stake > balance - hidden {
             // The simulator may already have money that the wallet does not show yet.
-            return rejected(describe_refusal(Refusal::InsufficientBalance), now + self.simulation.latency_ms);
+            return rejected(
+                describe_refusal(Refusal::InsufficientBalance),
+                now + self.simulation.latency_ms,
+            );
         }
         let answer = self.simulator.submit(&order);
         let arrival = answer.at;
