@@ -44,9 +44,9 @@ pub struct Candles {
 }
 
 /// Minimum number of rows to detect an interval of at least four times the requested one.
-const MIN_ROWS_OF_LONGER: usize = 5;
+const MIN_ROWS_LONG_INTERVAL: usize = 5;
 /// Minimum for two or three times the requested interval: a quiet market may omit every second candle.
-const MIN_ROWS_OF_LITTLE_LONGER: usize = 10;
+const MIN_ROWS_DOUBLE_INTERVAL: usize = 10;
 
 /// Returns the actual interval of the rows if it clearly differs from `wanted`. Gaps do not count.
 pub fn detect_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
@@ -59,7 +59,7 @@ pub fn detect_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
     if misaligned >= 2 && misaligned * 3 >= times.len() {
         return Some(shortest);
     }
-    let min_rows = if shortest < length * 4 { MIN_ROWS_OF_LITTLE_LONGER } else { MIN_ROWS_OF_LONGER };
+    let min_rows = if shortest < length * 4 { MIN_ROWS_DOUBLE_INTERVAL } else { MIN_ROWS_LONG_INTERVAL };
     let is_longer = times.len() >= min_rows
         && shortest >= length * 2
         && times.iter().all(|time| time.is_aligned_to(shortest));

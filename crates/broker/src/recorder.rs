@@ -5,7 +5,7 @@ use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use std::sync::Arc;
 
 /// Maximum number of missed records that a late poll requests.
-const MAX_MISSED: usize = 5;
+const MAX_MISSED_RECORDS: usize = 5;
 
 /// Polls the price records of a symbol as bars of one second.
 pub struct PriceRecorder {
@@ -37,7 +37,7 @@ impl PriceRecorder {
         let mut recorded = PolledCandles::default();
         let since = self.last.map(|last| last.time());
         let mut limit = AsOf::Latest;
-        for _ in 0..=MAX_MISSED {
+        for _ in 0..=MAX_MISSED_RECORDS {
             let reply = match self.market.price(&self.symbol, limit).await {
                 Ok(reply) => reply,
                 Err(error) if limit == AsOf::Latest => return Err(error),

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 /// Maximum number of throttled keys. While all of them are recent, further keys are not throttled.
-const MAX_KEYS: usize = 1_000;
+const MAX_REPEAT_KEYS: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
@@ -26,7 +26,7 @@ pub struct Pace {
 #[derive(Debug)]
 pub struct Notifier {
     routes: Vec<(Rules, Arc<Queue>)>,
-    repeats: Mutex<Repeats>,
+    repeats: Mutex<RepeatFilter>,
     workers: JoinSet<()>,
 }
 
@@ -50,18 +50,18 @@ impl Notifier {
             let worker = Worker { name, sender: sender.to_owned(), queue, delivery, pace };
             workers.spawn(worker.work());
         }
-        Self { routes, repeats: Mutex::new(Repeats::new(pace.quiet)), workers }
+        Self { routes, repeats: Mutex::new(RepeatFilter::new(pace.quiet)), workers }
     }
 
     /// Routes an alert without blocking. Recent duplicates are counted and sent later.
     pub fn send(&self, alert: Alert) {
-        let passed = self.repeats().filter_repeat(alert, Instant::now());
+        let passed = self.lock_repeats().filter_repeat(alert, Instant::now());
         self.route(passed);
     }
 
     /// Sends suppressed duplicates that are due. Call it regularly, such as every second.
     pub fn tick(&self) {
-        let due = self.repeats().due(Instant::now(), false);
+        let due = self.lock_repeats().take_due(Instant::now(), false);
         self.route(due);
     }
 
@@ -71,7 +71,7 @@ impl Notifier {
 
     /// Flushes the queues for up to `patience`. Alerts that are still queued then are lost.
     pub async fn end(mut self, patience: Duration) -> Vec<ChannelCounts> {
-        let held_back = self.repeats().due(Instant::now(), true);
+        let held_back = self.lock_repeats().take_due(Instant::now(), true);
         self.route(held_back);
         for (_, queue) in &self.routes {
             queue.close();
@@ -90,7 +90,7 @@ impl Notifier {
         }
     }
 
-    fn repeats(&self) -> MutexGuard<'_, Repeats> {
+    fn lock_repeats(&self) -> MutexGuard<'_, RepeatFilter> {
         self.repeats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -130,7 +130,7 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    pub(crate) async fn changed(&self) {
+    pub(crate) async fn wait_for_change(&self) {
         self.changed.notified().await;
     }
 
@@ -165,7 +165,7 @@ impl QueueState {
 }
 
 #[derive(Debug)]
-struct Repeats {
+struct RepeatFilter {
     quiet: Duration,
     recent: HashMap<String, RecentAlert>,
 }
@@ -177,7 +177,7 @@ struct RecentAlert {
     held_back: u64,
 }
 
-impl Repeats {
+impl RepeatFilter {
     fn new(quiet: Duration) -> Self {
         Self { quiet, recent: HashMap::new() }
     }
@@ -198,7 +198,7 @@ impl Repeats {
                 Some(Alert { repeated, ..alert })
             }
             None => {
-                if self.recent.len() < MAX_KEYS {
+                if self.recent.len() < MAX_REPEAT_KEYS {
                     self.recent.insert(key, RecentAlert { since: now, last: None, held_back: 0 });
                 }
                 Some(alert)
@@ -206,7 +206,7 @@ impl Repeats {
         }
     }
 
-    fn due(&mut self, now: Instant, is_end: bool) -> Vec<Alert> {
+    fn take_due(&mut self, now: Instant, is_end: bool) -> Vec<Alert> {
         let mut due = Vec::new();
         self.recent.retain(|_, recent| {
             if !is_end && now.duration_since(recent.since) < self.quiet {
@@ -252,9 +252,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn counts_repeated_alerts_until_the_quiet_time_ends() {
-        let (mut repeats, start) = (Repeats::new(Duration::from_mins(5)), Instant::now());
+        let (mut repeats, start) = (RepeatFilter::new(Duration::from_mins(5)), Instant::now());
         let after = |seconds| start + Duration::from_secs(seconds);
-        let pass = |repeats: &mut Repeats, at, key, seconds| {
+        let pass = |repeats: &mut RepeatFilter, at, key, seconds| {
             repeats.filter_repeat(alert(at, key), after(seconds)).map(|alert| (alert.at, alert.repeated))
         };
         assert_eq!(pass(&mut repeats, 0, Some("a"), 0), Some((0, 0)));

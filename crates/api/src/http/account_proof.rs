@@ -34,7 +34,7 @@ const CLOCK_TOLERANCE: Millis = Millis::from_seconds(10);
 const MAX_LIST_LAG: Millis = Millis::from_seconds(300);
 
 impl AccountProof {
-    pub(super) fn admit(&self, order: &OpenOrder, now: Millis) -> Result<(), String> {
+    pub(super) fn admit_order(&self, order: &OpenOrder, now: Millis) -> Result<(), String> {
         let mut known = self.state();
         match &*known {
             ProofState::Demo => Ok(()),
@@ -54,42 +54,42 @@ impl AccountProof {
         }
     }
 
-    pub(super) fn withdraw(&self) {
+    pub(super) fn withdraw_order(&self) {
         let mut known = self.state();
         if let ProofState::Sent { id: None, .. } = *known {
             *known = ProofState::Nothing;
         }
     }
 
-    pub(super) fn note_complete_list(&self, began: Millis) {
+    pub(super) fn apply_complete_list(&self, began: Millis) {
         let mut known = self.state();
         if matches!(&*known, ProofState::Sent { at, id: None, .. } if began - *at > MAX_LIST_LAG) {
             *known = ProofState::Nothing;
         }
     }
 
-    pub(super) fn record_accepted(&self, record: &TradeRecord) {
+    pub(super) fn record_accepted_order(&self, record: &TradeRecord) {
         if let ProofState::Sent { id, .. } = &mut *self.state() {
             id.get_or_insert_with(|| record.id.clone());
         }
-        self.check_record(record);
+        self.apply_record(record);
     }
 
-    pub(super) fn awaits(&self, wanted: &str) -> bool {
+    pub(super) fn awaits_trade(&self, trade_id: &str) -> bool {
         match &*self.state() {
-            ProofState::Sent { id: Some(id), .. } => id == wanted,
+            ProofState::Sent { id: Some(id), .. } => id == trade_id,
             ProofState::Sent { id: None, .. } => true,
             ProofState::Nothing | ProofState::Demo | ProofState::Real { .. } => false,
         }
     }
 
-    pub(super) fn check_record(&self, record: &TradeRecord) {
+    pub(super) fn apply_record(&self, record: &TradeRecord) {
         let mut known = self.state();
         let ProofState::Sent { at, order, id } = &*known else { return };
         // If there was no answer, any matching trade opened since then by an API token counts.
         let is_since =
             record.request_time.or(record.created_at).is_some_and(|time| time >= *at - CLOCK_TOLERANCE);
-        let may_be = record.from_api_token == Some(true) && is_since && is_as_ordered(record, order);
+        let may_be = record.from_api_token == Some(true) && is_since && matches_order(record, order);
         let is_match = id.as_ref().map_or(may_be, |id| *id == record.id);
         match read_account(record).filter(|_| is_match) {
             Some(Account::Demo) => *known = ProofState::Demo,
@@ -103,7 +103,7 @@ impl AccountProof {
     }
 }
 
-fn is_as_ordered(record: &TradeRecord, order: &OpenOrder) -> bool {
+fn matches_order(record: &TradeRecord, order: &OpenOrder) -> bool {
     let direction = record.direction.as_ref().and_then(|direction| direction.known());
     record.symbol.as_deref() == Some(order.symbol.as_str())
         && direction == Some(&order.direction)
@@ -134,35 +134,35 @@ mod tests {
     #[test]
     fn admits_one_order_until_its_record_proves_the_account() {
         let proof = AccountProof::default();
-        proof.admit(&order(), Millis::HOUR).unwrap();
-        let refused = proof.admit(&order(), Millis::HOUR).unwrap_err();
+        proof.admit_order(&order(), Millis::HOUR).unwrap();
+        let refused = proof.admit_order(&order(), Millis::HOUR).unwrap_err();
         assert!(refused.contains("record of an order"), "{refused}");
-        proof.withdraw();
-        proof.admit(&order(), Millis::HOUR).unwrap();
-        proof.record_accepted(&record("01JT", None, 0, true));
-        proof.withdraw();
-        proof.check_record(&record("01JX", Some(true), Millis::HOUR.get(), true));
-        assert!(proof.awaits("01JT") && !proof.awaits("01JX"));
-        assert!(proof.admit(&order(), Millis::HOUR).unwrap_err().contains("trade 01JT"));
-        proof.check_record(&record("01JT", Some(true), 0, true));
-        let twice = [proof.admit(&order(), Millis::HOUR), proof.admit(&order(), Millis::HOUR)];
+        proof.withdraw_order();
+        proof.admit_order(&order(), Millis::HOUR).unwrap();
+        proof.record_accepted_order(&record("01JT", None, 0, true));
+        proof.withdraw_order();
+        proof.apply_record(&record("01JX", Some(true), Millis::HOUR.get(), true));
+        assert!(proof.awaits_trade("01JT") && !proof.awaits_trade("01JX"));
+        assert!(proof.admit_order(&order(), Millis::HOUR).unwrap_err().contains("trade 01JT"));
+        proof.apply_record(&record("01JT", Some(true), 0, true));
+        let twice = [proof.admit_order(&order(), Millis::HOUR), proof.admit_order(&order(), Millis::HOUR)];
         assert_eq!(twice, [Ok(()), Ok(())]);
     }
 
     #[test]
     fn record_on_the_real_account_blocks_further_orders() {
         let proof = AccountProof::default();
-        proof.admit(&order(), Millis::HOUR).unwrap();
-        proof.record_accepted(&record("01JT", Some(false), 0, true));
-        proof.check_record(&record("01JT", Some(true), 0, true));
-        proof.withdraw();
-        assert!(proof.admit(&order(), Millis::HOUR).unwrap_err().contains("trade 01JT shows"));
+        proof.admit_order(&order(), Millis::HOUR).unwrap();
+        proof.record_accepted_order(&record("01JT", Some(false), 0, true));
+        proof.apply_record(&record("01JT", Some(true), 0, true));
+        proof.withdraw_order();
+        assert!(proof.admit_order(&order(), Millis::HOUR).unwrap_err().contains("trade 01JT shows"));
     }
 
     #[test]
     fn lost_answer_is_proved_by_a_matching_token_trade() {
         let (proof, sent) = (AccountProof::default(), Millis::HOUR.get());
-        proof.admit(&order(), Millis::HOUR).unwrap();
+        proof.admit_order(&order(), Millis::HOUR).unwrap();
         let another = |id: &str| record(id, Some(true), sent, true);
         for other in [
             record("1", Some(true), sent, false),
@@ -171,23 +171,23 @@ mod tests {
             TradeRecord { direction: Some(Reported::Known(Direction::Sell)), ..another("5") },
             TradeRecord { amount: Some(Decimal::ONE), ..another("6") },
         ] {
-            proof.check_record(&other);
-            assert!(proof.admit(&order(), Millis::HOUR).is_err());
+            proof.apply_record(&other);
+            assert!(proof.admit_order(&order(), Millis::HOUR).is_err());
         }
-        proof.check_record(&record("3", Some(true), sent - 9_000, true));
-        assert_eq!(proof.admit(&order(), Millis::HOUR), Ok(()));
+        proof.apply_record(&record("3", Some(true), sent - 9_000, true));
+        assert_eq!(proof.admit_order(&order(), Millis::HOUR), Ok(()));
     }
 
     #[test]
     fn unlisted_order_stops_blocking_after_the_list_lag() {
         let (proof, sent) = (AccountProof::default(), Millis::HOUR);
-        proof.admit(&order(), sent).unwrap();
-        proof.note_complete_list(sent + Millis::from_seconds(300));
-        assert!(proof.admit(&order(), sent).is_err(), "it may yet show");
-        proof.note_complete_list(sent + Millis::from_seconds(301));
-        assert_eq!(proof.admit(&order(), sent), Ok(()));
-        proof.record_accepted(&record("01JT", None, 0, true));
-        proof.note_complete_list(sent + Millis::HOUR);
-        assert!(proof.admit(&order(), sent).unwrap_err().contains("trade 01JT"));
+        proof.admit_order(&order(), sent).unwrap();
+        proof.apply_complete_list(sent + Millis::from_seconds(300));
+        assert!(proof.admit_order(&order(), sent).is_err(), "it may yet show");
+        proof.apply_complete_list(sent + Millis::from_seconds(301));
+        assert_eq!(proof.admit_order(&order(), sent), Ok(()));
+        proof.record_accepted_order(&record("01JT", None, 0, true));
+        proof.apply_complete_list(sent + Millis::HOUR);
+        assert!(proof.admit_order(&order(), sent).unwrap_err().contains("trade 01JT"));
     }
 }

@@ -12,19 +12,19 @@ use reqwest::header::{
 use reqwest::{Client, ClientBuilder, Proxy, redirect, retry};
 use url::{Host, Url};
 
-pub(super) fn reading_client(settings: &Settings) -> Result<Client, BrokerError> {
-    build(client_builder(settings)?.pool_max_idle_per_host(settings.max_connections))
+pub(super) fn build_read_client(settings: &Settings) -> Result<Client, BrokerError> {
+    build_client(client_builder(settings)?.pool_max_idle_per_host(settings.max_connections))
 }
 
-pub(super) fn opening_client(settings: &Settings) -> Result<Client, BrokerError> {
-    build(client_builder(settings)?.retry(retry::never()).http1_only().pool_max_idle_per_host(0))
+pub(super) fn build_open_client(settings: &Settings) -> Result<Client, BrokerError> {
+    build_client(client_builder(settings)?.retry(retry::never()).http1_only().pool_max_idle_per_host(0))
 }
 
-pub(super) fn client_without_certificates(settings: &Settings) -> Result<Client, BrokerError> {
-    build(client_builder(settings)?.tls_certs_only([]))
+pub(super) fn build_client_without_certificates(settings: &Settings) -> Result<Client, BrokerError> {
+    build_client(client_builder(settings)?.tls_certs_only([]))
 }
 
-pub(super) fn proxy_address(settings: &Settings) -> Result<Option<Address>, BrokerError> {
+pub(super) fn parse_proxy(settings: &Settings) -> Result<Option<Address>, BrokerError> {
     settings.proxy.as_deref().map(|text| Address::new("proxy", text, Payload::Nothing, None)).transpose()
 }
 
@@ -42,7 +42,7 @@ fn client_builder(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
         .no_proxy()
         .connect_timeout(settings.connect_timeout())
         .timeout(settings.timeout())
-        .default_headers(extra_headers(settings)?);
+        .default_headers(parse_extra_headers(settings)?);
     // A minimal container has no root certificates. Without TLS, they are not needed.
     let builder = if is_unencrypted(settings) { builder.tls_certs_only([]) } else { builder };
     let Some(text) = &settings.proxy else { return Ok(builder) };
@@ -57,7 +57,7 @@ fn is_unencrypted(settings: &Settings) -> bool {
     [base_url, price_url].into_iter().chain(proxy).all(is_plain)
 }
 
-fn build(builder: ClientBuilder) -> Result<Client, BrokerError> {
+fn build_client(builder: ClientBuilder) -> Result<Client, BrokerError> {
     builder.build().map_err(|error| {
         let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
         let problem =
@@ -66,7 +66,7 @@ fn build(builder: ClientBuilder) -> Result<Client, BrokerError> {
     })
 }
 
-pub(super) fn extra_headers(settings: &Settings) -> Result<HeaderMap, BrokerError> {
+pub(super) fn parse_extra_headers(settings: &Settings) -> Result<HeaderMap, BrokerError> {
     let mut headers = HeaderMap::new();
     for (name, value) in &settings.headers {
         let key = format!("headers.{name}");
@@ -186,7 +186,7 @@ mod tests {
 
     fn check(name: &str, value: &str, problem: Option<&str>) {
         let headers = [(name.to_owned(), value.to_owned())].into();
-        let made = reading_client(&Settings { headers, ..Settings::default() });
+        let made = build_read_client(&Settings { headers, ..Settings::default() });
         check_made(made, &format!("headers.{name}"), problem);
     }
 
@@ -199,7 +199,7 @@ mod tests {
         check("X-Timestamp", "0", Some("the program sets this header"));
         check("API-Token", "tok-123", Some("set credentials in the environment"));
         let headers = [("api-key".to_owned(), "tok-123".to_owned())].into();
-        let error = reading_client(&Settings { headers, ..Settings::default() }).unwrap_err();
+        let error = build_read_client(&Settings { headers, ..Settings::default() }).unwrap_err();
         assert!(!error.to_string().contains("tok-123"));
     }
 
@@ -225,7 +225,7 @@ mod tests {
             );
         }
         let settings = Settings { proxy: Some("not a url".into()), ..Settings::default() };
-        assert!(matches!(proxy_address(&settings), Err(BrokerError::Settings { key, .. }) if key == "proxy"));
+        assert!(matches!(parse_proxy(&settings), Err(BrokerError::Settings { key, .. }) if key == "proxy"));
     }
 
     fn check_base(text: &str, payload: Payload, problem: Option<&str>) {

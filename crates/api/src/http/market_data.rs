@@ -50,8 +50,8 @@ impl MarketData for HttpBroker {
         if !self.settings.stream || self.clock.is_lock_step() {
             return Ok(None);
         }
-        let mut headers = client::extra_headers(&self.settings)?;
-        headers.extend(self.headers(Api::Prices)?);
+        let mut headers = client::parse_extra_headers(&self.settings)?;
+        headers.extend(self.api_headers(Api::Prices)?);
         self.stream.subscribe(*symbol, self, headers).await.map(Some)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::keys::TokenUse;
 use super::limit::{Permit, Turn, TurnTimeout};
-use super::read::{POST_OPEN, unexpected_status, with_status};
+use super::read::{POST_OPEN, unexpected_status, prefix_with_status};
 use super::transport::Answer;
 use super::{Api, Body, HttpBroker, Purpose, TransportError};
 use crate::model::{FailureBody, TradeRecord, read_record};
@@ -20,7 +20,7 @@ use serde::{Serialize, Serializer};
 use std::time::Duration;
 use tokio::time::Instant;
 
-const MAX_DELAY: Duration = Duration::from_secs(2);
+const SUSPEND_TOLERANCE: Duration = Duration::from_secs(2);
 
 impl HttpBroker {
     pub(super) async fn open_once(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
@@ -38,38 +38,38 @@ impl HttpBroker {
     ) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let not_sent = |reason| OpenOutcome::NotSent { reason };
         let is_short = self.settings.open_body == OpenBody::Short;
-        if let Some(reason) = inexpressible_reason(order, &self.settings) {
+        if let Some(reason) = unsupported_order_reason(order, &self.settings) {
             return Err(not_sent(reason));
         }
         if is_short {
-            self.account_proof.admit(order, self.clock.now()).map_err(not_sent)?;
+            self.account_proof.admit_order(order, self.clock.now()).map_err(not_sent)?;
         }
-        let outcome = self.send_admitted(order, leave_by).await;
+        let outcome = self.send_admitted_order(order, leave_by).await;
         match &outcome {
-            Ok(reply) if is_short => self.account_proof.record_accepted(&reply.value),
+            Ok(reply) if is_short => self.account_proof.record_accepted_order(&reply.value),
             Err(OpenOutcome::NotSent { .. } | OpenOutcome::Rejected(_)) if is_short => {
-                self.account_proof.withdraw();
+                self.account_proof.withdraw_order();
             }
             Ok(_) | Err(_) => {}
         }
         outcome
     }
 
-    async fn send_admitted(
+    async fn send_admitted_order(
         &self,
         order: &OpenOrder,
         leave_by: Millis,
     ) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let generation = self.credentials.generation();
-        let (request, _permit) = self.open_request(order, leave_by).await?;
+        let (request, _permit) = self.build_open_request(order, leave_by).await?;
         match self.exchange(Api::Trading, (Purpose::Open, request)).await {
             Ok(answer) => {
-                let outcome = self.classify(&answer);
+                let outcome = self.classify_answer(&answer);
                 if let Err(OpenOutcome::Rejected(rejection)) = &outcome
                     && rejection.reason == RejectionReason::Credentials
                 {
                     // Affects later opens. This one was already sent.
-                    self.handle_refused_token(generation, (TokenUse::Opening, POST_OPEN), &rejection.text)
+                    self.handle_rejected_token(generation, (TokenUse::Opening, POST_OPEN), &rejection.text)
                         .await;
                 }
                 outcome
@@ -82,7 +82,7 @@ impl HttpBroker {
     }
 
     /// Builds the request once the rate limit and a free connection permit it. Errors: nothing was sent.
-    async fn open_request(
+    async fn build_open_request(
         &self,
         order: &OpenOrder,
         leave_by: Millis,
@@ -108,7 +108,7 @@ impl HttpBroker {
             let most = self.settings.max_connections;
             return Err(not_sent(format!("no connection is free (broker.max_connections = {most})")));
         };
-        if let Some(text) = self.credentials.state().refused() {
+        if let Some(text) = self.credentials.token_state().refused() {
             return Err(not_sent(format!("the venue rejects the token: {text}")));
         }
         // The wait may have been too long, or the clock may have been adjusted.
@@ -117,11 +117,11 @@ impl HttpBroker {
             return Err(not_sent(format!("it was {late} ms too late for its signal")));
         }
         // The other clocks stop while the machine is suspended, when another process may have taken over.
-        if awake.elapsed() > longest.saturating_add(MAX_DELAY) {
+        if awake.elapsed() > longest.saturating_add(SUSPEND_TOLERANCE) {
             return Err(not_sent("the machine was suspended before the order was sent".to_owned()));
         }
         let mut request = Request::new(Method::POST, url);
-        *request.headers_mut() = self.headers(Api::Trading).map_err(|error| not_sent(error.to_string()))?;
+        *request.headers_mut() = self.api_headers(Api::Trading).map_err(|error| not_sent(error.to_string()))?;
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         *request.timeout_mut() = Some(self.settings.timeout());
         *request.body_mut() = Some(body.into());
@@ -137,10 +137,10 @@ impl HttpBroker {
     }
 
     /// Classifies an answer as opened or rejected. Any other status is an unknown outcome (`domain 5.2`).
-    fn classify(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
+    fn classify_answer(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let status = answer.status.as_u16();
         match answer.status {
-            StatusCode::OK => self.accepted(answer),
+            StatusCode::OK => self.parse_accepted(answer),
             StatusCode::BAD_REQUEST
             | StatusCode::UNAUTHORIZED
             | StatusCode::FORBIDDEN
@@ -155,12 +155,12 @@ impl HttpBroker {
             status if status.is_success() => Err(self.unknown(&unexpected_status(status))),
             _ => {
                 let text = FailureBody::read(status, answer.body.bytes()).text;
-                Err(self.unknown(&with_status(answer.status, &text)))
+                Err(self.unknown(&prefix_with_status(answer.status, &text)))
             }
         }
     }
 
-    fn accepted(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
+    fn parse_accepted(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
         match &answer.body {
             Body::Whole(_) => self
                 .parse(answer, |json| read_record::<TradeRecord>(json, &self.unrecognised))
@@ -199,7 +199,7 @@ struct ShortBody<'a> {
 }
 
 /// Returns the reason if the configured body cannot express the order, so a different trade would open.
-fn inexpressible_reason(order: &OpenOrder, settings: &Settings) -> Option<String> {
+fn unsupported_order_reason(order: &OpenOrder, settings: &Settings) -> Option<String> {
     if settings.open_body == OpenBody::Full {
         return None;
     }
@@ -267,7 +267,7 @@ pub(super) mod tests {
         }
     }
 
-    fn short() -> Settings {
+    fn short_settings() -> Settings {
         let short_close_type = "01:00".parse().ok();
         Settings { open_body: OpenBody::Short, short_close_type, ..unlimited() }
     }
@@ -429,7 +429,7 @@ pub(super) mod tests {
         let script = Script::answering(&[REPLY]).await;
         script.broker(patient()).open(&order(), Millis::MAX).await;
         let headers = [("x-partner".to_owned(), "7".to_owned())].into();
-        let short = Settings { open_path: "/token/trades/open-async".into(), headers, ..short() };
+        let short = Settings { open_path: "/token/trades/open-async".into(), headers, ..short_settings() };
         script.broker(short).open(&order(), Millis::MAX).await;
         let requests = script.requests();
         assert_eq!(requests[0].line, "POST /token/trades/open HTTP/1.1");
@@ -453,7 +453,7 @@ pub(super) mod tests {
         for is_demo in [true, false] {
             let list = format!(r#"{{"lastPage": 1, "data": [{{"id": "01JT", "isDemo": {is_demo}}}]}}"#);
             let script = Script::answering(&[REPLY, running, user, &list, REPLY]).await;
-            let broker = script.broker(short());
+            let broker = script.broker(short_settings());
             let open = async || format!("{:?}", broker.open(&order(), Millis::MAX).await);
             assert!(open().await.contains("Opened"));
             let second = open().await;
@@ -525,12 +525,12 @@ pub(super) mod tests {
         ] {
             let close_type = close_type.parse().unwrap();
             let order = OpenOrder { close_type, expiration_type, account, ..order() };
-            let found = inexpressible_reason(&order, &short());
+            let found = unsupported_order_reason(&order, &short_settings());
             match problem {
                 None => assert_eq!(found, None),
                 Some(problem) => assert!(found.is_some_and(|text| text.contains(problem)), "{problem}"),
             }
-            assert_eq!(inexpressible_reason(&order, &Settings::default()), None);
+            assert_eq!(unsupported_order_reason(&order, &Settings::default()), None);
         }
     }
 

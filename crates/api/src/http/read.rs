@@ -6,7 +6,7 @@ use super::market_data::MAX_CANDLES_PER_REQUEST;
 use super::transport::Answer;
 use super::{Api, Body, HttpBroker, Purpose, TransportError};
 use crate::model::{
-    FailureBody, PriceRecord, Record, TradePage, TradeQuery, TradeRecord, Unreadable, User, Wallet,
+    FailureBody, PriceRecord, Record, RecordError, TradePage, TradeQuery, TradeRecord, User, Wallet,
     parse_json, read_all, read_list, read_record,
 };
 use backon::{ExponentialBuilder, Retryable};
@@ -39,15 +39,15 @@ impl HttpBroker {
         let read = self.read_with_retries(api, url.clone()).await;
         let endpoint = endpoint_name(url.path());
         match &read {
-            Ok(_) if api == Api::Trading => self.credentials.record_accepted(generation, endpoint),
+            Ok(_) if api == Api::Trading => self.credentials.record_accepted_read(generation, endpoint),
             // Trading continues, because the list has the same information.
             Err(BrokerError::Credentials { text })
                 if endpoint == GET_TRADE && self.is_accepted_elsewhere(endpoint).await =>
             {
-                self.credentials.record_rejection(endpoint, text);
+                self.credentials.record_endpoint_rejection(endpoint, text);
             }
             Err(BrokerError::Credentials { text }) if api == Api::Trading => {
-                if self.handle_refused_token(generation, (TokenUse::Reading, endpoint), text).await {
+                if self.handle_rejected_token(generation, (TokenUse::Reading, endpoint), text).await {
                     return self.read_with_retries(api, url).await;
                 }
             }
@@ -102,7 +102,7 @@ impl HttpBroker {
             return Err(unavailable(text));
         };
         let mut request = Request::new(Method::GET, url);
-        *request.headers_mut() = self.headers(api)?;
+        *request.headers_mut() = self.api_headers(api)?;
         *request.timeout_mut() = Some(left().min(self.settings.timeout()));
         match self.exchange(api, (Purpose::Read, request)).await {
             Ok(answer) => self.check_status(api, answer, &path),
@@ -134,7 +134,7 @@ impl HttpBroker {
         Err(match status {
             StatusCode::UNAUTHORIZED => BrokerError::Credentials { text },
             StatusCode::FORBIDDEN if api == Api::Trading => {
-                BrokerError::Credentials { text: with_status(status, &text) }
+                BrokerError::Credentials { text: prefix_with_status(status, &text) }
             }
             StatusCode::NOT_FOUND => BrokerError::NotFound { text },
             StatusCode::SERVICE_UNAVAILABLE if answer.retry_after.is_some() => {
@@ -148,26 +148,26 @@ impl HttpBroker {
             _ if status.is_redirection() => BrokerError::Rejected {
                 text: format!(
                     "{}; redirects are not followed: check broker.base_url and price_url",
-                    with_status(status, &text)
+                    prefix_with_status(status, &text)
                 ),
             },
-            _ => BrokerError::Rejected { text: with_status(status, &text) },
+            _ => BrokerError::Rejected { text: prefix_with_status(status, &text) },
         })
     }
 
     pub(super) fn parse<T>(
         &self,
         answer: &Answer,
-        read: impl FnOnce(Value) -> Result<T, Unreadable>,
+        read: impl FnOnce(Value) -> Result<T, RecordError>,
     ) -> Result<Reply<T>, BrokerError> {
         let json = parse_json(answer.body.bytes())
             .map_err(|error| self.malformed(format!("it is not valid JSON ({error})"), &answer.body))?;
         let value = read(json).map_err(|error| self.malformed(error.to_string(), &answer.body))?;
-        Ok(answer.reply(value))
+        Ok(answer.to_reply(value))
     }
 
     fn malformed(&self, problem: String, body: &Body) -> BrokerError {
-        BrokerError::Malformed { problem, head: self.credentials.redact(&body.head()) }
+        BrokerError::Malformed { problem, head: self.credentials.redact(&body.excerpt()) }
     }
 }
 
@@ -189,7 +189,7 @@ impl Answer {
         }
     }
 
-    pub(super) const fn reply<T>(&self, value: T) -> Reply<T> {
+    pub(super) const fn to_reply<T>(&self, value: T) -> Reply<T> {
         Reply { value, date: self.date, sent: self.sent, received: self.received }
     }
 }
@@ -198,7 +198,7 @@ pub(super) fn unexpected_status(status: StatusCode) -> String {
     format!("HTTP {} where 200 is expected", status.as_u16())
 }
 
-pub(super) fn with_status(status: StatusCode, text: &str) -> String {
+pub(super) fn prefix_with_status(status: StatusCode, text: &str) -> String {
     if text.starts_with("HTTP ") { text.to_owned() } else { format!("HTTP {}: {text}", status.as_u16()) }
 }
 
@@ -223,7 +223,7 @@ impl HttpBroker {
             let wallets: Vec<Wallet> = read_all(json, &self.unrecognised)?;
             let mut ids = BTreeSet::new();
             match wallets.iter().find(|wallet| !ids.insert(wallet.id.as_str())) {
-                Some(again) => Err(Unreadable::Duplicate { record: Wallet::NAME, id: again.id.clone() }),
+                Some(again) => Err(RecordError::Duplicate { record: Wallet::NAME, id: again.id.clone() }),
                 None => Ok(wallets),
             }
         })
@@ -274,7 +274,7 @@ impl HttpBroker {
         let answer = self.read(Api::Prices, self.url(Api::Prices, ["symbol-price", "last"], &pairs)?).await?;
         // The venue answers `OK` for a time in its future (contract 4.2), as plain text or as a JSON string.
         if matches!(answer.body.bytes().trim_ascii(), b"OK" | b"\"OK\"") {
-            return Ok(answer.reply(None));
+            return Ok(answer.to_reply(None));
         }
         self.parse(&answer, |json| read_record(json, &self.unrecognised).map(Some))
     }

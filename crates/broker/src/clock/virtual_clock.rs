@@ -100,7 +100,7 @@ impl Shared {
     }
 
     /// Must be called without the lock: the hold of a cancelled sleeper releases itself.
-    fn wake(woken: Vec<(oneshot::Sender<Hold>, Hold)>) {
+    fn wake_sleepers(woken: Vec<(oneshot::Sender<Hold>, Hold)>) {
         for (sleeper, hold) in woken {
             drop(sleeper.send(hold));
         }
@@ -122,7 +122,7 @@ impl Release for Shared {
             }
             self.jump(&mut state)
         };
-        Self::wake(woken);
+        Self::wake_sleepers(woken);
         self.released.notify_waiters();
     }
 }
@@ -165,7 +165,7 @@ impl VirtualClock {
             state.sleepers.insert((at, arrival), sender);
             self.shared.jump(&mut state)
         };
-        Shared::wake(woken);
+        Shared::wake_sleepers(woken);
         match receiver.await {
             Ok(hold) => hold,
             // Unreachable: `self` keeps the state with the sender alive.

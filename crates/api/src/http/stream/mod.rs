@@ -10,7 +10,7 @@ use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{BrokerError, PriceFeed, PriceSender, UnrecognisedData};
 use candlewick_sdk::{Millis, Symbol};
 use futures_util::{SinkExt, StreamExt};
-use packet::{Packet, Update};
+use packet::{Packet, PriceUpdate};
 use reqwest::header::HeaderMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,10 +26,10 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_conf
 
 mod packet;
 
-const PRICE_BUFFER: usize = 256;
-const SUBSCRIPTION_BUFFER: usize = 64;
+const PRICE_BUFFER_CAPACITY: usize = 256;
+const SUBSCRIPTION_BUFFER_CAPACITY: usize = 64;
 /// Minimum and maximum delay before reconnecting.
-const RECONNECT_DELAY: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
+const RECONNECT_DELAY_BOUNDS: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 
 pub(super) struct PriceStream {
     link: Mutex<Link>,
@@ -43,7 +43,7 @@ struct Link {
 }
 
 fn reconnect_backoff() -> ExponentialBackoff {
-    let [least, most] = RECONNECT_DELAY;
+    let [least, most] = RECONNECT_DELAY_BOUNDS;
     let builder = ExponentialBuilder::default().with_min_delay(least).with_max_delay(most);
     builder.with_jitter().without_max_times().build()
 }
@@ -63,9 +63,9 @@ impl PriceStream {
         headers: HeaderMap,
     ) -> Result<PriceFeed, BrokerError> {
         let silence = venue.settings.stream_silence();
-        let (prices, feed) = PriceFeed::channel(PRICE_BUFFER);
+        let (prices, feed) = PriceFeed::channel(PRICE_BUFFER_CAPACITY);
         let (begun, begins) = oneshot::channel();
-        let subscriptions = self.link.lock().await.connected(venue, headers).await?;
+        let subscriptions = self.link.lock().await.ensure_connected(venue, headers).await?;
         let asked = timeout(silence, subscriptions.send(Subscription { symbol, prices, begun })).await;
         if !matches!(asked, Ok(Ok(()))) {
             return Err(unavailable("it ended"));
@@ -79,14 +79,14 @@ impl PriceStream {
 }
 
 impl Link {
-    async fn connected(
+    async fn ensure_connected(
         &mut self,
         venue: &HttpBroker,
         headers: HeaderMap,
     ) -> Result<mpsc::Sender<Subscription>, BrokerError> {
         match self.subscriptions.take() {
             Some(open) if !open.is_closed() => return Ok(self.subscriptions.insert(open).clone()),
-            Some(_) => self.pause(),
+            Some(_) => self.schedule_reconnect(),
             None => {}
         }
         if Instant::now() < self.not_before {
@@ -96,9 +96,9 @@ impl Link {
             Ok(request) => Socket::open(request, venue.settings.timeout()).await,
             Err(error) => Err(error),
         };
-        let socket = opened.inspect_err(|_| self.pause())?;
-        let (subscriptions, receiver) = mpsc::channel(SUBSCRIPTION_BUFFER);
-        let reader = Reader {
+        let socket = opened.inspect_err(|_| self.schedule_reconnect())?;
+        let (subscriptions, receiver) = mpsc::channel(SUBSCRIPTION_BUFFER_CAPACITY);
+        let reader = PriceReader {
             slot: venue.settings.slot.clone(),
             clock: Arc::clone(&venue.clock),
             drift: Arc::clone(&venue.unrecognised),
@@ -109,11 +109,11 @@ impl Link {
         Ok(self.subscriptions.insert(subscriptions).clone())
     }
 
-    fn pause(&mut self) {
+    fn schedule_reconnect(&mut self) {
         if self.has_heard.swap(false, Ordering::Relaxed) {
             self.pauses = reconnect_backoff();
         }
-        let [_, most] = RECONNECT_DELAY;
+        let [_, most] = RECONNECT_DELAY_BOUNDS;
         self.not_before = Instant::now() + self.pauses.next().unwrap_or(most);
     }
 }
@@ -148,7 +148,7 @@ struct Subscription {
     begun: oneshot::Sender<()>,
 }
 
-struct Reader {
+struct PriceReader {
     slot: String,
     clock: Arc<dyn Clock>,
     drift: Arc<UnrecognisedData>,
@@ -156,7 +156,7 @@ struct Reader {
     has_heard: Arc<AtomicBool>,
 }
 
-struct Pair {
+struct Feed {
     symbol: Symbol,
     prices: PriceSender,
     begun: Option<oneshot::Sender<()>>,
@@ -180,10 +180,10 @@ impl Socket {
         loop {
             let message = socket.next().await.ok_or_else(|| unavailable("it ended"))?;
             let Message::Text(text) = message.map_err(|error| connection_error(&error))? else { continue };
-            match packet::read(&text) {
+            match packet::parse(&text) {
                 Packet::Open(span) => {
                     dead_after = Some(span);
-                    send(&mut socket, packet::join_packet()).await?;
+                    send(&mut socket, packet::build_join_packet()).await?;
                 }
                 Packet::Ping => send(&mut socket, packet::PONG.to_owned()).await?,
                 Packet::Joined => {
@@ -197,8 +197,8 @@ impl Socket {
         }
     }
 
-    async fn serve(mut self, mut subscriptions: mpsc::Receiver<Subscription>, reader: Reader) {
-        let mut pairs: Vec<Pair> = Vec::new();
+    async fn serve(mut self, mut subscriptions: mpsc::Receiver<Subscription>, reader: PriceReader) {
+        let mut pairs: Vec<Feed> = Vec::new();
         let mut silence_check = tokio::time::interval(SILENCE_CHECK_INTERVAL);
         let mut heard = Instant::now();
         loop {
@@ -206,13 +206,13 @@ impl Socket {
                 biased;
                 more = subscriptions.recv() => {
                     let Some(Subscription { symbol, prices, begun }) = more else { return };
-                    let text = packet::subscribe_packet(&reader.slot, symbol.as_str());
+                    let text = packet::build_subscribe_packet(&reader.slot, symbol.as_str());
                     if send(&mut self.socket, text).await.is_err() {
                         return;
                     }
                     pairs.retain(|pair| pair.symbol != symbol);
                     let heard = Instant::now();
-                    pairs.push(Pair { symbol, prices, begun: Some(begun), newest: Millis::new(i64::MIN), heard });
+                    pairs.push(Feed { symbol, prices, begun: Some(begun), newest: Millis::new(i64::MIN), heard });
                 }
                 message = self.socket.next() => {
                     heard = Instant::now();
@@ -220,10 +220,10 @@ impl Socket {
                         return tracing::debug!("the price stream ended");
                     };
                     let Message::Text(text) = message else { continue };
-                    match packet::read(&text) {
+                    match packet::parse(&text) {
                         Packet::Ping if send(&mut self.socket, packet::PONG.to_owned()).await.is_err() => return,
                         Packet::End => return,
-                        Packet::Event(arguments) => reader.take(arguments, &mut pairs),
+                        Packet::Event(arguments) => reader.dispatch_price(arguments, &mut pairs),
                         Packet::Unreadable => reader.drift.count_unreadable("Stream", "packet"),
                         _ => {}
                     }
@@ -241,10 +241,10 @@ impl Socket {
     }
 }
 
-impl Reader {
-    fn take(&self, arguments: Vec<serde_json::Value>, pairs: &mut Vec<Pair>) {
+impl PriceReader {
+    fn dispatch_price(&self, arguments: Vec<serde_json::Value>, pairs: &mut Vec<Feed>) {
         let update = packet::read_price(arguments, &self.slot, self.clock.now(), &self.drift);
-        let Some(Update { pair: name, tick }) = update else { return };
+        let Some(PriceUpdate { pair: name, tick }) = update else { return };
         let found = pairs.iter().position(|pair| is_same_pair(pair.symbol.as_str(), &name));
         let Some(place) = found else { return self.drift.count_unreadable("Stream", "pair") };
         let pair = &mut pairs[place];
