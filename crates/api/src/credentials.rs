@@ -11,15 +11,15 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
-/// Error for an invalid credential. It never contains the text of the credential.
+/// Error for an invalid credential. The message never contains the credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the credential is empty or contains characters that are invalid in a header")]
 pub struct SecretError;
 
-/// Function that reads the token from storage again. Returns `None` if there is no usable token.
+/// Function that rereads the token from storage. Returns `None` if storage has no usable token.
 pub type TokenSource = Arc<dyn Fn() -> Option<Secret> + Send + Sync>;
 
-/// Credentials of the two APIs (contract 5).
+/// Credentials for the trading and price APIs (contract 5).
 #[derive(Clone, Debug, Default)]
 pub struct Credentials {
     pub api_token: Option<Secret>,
@@ -56,10 +56,10 @@ impl fmt::Debug for Secret {
 }
 
 const REDACTED: &[u8] = b"[hidden]";
-/// Bounds for the length of a redacted part in bytes, which is three quarters of the credential.
+/// Lower and upper bound for the shortest redacted fragment, which is three quarters of a credential.
 const MIN_REDACTED_BYTES: usize = 8;
 const MAX_REDACTED_BYTES: usize = 12;
-/// Minimum number of digits of a numeric match. Amounts have fewer.
+/// Minimum number of digits in a numeric match. Shorter numbers may be amounts.
 const MIN_DIGITS: usize = 12;
 
 struct DecodedBytes<'a> {
@@ -67,7 +67,7 @@ struct DecodedBytes<'a> {
     offsets: Option<Vec<usize>>,
 }
 
-/// Returns the bytes with all secrets replaced; `None` if there are none.
+/// Replaces all secrets in `bytes`. Returns `None` if `bytes` contains no secret.
 pub(crate) fn redact_secrets(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>> {
     let mut spans = find_spans(secrets, &DecodedBytes::raw(bytes));
     if bytes.iter().any(|byte| matches!(byte, b'\\' | b'%')) {
@@ -175,7 +175,7 @@ fn ends_with_escape(bytes: &[u8]) -> bool {
     bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// Returns the first unescaped byte, 0 if no credential can contain it, and its escaped length.
+/// Decodes the first byte and returns its escaped length. Bytes that no credential contains become 0.
 fn unescape_first(bytes: &[u8]) -> (u8, usize) {
     let hex = |digits: &[u8]| {
         let text = std::str::from_utf8(digits).ok()?;

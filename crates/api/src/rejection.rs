@@ -1,7 +1,7 @@
 //! Classification of rejected opens by HTTP status, error code and message.
 //!
-//! The contract specifies no messages (contract 7), so they are matched against tolerant patterns.
-//! Any other message is [`RejectionReason::Other`].
+//! The contract specifies no messages (contract 7), so tolerant patterns match the text.
+//! A text without a match is [`RejectionReason::Other`].
 
 use candlewick_broker::RejectionReason;
 use reqwest::StatusCode;
@@ -9,7 +9,7 @@ use reqwest::StatusCode;
 const REASONS_BY_CODE: [(&str, RejectionReason); 2] =
     [("NO_PRICE", RejectionReason::NoPrice), ("INSUFFICIENT_BALANCE", RejectionReason::InsufficientBalance)];
 
-/// Patterns in matching order. The text must contain an alternative (separated by `|`) of each group.
+/// Patterns in matching order. A text matches if it contains at least one of the `|`-separated words of each group.
 const TEXT_PATTERNS: [(RejectionReason, &[&str]); 12] = [
     (RejectionReason::InsufficientBalance, &["insufficient|enough|exceed|too low|low ", BALANCE_WORDS]),
     (RejectionReason::AccountRestricted, &["banned|blacklisted"]),

@@ -1,4 +1,4 @@
-//! Conversion of the venue's trade records to reports, including the funding of the stake.
+//! Converts the venue's trade records to reports, including the payments for the stake.
 
 use crate::model::{TradeRecord, TradeResult, TradeStatus, WalletEntry, WalletType};
 use candlewick_broker::{Account, Funding, Progress, TradeReport, UnrecognisedData};
@@ -44,7 +44,7 @@ pub(crate) fn build_report(
     }
 }
 
-/// Derives the progress from the result, else from the status (`observed: values`).
+/// Derives the progress from the result, or from the status if there is no result (`observed: values`).
 fn read_progress(record: &TradeRecord) -> Progress {
     if let Some(outcome) = record.outcome() {
         return Progress::Over(outcome);
@@ -85,12 +85,11 @@ fn read_funding(record: &TradeRecord) -> Funding {
     }
 }
 
-/// Returns the saturating sum.
 fn saturating_sum(amounts: impl Iterator<Item = Decimal>) -> Decimal {
     amounts.fold(Decimal::ZERO, |sum, amount| sum.checked_add(amount).unwrap_or(Decimal::MAX))
 }
 
-/// Returns the stake implied by the percentages (contract 2.2) if it clearly exceeds `amount`.
+/// Returns the stake implied by the wallets' percentages (contract 2.2) if clearly above `amount`.
 fn stake_implied_by_percent(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal> {
     let shares = saturating_sum(wallets.iter().map(|wallet| wallet.trade_percent));
     let by_shares = amount.checked_mul(shares).map(|product| product / Decimal::ONE_HUNDRED);

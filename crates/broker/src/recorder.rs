@@ -4,10 +4,10 @@ use crate::{AsOf, BrokerError, MarketData, PriceAnswer, PriceRecord};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use std::sync::Arc;
 
-/// Maximum number of missed records that a late poll requests.
+/// Maximum number of missed records that one poll requests.
 const MAX_MISSED_RECORDS: usize = 5;
 
-/// Polls the price records of a symbol as bars of one second.
+/// Recorder that polls the one-second price records of a symbol.
 pub struct PriceRecorder {
     market: Arc<dyn MarketData>,
     symbol: Symbol,

@@ -1,4 +1,4 @@
-//! Alerts, filter rules of a channel, and messages: one alert, or a digest of several.
+//! Alerts, the filter rules of a channel, and messages with one alert or a digest.
 
 use chrono::DateTime;
 use serde::Serialize;
@@ -28,10 +28,10 @@ pub struct Alert {
     pub bot: Option<String>,
     pub symbol: Option<String>,
     pub text: String,
-    /// Throttling key of repeated alerts; `None` to send every alert.
+    /// Key that identifies repetitions of an alert; `None` to send every alert.
     #[serde(skip)]
     pub repeat_key: Option<String>,
-    /// Number of suppressed alerts with the same key since the previous one.
+    /// Number of alerts with the same key that were suppressed since the previous alert.
     pub repeated: u64,
 }
 
@@ -53,7 +53,7 @@ impl Alert {
     }
 }
 
-/// Filter for alerts: those of at least `minimum` severity, plus `include`, minus `exclude`.
+/// Alert filter. Accepts the severity `minimum` or above and events in `include`, but no event in `exclude`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     pub minimum: Severity,
@@ -94,7 +94,7 @@ impl Message {
         self.body_within(usize::MAX, |_| 1)
     }
 
-    /// Renders the body in at most `most` units, as measured by `length`. Never cuts through a number.
+    /// Renders the body in at most `most` units, measured by `length`. Truncates the text, but not the details.
     pub(crate) fn body_within(&self, most: usize, length: impl Fn(char) -> usize) -> String {
         let (text, mut end) = match self.alerts.as_slice() {
             [only] => (only.text.clone(), render_details(only)),

@@ -15,13 +15,13 @@ use serde_json::json;
 use std::sync::Arc;
 use url::Url;
 
-/// Optional prefix of a webhook key, and the valid key length (Standard Webhooks 1.0.0).
+/// Optional prefix of a webhook key (Standard Webhooks 1.0.0).
 const WEBHOOK_KEY_PREFIX: &str = "whsec_";
 const WEBHOOK_KEY_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 const MAX_WEBHOOK_ALERTS: usize = 100;
-/// Maximum message size of ntfy; the server turns a longer one into an attachment.
+/// Maximum ntfy message size. The server turns a longer message into an attachment.
 const MAX_NTFY_BYTES: usize = 4_096;
-/// Maximum message length, in UTF-16 code units.
+/// Maximum message length of Discord, in UTF-16 code units.
 const MAX_DISCORD_UNITS: usize = 2_000;
 pub(crate) const MAX_TELEGRAM_UNITS: usize = 4_096;
 const SUPPRESS_EMBEDS_FLAG: u32 = 1 << 2;
@@ -31,7 +31,7 @@ pub type WallClock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 #[async_trait::async_trait]
 pub trait Delivery: Send + Sync {
-    /// Tries once to send a message. The reason in an error contains neither the address nor a secret.
+    /// Tries once to send a message. Error texts contain neither the address nor a secret.
     async fn deliver(&self, message: &Message) -> Result<(), Failure>;
 
     fn max_alerts(&self) -> usize {
@@ -58,7 +58,7 @@ pub enum Channel {
     Webhook(Endpoint),
     /// An ntfy topic, addressed by its URL. The secret is an optional access token.
     Ntfy(Endpoint),
-    /// A Discord webhook, addressed by its URL. There is no other secret.
+    /// A Discord webhook, addressed by its URL. The URL is the only secret.
     Discord(Endpoint),
     /// A Telegram chat, with the address of the Bot API and the chat id. The secret is the bot token.
     Telegram(Endpoint, i64),
@@ -113,7 +113,7 @@ impl Channel {
                 let url = parse_address(&endpoint.url, UrlContent::Secret)?;
                 if endpoint.secret.is_some() {
                     return Err(ChannelError::secret(
-                        "a Discord channel has no secret other than its address",
+                        "the address of a Discord channel is its only secret: remove the other one",
                     ));
                 }
                 (url, Format::Discord)
@@ -210,7 +210,7 @@ fn sign_webhook(key: &hmac::Key, id: &str, seconds: i64, body: &str) -> String {
     format!("v1,{}", STANDARD.encode(tag))
 }
 
-/// Returns the URL of the ntfy server, and the topic (the last part of the channel's URL).
+/// Splits the channel's URL into the URL of the ntfy server and the topic (the last path segment).
 fn split_ntfy_url(endpoint: &Endpoint) -> Result<(Url, String), ChannelError> {
     let carries = if endpoint.secret.is_some() { UrlContent::Secret } else { UrlContent::Message };
     let mut url = parse_address(&endpoint.url, carries)?;
@@ -234,7 +234,7 @@ pub(crate) fn telegram_method_url(endpoint: &Endpoint, name: &str) -> Result<Url
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_token = |(id, rest): (&str, &str)| is_number(id) && !rest.is_empty() && is_url_safe(rest);
     if !token.split_once(':').is_some_and(is_token) {
-        return Err(ChannelError::secret("a Telegram token has the form NUMBER:LETTERS"));
+        return Err(ChannelError::secret("a Telegram token has the form 123456:ABC-DEF"));
     }
     if let Ok(mut parts) = url.path_segments_mut() {
         parts.pop_if_empty().push(&format!("bot{token}")).push(name);
@@ -246,7 +246,7 @@ fn is_url_safe(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// Returns whether Discord needs the character escaped. Venue text must not forge links.
+/// Returns whether Discord treats the character as markup, with which venue text could forge links.
 const fn is_markup(letter: char) -> bool {
     matches!(letter, '\\' | '*' | '_' | '~' | '`' | '|' | '[' | ']' | '<' | '>' | '#')
 }

@@ -1,4 +1,4 @@
-//! Chat commands: status and halt of a run, nothing else.
+//! Chat commands that show the status of a run or halt the run.
 
 use crate::channel::{Endpoint, MAX_TELEGRAM_UNITS, telegram_method_url};
 use crate::http::{ChannelError, Failure, build_client, send, send_and_read};
@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 use url::Url;
 
-/// Long-poll timeout of the server. The client waits longer for the response.
+/// Long-poll timeout of the server, in seconds. The client waits longer for the response.
 const POLL_TIMEOUT_SECONDS: u64 = 50;
 const POLL_DEADLINE: Duration = Duration::from_secs(POLL_TIMEOUT_SECONDS + 15);
 /// Minimum interval between polls, for servers that do not support long polling.
@@ -23,9 +23,9 @@ const MAX_REPLY_ATTEMPTS: u32 = 3;
 /// Maximum pause before retrying a reply. No messages are received during the pause.
 const MAX_REPLY_DELAY: Duration = Duration::from_secs(30);
 const MAX_POLL_DELAY: Duration = Duration::from_mins(1);
-/// Lifetime of a halt code, and also the window of the rate limit.
+/// Lifetime of a halt code, and the period of the rate limit for commands.
 const CODE_LIFETIME: Duration = Duration::from_mins(1);
-/// Rate limit: maximum number of commands per sender and chat.
+/// Maximum number of commands per sender and chat within [`CODE_LIFETIME`].
 const MAX_COMMANDS: usize = 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,13 +59,13 @@ impl Chat {
         Ok(Self { client, updates, replies, name, conversation: Conversation::new(sender, chats) })
     }
 
-    /// Listens until dropped, or until `questions` is closed. Messages sent before are ignored.
+    /// Answers commands until dropped or until `questions` is closed. Ignores earlier messages.
     pub async fn listen(mut self, questions: mpsc::Sender<ChatQuestion>) {
         let (mut next, mut failures) = (None, 0_u64);
         let mut pauses = backoff(MIN_POLL_INTERVAL, MAX_POLL_DELAY);
         while !questions.is_closed() {
             let begun = Instant::now();
-            // Until its own name is known, the bot accepts commands addressed to any bot.
+            // The bot accepts commands addressed to any bot until its own name is known.
             if self.conversation.bot_name.is_none()
                 && let Ok(answer) = self.call_method(&self.name, &json!({})).await
             {
@@ -92,7 +92,7 @@ impl Chat {
                 Err(failure) => {
                     failures += 1;
                     if failures % 20 == 1 {
-                        tracing::warn!(failures, %failure, "cannot read messages of the chat");
+                        tracing::warn!(failures, %failure, "cannot read chat messages");
                     }
                     let delay = failure.retry_after().or_else(|| pauses.next());
                     delay.unwrap_or(MAX_POLL_DELAY).clamp(MIN_POLL_INTERVAL, MAX_POLL_DELAY)
@@ -158,7 +158,7 @@ impl Chat {
             };
             sleep(delay.unwrap_or(MIN_POLL_INTERVAL).clamp(MIN_POLL_INTERVAL, MAX_REPLY_DELAY)).await;
         }
-        tracing::warn!("cannot deliver a reply to the chat");
+        tracing::warn!("cannot deliver a chat reply");
         false
     }
 }
@@ -183,7 +183,7 @@ type ChatSender = (i64, i64);
 enum Response {
     Ignore,
     Reply(String),
-    /// Reply with the run's answer to this request.
+    /// Replies with the run's answer to this request.
     Forward(ChatRequest),
 }
 
@@ -265,7 +265,7 @@ impl Conversation {
             let by = format!("chat {}, sender {}", who.0, who.1);
             return Response::Forward(ChatRequest::Halt { by });
         }
-        Response::Reply("Invalid or expired code, nothing was halted. Send /halt for a new code.".to_owned())
+        Response::Reply("The code is invalid or expired; nothing was halted. Send /halt for a new code.".to_owned())
     }
 }
 

@@ -50,7 +50,7 @@ impl Email {
         Ok(Self { transport, head, domain, from: sender, to, progress })
     }
 
-    /// Returns whether the server's greeting refuses all mail (RFC 5321, section 3.1, and RFC 7504).
+    /// Returns whether the server refuses all mail in its greeting (RFC 5321, section 3.1, and RFC 7504).
     async fn rejects_all_mail(&self, error: &SmtpError) -> bool {
         let is_refusal = |error: &SmtpError| has_code(error, &["521", "554"]);
         is_refusal(error) && self.transport.test_connection().await.is_err_and(|error| is_refusal(&error))
@@ -83,7 +83,7 @@ fn build_transport(
     let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(wrong)?;
     if !url.username().is_empty() || url.password().is_some() || !matches!(url.path(), "" | "/") {
         return Err(ChannelError::address(
-            "the address contains only a host and a port: set user, and the password as a secret",
+            "the address must contain only a host and a port: set user, and set the password as the secret",
         ));
     }
     let tls = || {
@@ -106,8 +106,8 @@ fn build_transport(
             builder.credentials(Credentials::new(user.to_owned(), secret.expose().to_owned())).build()
         }
         (None, None) => builder.build(),
-        (Some(_), None) => return Err(ChannelError::secret("the user has no password")),
-        (None, Some(_)) => return Err(ChannelError::secret("the password has no user: set user")),
+        (Some(_), None) => return Err(ChannelError::secret("user is set without a password: set a secret")),
+        (None, Some(_)) => return Err(ChannelError::secret("a password is set without a user: set user")),
     })
 }
 

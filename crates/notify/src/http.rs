@@ -1,4 +1,4 @@
-//! HTTP client of the channels, with its errors and secrets.
+//! HTTP client for the channels, with error and secret types.
 //!
 //! The client follows no redirects, uses no proxy from the environment and bounds responses.
 
@@ -13,7 +13,7 @@ use url::{Host, Url};
 
 const MAX_ERROR_BYTES: usize = 16_384;
 
-/// Client errors that do not depend on the content of a message.
+/// HTTP client errors (4xx) that do not depend on the content of a message.
 const CONTENT_INDEPENDENT: [StatusCode; 5] = [
     StatusCode::UNAUTHORIZED,
     StatusCode::PROXY_AUTHENTICATION_REQUIRED,
@@ -22,12 +22,12 @@ const CONTENT_INDEPENDENT: [StatusCode; 5] = [
     StatusCode::TOO_MANY_REQUESTS,
 ];
 
-/// Delivery errors. Reasons never contain the address.
+/// Delivery error. The reason never contains the channel's address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     #[error("{reason}")]
     TryLater { reason: String, after: Option<Duration> },
-    /// Rejected because of the content, or because of a setting that the operator can fix.
+    /// Rejected because of the content, or because of a setting that the operator can fix during the retries.
     #[error("{reason}")]
     TurnedAway { reason: String },
     /// Permanently rejected: a retry cannot succeed.
@@ -143,7 +143,7 @@ pub(crate) fn install_tls_provider() {
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
-/// Sends a request. Once it is accepted, the rest of the response may be missing.
+/// Sends a request. Succeeds once the receiver accepts it, even if the response body is incomplete.
 pub(crate) async fn send(request: RequestBuilder) -> Result<(), Failure> {
     fetch_response(request).await.map(drop)
 }

@@ -1,4 +1,4 @@
-//! Routing of alerts to channels with one bounded queue each, and throttling of identical alerts.
+//! Routes alerts to channels with one bounded queue each, and throttles identical alerts.
 
 use crate::alert::{Alert, Rules, Severity};
 use crate::channel::Delivery;
@@ -10,13 +10,13 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-/// Maximum number of throttled keys. While all of them are recent, further keys are not throttled.
+/// Maximum number of throttled keys. Alerts with further keys are not throttled.
 const MAX_REPEAT_KEYS: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     pub queue: usize,
-    /// Messages per window before alerts are digested; twice as many if an alert is critical.
+    /// Number of messages per window before alerts become a digest; doubled if an alert is critical.
     pub digest_after: usize,
     pub digest_window: Duration,
     /// Time during which an identical alert is not repeated; zero to send every alert.
@@ -59,7 +59,7 @@ impl Notifier {
         self.route(passed);
     }
 
-    /// Sends suppressed duplicates that are due. Call it regularly, such as every second.
+    /// Sends suppressed duplicates that are due. Call this method regularly, such as every second.
     pub fn tick(&self) {
         let due = self.lock_repeats().take_due(Instant::now(), false);
         self.route(due);
@@ -69,7 +69,7 @@ impl Notifier {
         self.routes.iter().map(|(_, queue)| queue.counts()).collect()
     }
 
-    /// Flushes the queues for up to `patience`. Alerts that are still queued then are lost.
+    /// Flushes the queues for up to `patience` and stops. Alerts still queued after that are lost.
     pub async fn end(mut self, patience: Duration) -> Vec<ChannelCounts> {
         let held_back = self.lock_repeats().take_due(Instant::now(), true);
         self.route(held_back);
@@ -106,7 +106,7 @@ pub(crate) struct QueueState {
     pub(crate) alerts: VecDeque<Alert>,
     pub(crate) dropped: u64,
     pub(crate) is_closed: bool,
-    /// Within the queue, `counts.waiting` counts only the alerts of the message being delivered.
+    /// Counts of the channel. Here, `waiting` counts only the alerts in the message being delivered.
     pub(crate) counts: ChannelCounts,
     capacity: usize,
 }

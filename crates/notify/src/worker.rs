@@ -1,4 +1,4 @@
-//! Task of a channel: builds messages from its queue and retries each until it is accepted.
+//! Task of a channel, which builds messages from the queue and retries each until it is accepted.
 
 use crate::alert::{Message, Severity};
 use crate::channel::Delivery;
@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 pub(crate) const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
 const MAX_RETRY_DELAY: Duration = Duration::from_mins(5);
-/// Maximum delay a receiver may request, and lifetime of a rejected message.
+/// Maximum delay that a receiver may request, and maximum time to retry a rejected message.
 const MAX_WAIT: Duration = Duration::from_hours(1);
 const FAILURES_PER_LOG_LINE: u64 = 20;
 
@@ -87,7 +87,7 @@ impl Worker {
                     let mut waiting = self.queue.lock();
                     waiting.dropped += message.dropped;
                     waiting.counts.refused += alerts as u64;
-                    let text = "the receiver rejected a message, which is lost";
+                    let text = "the receiver rejected a message, so its alerts are lost";
                     tracing::warn!(channel = self.name, alerts, reason, "{text}");
                     return;
                 }

@@ -1,4 +1,4 @@
-//! Proof of the account that short orders use. Neither the request nor the answer contains it.
+//! Proof of the account behind `open_body = "short"` orders, since their requests and answers do not name one.
 //!
 //! No second order is sent until the venue's record of the first trade shows the account.
 
@@ -15,7 +15,7 @@ pub(super) struct AccountProof(Mutex<ProofState>);
 enum ProofState {
     #[default]
     Nothing,
-    /// An order was sent whose trade will prove the account. `id` is `None` until the acknowledgement.
+    /// The first order was sent, and its trade will prove the account. `id` is `None` until the venue answers.
     Sent {
         at: Millis,
         order: Box<OpenOrder>,
@@ -27,10 +27,10 @@ enum ProofState {
     },
 }
 
-/// Maximum tolerated lead of our clock over the venue's request time.
+/// Maximum time by which our clock may be ahead of the venue's request time.
 const CLOCK_TOLERANCE: Millis = Millis::from_seconds(10);
 
-/// Time after which the absence of a sent trade from a complete list proves that it never opened.
+/// Delay after which a complete list without the sent trade proves that the trade never opened.
 const MAX_LIST_LAG: Millis = Millis::from_seconds(300);
 
 impl AccountProof {
@@ -45,11 +45,11 @@ impl AccountProof {
             ProofState::Sent { id, .. } => {
                 let trade = id.as_ref().map_or_else(|| "an order".to_owned(), |id| format!("trade {id}"));
                 Err(format!(
-                    "broker.open_body = \"short\" does not contain the account: waiting for the venue's record of {trade}, which shows it"
+                    "orders with broker.open_body = \"short\" do not name the account: wait for the venue's record of {trade}"
                 ))
             }
             ProofState::Real { id } => Err(format!(
-                "broker.open_body = \"short\" opens trades on the real account, as the venue's record of trade {id} shows"
+                "the venue's record of trade {id} shows that broker.open_body = \"short\" uses the real account"
             )),
         }
     }
@@ -86,7 +86,7 @@ impl AccountProof {
     pub(super) fn apply_record(&self, record: &TradeRecord) {
         let mut known = self.state();
         let ProofState::Sent { at, order, id } = &*known else { return };
-        // If there was no answer, any matching trade opened since then by an API token counts.
+        // If the venue did not answer, any matching trade that an API token opened since then counts.
         let is_since =
             record.request_time.or(record.created_at).is_some_and(|time| time >= *at - CLOCK_TOLERANCE);
         let may_be = record.from_api_token == Some(true) && is_since && matches_order(record, order);

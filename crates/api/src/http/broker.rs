@@ -79,7 +79,7 @@ impl Broker for HttpBroker {
 
     async fn identity(&self) -> Result<Reply<Identity>, BrokerError> {
         let reply = self.fetch_user().await?;
-        // The id is used to filter the list, and a new token does not change it.
+        // The id filters the trade list. A new token does not change the id.
         let _ = self.user_id.set(reply.value.id.clone());
         Ok(reply.map(|user| {
             let restrictions = [
@@ -98,7 +98,7 @@ impl Broker for HttpBroker {
 }
 
 impl HttpBroker {
-    /// Returns the id of the token's user. Only a list filtered by user id has complete rows.
+    /// Returns the id of the token's user. The trade list has complete rows only if filtered by user id.
     async fn user_id(&self) -> Result<String, BrokerError> {
         let ask = async || self.fetch_user().await.map(|reply| reply.value.id);
         self.user_id.get_or_try_init(ask).await.cloned()
@@ -122,7 +122,7 @@ impl HttpBroker {
         build_report(record, self.user_id.get().map(String::as_str), &self.unrecognised)
     }
 
-    /// Reads all pages of the list. If a page fails, the listing is incomplete.
+    /// Reads all pages of the trade list. The list is incomplete if a page cannot be read.
     async fn read_pages(&self, user_id: String) -> (MergedList, Option<BrokerError>) {
         let mut pages = PageMerger::for_user(user_id, &self.settings);
         while let Some(query) = pages.query().cloned() {
@@ -152,7 +152,7 @@ impl HttpBroker {
         if let Some(stopped) = pages.limit_error() {
             return Err(stopped);
         }
-        Err(BrokerError::NotFound { text: format!("trade {id} is not in the list") })
+        Err(BrokerError::NotFound { text: format!("trade {id} is not in the venue's list") })
     }
 }
 

@@ -1,7 +1,7 @@
-//! The two HTTP clients, one for reads and one for opens.
+//! HTTP clients: one for reading and one for opening trades.
 //!
-//! Neither client follows redirects, which could leak a credential to another host, or uses a proxy from the
-//! environment. The client for opens disables everything that could resend a request: redirects, protocol
+//! Neither client follows redirects, which could leak a credential to another host. Neither uses a proxy from
+//! the environment. The opening client also disables everything else that could resend a request: protocol
 //! retries, HTTP/2 and connection reuse.
 
 use crate::Settings;
@@ -43,7 +43,7 @@ fn client_builder(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
         .connect_timeout(settings.connect_timeout())
         .timeout(settings.timeout())
         .default_headers(parse_extra_headers(settings)?);
-    // A minimal container has no root certificates. Without TLS, they are not needed.
+    // A minimal container may lack root certificates, but plain HTTP needs none.
     let builder = if is_unencrypted(settings) { builder.tls_certs_only([]) } else { builder };
     let Some(text) = &settings.proxy else { return Ok(builder) };
     let proxy = Proxy::all(text).map_err(|error| BrokerError::settings("proxy", text, &error.to_string()))?;
@@ -71,17 +71,17 @@ pub(super) fn parse_extra_headers(settings: &Settings) -> Result<HeaderMap, Brok
     for (name, value) in &settings.headers {
         let key = format!("headers.{name}");
         let refused = |problem: &str| BrokerError::settings(&key, value, problem);
-        let name: HeaderName = name.parse().map_err(|_| refused("is not a valid header name"))?;
+        let name: HeaderName = name.parse().map_err(|_| refused("this is not a valid header name"))?;
         if matches!(name.as_str(), "api-token" | "api-key") {
             let problem =
-                "set credentials in the environment (CANDLEWICK_BROKER__API_TOKEN, ...API_KEY) or a file";
+                "set credentials in the environment, such as CANDLEWICK_BROKER__API_TOKEN, or in a file";
             return Err(BrokerError::settings(&key, "[hidden]", problem));
         }
         if name == "x-timestamp" || [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(&name) {
             return Err(refused("the program sets this header"));
         }
         let value: HeaderValue =
-            value.parse().map_err(|_| refused("contains characters that are invalid in a header"))?;
+            value.parse().map_err(|_| refused("the value has characters that are invalid in a header"))?;
         headers.insert(name, value);
     }
     Ok(headers)
@@ -92,7 +92,7 @@ pub(super) struct Address(Url);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Payload {
-    /// Requests carry a credential, which must be encrypted.
+    /// Requests contain a credential and must be encrypted.
     Credential,
     Nothing,
 }
@@ -118,10 +118,10 @@ impl Address {
             return Err(BrokerError::settings(key, "[hidden]", problem));
         }
         if !matches!(url.scheme(), "http" | "https") {
-            return refused("use https://, or http:// for this machine");
+            return refused("use https:// (or http:// for a server on this machine)");
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return refused("remove everything from ? or # on");
+            return refused("the URL must not have a query or fragment: remove everything from ? or #");
         }
         let address = Self(url);
         let in_the_clear = address.0.scheme() == "http";
@@ -132,12 +132,12 @@ impl Address {
         Ok(address)
     }
 
-    /// Appends path segments. Empty segments, `.` and `..` are errors.
+    /// Appends path segments. Fails for empty segments, `.` and `..`.
     pub(super) fn join<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Result<Url, BrokerError> {
         let mut path = self.0.path().trim_end_matches('/').to_owned();
         for segment in segments {
             if matches!(segment, "" | "." | "..") {
-                return Err(BrokerError::NotFound { text: format!("\"{segment}\" is not a path segment") });
+                return Err(BrokerError::NotFound { text: format!("\"{segment}\" is an invalid segment") });
             }
             path.push('/');
             segment.bytes().for_each(|byte| push_encoded(&mut path, byte));
@@ -161,7 +161,7 @@ impl Address {
     }
 }
 
-/// Appends an encoded byte of a path segment (RFC 3986, `pchar`). A URL parser would drop whitespace.
+/// Percent-encodes a path byte (RFC 3986, `pchar`) and appends it. A URL parser would drop whitespace.
 fn push_encoded(path: &mut String, byte: u8) {
     if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte) {
         path.push(char::from(byte));

@@ -1,4 +1,4 @@
-//! Request limits: a rate limit with priorities and per-host pauses, and a concurrency limit.
+//! Request limits: a rate limit with priorities and pauses per host, and a connection limit.
 //!
 //! All limits use real time, even with a virtual clock.
 
@@ -9,9 +9,10 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, timeout};
 
-/// A rate limit that allows a burst of one second's worth of requests.
+/// Rate limit that allows bursts of up to one second's quota.
 ///
-/// Opens wait only for earlier opens and delay later reads. Reads are ordered by priority, then arrival.
+/// Opening a trade waits only for earlier opens, and delays later reads. Reads are ordered by priority, then
+/// by arrival.
 #[derive(Debug)]
 pub(super) struct RateLimit {
     spacing: Duration,
@@ -50,7 +51,7 @@ pub(super) enum TurnTimeout {
 }
 
 impl RateLimit {
-    /// Creates a limit. `per_second` is 0 (unlimited) or in [0.001, 10,000], as checked by the settings.
+    /// Creates a rate limit. `per_second` must be 0 (unlimited) or between 0.001 and 10,000.
     pub(super) fn new(per_second: f64) -> Self {
         let spacing =
             if per_second > 0.0 { Duration::from_secs_f64(1.0 / per_second) } else { Duration::ZERO };
@@ -59,7 +60,7 @@ impl RateLimit {
         Self { spacing, tolerance, state: Mutex::default(), moved_up: Notify::new() }
     }
 
-    /// Pauses requests to a host. An earlier pause is never shortened.
+    /// Pauses all requests to a host. Never shortens an earlier pause.
     pub(super) fn pause_host(&self, host: Host, pause: Duration) {
         let until = Instant::now() + pause;
         let mut state = self.state();
@@ -149,7 +150,7 @@ impl RateLimit {
         let behind = self.spacing * u32::try_from(ahead).unwrap_or(u32::MAX);
         let at = (due + behind).checked_sub(self.tolerance).unwrap_or(now);
         if at > now || (ahead > 0 && !self.spacing.is_zero()) {
-            // The reads ahead will take their turns soon.
+            // Earlier reads will start soon.
             return ReadTurn::At(at.max(now + self.spacing.min(RECHECK_DELAY)));
         }
         state.any = Some(due + self.spacing);
@@ -162,7 +163,7 @@ impl RateLimit {
     }
 }
 
-/// Delay after which a due read rechecks whether the reads ahead of it have taken their turns.
+/// Interval at which a read that is due checks whether earlier reads have started.
 const RECHECK_DELAY: Duration = Duration::from_millis(1);
 
 enum ReadTurn {

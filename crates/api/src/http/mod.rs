@@ -152,7 +152,7 @@ impl HttpBroker {
         self
     }
 
-    /// Sends a request and reads the answer. `Retry-After` of a failure pauses all requests to the host.
+    /// Sends a request and reads the answer. A failure with `Retry-After` pauses all requests to the host.
     async fn exchange(&self, api: Api, request: (Purpose, Request)) -> Result<Answer, TransportError> {
         let answer = self.exchange_with_observer(api, request).await?;
         if let Some(pause) = answer.retry_after.filter(|_| !answer.status.is_success()) {
@@ -224,7 +224,7 @@ impl HttpBroker {
         }
     }
 
-    /// Builds the headers for an API (contract 5). Every trading request has a fresh timestamp.
+    /// Builds the headers for an API (contract 5), with a new timestamp for each trading request.
     fn api_headers(&self, api: Api) -> Result<HeaderMap, BrokerError> {
         self.api_headers_with(api, self.credentials.current())
     }

@@ -1,4 +1,4 @@
-//! Opening of trades: at most one request per trade, whose outcome may be unknown (`domain 5`).
+//! Opens trades with at most one request per trade. The outcome may stay unknown (`domain 5`).
 
 use super::keys::TokenUse;
 use super::limit::{Permit, Turn, TurnTimeout};
@@ -30,7 +30,7 @@ impl HttpBroker {
         }
     }
 
-    /// Returns the venue's record of the trade, or the outcome if there is no record.
+    /// Sends the order. Returns the venue's trade record, or the outcome if there is no record.
     async fn send_open(
         &self,
         order: &OpenOrder,
@@ -81,7 +81,7 @@ impl HttpBroker {
         }
     }
 
-    /// Builds the request once the rate limit and a free connection permit it. Errors: nothing was sent.
+    /// Waits for the rate limit and a free connection, then builds the request without sending it.
     async fn build_open_request(
         &self,
         order: &OpenOrder,
@@ -96,17 +96,17 @@ impl HttpBroker {
         match self.rate_limit.wait(self.host(Api::Trading), Turn::Open, longest).await {
             Ok(()) => {}
             Err(TurnTimeout::Rate(wait)) => {
-                return Err(not_sent(format!("the rate limit delays it by {wait:?}")));
+                return Err(not_sent(format!("the rate limit would delay the order by {wait:?}")));
             }
             Err(TurnTimeout::Quiet(left)) => {
                 let seconds = left.as_secs() + 1;
-                return Err(not_sent(format!("the venue asks for no requests for another {seconds} s")));
+                return Err(not_sent(format!("the venue asked to pause for another {seconds} s")));
             }
         }
         let left = longest.saturating_sub(began.elapsed());
         let Some(permit) = self.connections.acquire_open(left).await else {
             let most = self.settings.max_connections;
-            return Err(not_sent(format!("no connection is free (broker.max_connections = {most})")));
+            return Err(not_sent(format!("all connections are in use (broker.max_connections = {most})")));
         };
         if let Some(text) = self.credentials.token_state().refused() {
             return Err(not_sent(format!("the venue rejects the token: {text}")));
@@ -114,9 +114,9 @@ impl HttpBroker {
         // The wait may have been too long, or the clock may have been adjusted.
         let late = self.clock.now() - leave_by;
         if late > Millis::ZERO {
-            return Err(not_sent(format!("it was {late} ms too late for its signal")));
+            return Err(not_sent(format!("the order was {late} ms too late for its signal")));
         }
-        // The other clocks stop while the machine is suspended, when another process may have taken over.
+        // The other clocks stop while the machine is suspended. Another process may take over in that time.
         if awake.elapsed() > longest.saturating_add(SUSPEND_TOLERANCE) {
             return Err(not_sent("the machine was suspended before the order was sent".to_owned()));
         }
@@ -128,7 +128,7 @@ impl HttpBroker {
         Ok((request, permit))
     }
 
-    /// Returns the time until `leave_by`. Unlimited on a virtual clock, as the rate limiter uses real time.
+    /// Returns the time until `leave_by`; unlimited on a virtual clock, since the rate limit uses real time.
     fn time_until(&self, leave_by: Millis) -> Duration {
         if self.clock.is_virtual() {
             return Duration::MAX;
@@ -136,7 +136,7 @@ impl HttpBroker {
         Duration::from_millis(u64::try_from((leave_by - self.clock.now()).get()).unwrap_or(0))
     }
 
-    /// Classifies an answer as opened or rejected. Any other status is an unknown outcome (`domain 5.2`).
+    /// Classifies an answer as opened or rejected. Any other status leaves the outcome unknown (`domain 5.2`).
     fn classify_answer(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let status = answer.status.as_u16();
         match answer.status {
@@ -165,7 +165,7 @@ impl HttpBroker {
             Body::Whole(_) => self
                 .parse(answer, |json| read_record::<TradeRecord>(json, &self.unrecognised))
                 .map_err(|error| self.unknown(&error.to_string())),
-            Body::TooLong(_) => Err(self.unknown("HTTP 200 with a body that exceeds the limit")),
+            Body::TooLong(_) => Err(self.unknown("HTTP 200, but the body is above the size limit")),
             Body::Cut(text) => Err(self.unknown(&format!("HTTP 200 with an incomplete body: {text}"))),
         }
     }
@@ -198,7 +198,7 @@ struct ShortBody<'a> {
     direction: Direction,
 }
 
-/// Returns the reason if the configured body cannot express the order, so a different trade would open.
+/// Returns why the configured body would open a different trade; `None` if it can express the order.
 fn unsupported_order_reason(order: &OpenOrder, settings: &Settings) -> Option<String> {
     if settings.open_body == OpenBody::Full {
         return None;
@@ -207,15 +207,16 @@ fn unsupported_order_reason(order: &OpenOrder, settings: &Settings) -> Option<St
     let default = settings.short_close_type;
     let is_default = default == Some(*close_type)
         && matches!(expiration_type, ExpirationType::Unstated | ExpirationType::TimeFixed);
-    let problem = if *account == Account::Real {
-        "the account, so it cannot be used on the real one".to_owned()
+    if *account == Account::Real {
+        Some("broker.open_body = \"short\" does not name the account: use \"full\" for real money".to_owned())
     } else if !is_default {
         let default = default.map_or_else(String::new, |default| format!(", {default} TIME_FIXED"));
-        format!("the duration, and {close_type} {expiration_type} is not the venue's default{default}")
+        Some(format!(
+            "broker.open_body = \"short\" has no duration: {close_type} {expiration_type} is not the venue's default{default}"
+        ))
     } else {
-        return None;
-    };
-    Some(format!("broker.open_body = \"short\" does not contain {problem}"))
+        None
+    }
 }
 
 fn build_body(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<Vec<u8>> {
@@ -238,7 +239,7 @@ fn build_body(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<Vec<u8>>
     }
 }
 
-/// Serializes a decimal as a JSON integer or shortest float, which is exact up to 15 digits.
+/// Serializes a decimal as a JSON integer or the shortest float, which is exact up to 15 digits.
 fn serialize_number<S: Serializer>(amount: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
     match amount.to_i64().filter(|_| amount.fract().is_zero()) {
         Some(whole) => serializer.serialize_i64(whole),
@@ -343,7 +344,7 @@ pub(super) mod tests {
         for (status, expected) in [
             ("405 Method Not Allowed", "Unknown { reason: \"HTTP 405\" }"),
             ("409 Conflict", "Unknown { reason: \"HTTP 409\" }"),
-            ("201 Created", "Unknown { reason: \"HTTP 201 where 200 is expected\" }"),
+            ("201 Created", "Unknown { reason: \"HTTP 201 instead of 200\" }"),
         ] {
             check(reply(status, ""), expected).await;
         }
@@ -375,7 +376,7 @@ pub(super) mod tests {
         let base_url = script.address().replace("http", "https");
         let silent = Settings { base_url, connect_timeout_ms: 100, ..patient() };
         let got = script.broker(silent).open(&order(), Millis::MAX).await;
-        let hint = "no TLS answer: is it http://?";
+        let hint = "the server did not answer with TLS, so its URL may start with http://";
         assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.ends_with(hint)), "{got:?}");
         assert_eq!(script.requests().len(), 0);
     }
@@ -521,7 +522,7 @@ pub(super) mod tests {
             ("01:00", TimeFixed, Account::Demo, None),
             ("01:00", CandleClose, Account::Demo, Some("01:00 CANDLE_CLOSE is not the venue's default")),
             ("05:00", TimeFixed, Account::Demo, Some("05:00 TIME_FIXED is not the venue's default, 01:00")),
-            ("01:00", TimeFixed, Account::Real, Some("cannot be used on the real one")),
+            ("01:00", TimeFixed, Account::Real, Some("use \"full\" for real money")),
         ] {
             let close_type = close_type.parse().unwrap();
             let order = OpenOrder { close_type, expiration_type, account, ..order() };

@@ -1,20 +1,20 @@
-//! The trade list, merged from pages that may shuffle, repeat and shift rows (`observed: results`).
+//! Merges the pages of the trade list, which may shuffle, repeat and shift rows (`observed: results`).
 //!
 //! A listing is complete if it was read to the end, every row was readable, and one of these is true:
-//! - There is one page, and it does not claim that the list is longer.
-//! - The list length (`total` or `count`, whichever exceeds page one) is constant, and all trades were seen.
-//! - There is no list length, and no row was repeated. A shift between pages repeats one row and hides another.
+//! - The list has one page, and that page does not announce more rows.
+//! - The announced length (`total` or `count`, whichever exceeds page one) is constant, and equals the trades read.
+//! - No length is announced, and no row was repeated. A shift between pages repeats one row and hides another.
 
 use crate::Settings;
 use crate::model::{TradePage, TradeQuery, TradeRecord};
 use candlewick_broker::{BrokerError, TradeReport};
 use std::collections::BTreeMap;
 
-/// Requested trades per page (`observed: results`).
+/// Number of trades requested per page (`observed: results`).
 pub(super) const PAGE_SIZE: u64 = 100;
 /// Maximum number of pages, enough for half a million trades. A longer list is never complete.
 pub(super) const MAX_PAGES: u64 = 5_000;
-/// Maximum number of consecutive pages without a new trade, a guard against an endless list.
+/// Maximum number of consecutive pages without a new trade, which guards against an endless list.
 const MAX_PAGES_WITHOUT_NEW_TRADE: u64 = 20;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,7 +23,7 @@ pub(super) struct MergedList {
     pub(super) trades: Vec<TradeReport>,
 }
 
-/// A page field that may be the list length (contract 2.5 does not say which).
+/// Reads a page field that may contain the list length (contract 2.5 does not say which field does).
 type LengthField = fn(&TradePage) -> Option<u64>;
 const LENGTH_FIELDS: [LengthField; 2] = [|page| page.total, |page| page.count];
 
@@ -40,7 +40,7 @@ pub(super) struct PageMerger {
     without_new: u64,
     length: Option<(LengthField, u64)>,
     keeps_length: bool,
-    /// Distinct trades in order of arrival. `places` maps their ids to indices.
+    /// Distinct trades in order of arrival. `places` maps trade ids to indices.
     trades: Vec<TradeReport>,
     places: BTreeMap<String, usize>,
 }

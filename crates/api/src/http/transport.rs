@@ -1,4 +1,4 @@
-//! A single HTTP exchange with limits on time and size, over the network or a test double.
+//! Sends one HTTP request with limits on time and size, over the network or a test double.
 
 use super::client;
 use super::keys::CredentialStore;
@@ -19,7 +19,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 #[async_trait]
 pub trait Transport: Send + Sync {
-    /// Sends a request and reads the answer up to the size limit. An open is sent at most once.
+    /// Sends a request and reads the answer up to the size limit. Never resends a [`Purpose::Open`] request.
     async fn send(
         &self,
         purpose: Purpose,
@@ -52,14 +52,14 @@ pub enum Body {
 pub enum TransportError {
     /// No connection was made, so nothing was sent.
     NotConnected(String),
-    /// The connection failed after that, so the venue may have received the request.
+    /// An established connection failed. The venue may have received the request.
     Lost(String),
 }
 
 pub(super) struct Network {
     read_client: Client,
     open_client: Client,
-    /// Whether no proxy is used. Ports are only probed without a proxy.
+    /// Whether no proxy is used, so that a probe can reach the server's port.
     is_direct: bool,
 }
 
@@ -108,8 +108,8 @@ async fn append_tls_hint(text: String, is_timeout: bool, url: &Url) -> String {
     // This is the rustls error for an answer that is not TLS.
     let is_plain_answer = text.contains("InvalidContentType");
     let accepts_connections = is_timeout && url.scheme() == "https" && accepts_connections(url).await;
-    let hint = if is_plain_answer || accepts_connections { "; no TLS answer: is it http://?" } else { "" };
-    format!("{text}{hint}")
+    let hint = "; the server did not answer with TLS, so its URL may start with http://";
+    if is_plain_answer || accepts_connections { format!("{text}{hint}") } else { text }
 }
 
 async fn accepts_connections(url: &Url) -> bool {
@@ -152,7 +152,7 @@ pub(super) struct Answer {
     pub(super) date: Option<Millis>,
     pub(super) retry_after: Option<Duration>,
     pub(super) body: Body,
-    /// Unredacted body if it contained a credential. Only for values that are sent back to the venue.
+    /// Unredacted body of an answer that contained a credential. Only for values sent back to the venue.
     pub(super) raw_body: Option<Vec<u8>>,
     pub(super) sent: Millis,
     pub(super) received: Millis,
@@ -234,7 +234,7 @@ pub struct Exchange {
     pub response: String,
 }
 
-/// Receives every exchange. Must return quickly.
+/// Observer of all exchanges with the trading API. Must return quickly.
 pub trait HttpObserver: Send + Sync {
     fn observe(&self, exchange: Exchange);
 }

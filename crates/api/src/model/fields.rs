@@ -1,4 +1,4 @@
-//! Parsing of JSON documents without duplicate keys, of records by field, and of error bodies.
+//! Parsers for JSON without duplicate keys, for the fields of records, and for error bodies.
 
 use candlewick_broker::UnrecognisedData;
 use candlewick_sdk::Millis;
@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 use std::fmt;
 use std::ops::Range;
 
-/// Parses JSON and rejects duplicate keys, of which other parsers keep the last.
+/// Parses JSON and rejects duplicate keys. Other parsers silently keep the last value.
 pub fn parse_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(bytes).map(|UniqueKeys(value)| value)
 }
@@ -130,7 +130,7 @@ pub(crate) fn read_list<R: Record>(
     for row in rows {
         match read_record(row, drift) {
             Ok(record) => records.push(record),
-            Err(RecordError::Field { .. }) => {} // counted where it was met
+            Err(RecordError::Field { .. }) => {} // already counted
             Err(RecordError::Kind { record, .. } | RecordError::Duplicate { record, .. }) => {
                 drift.count_unreadable(record, "row");
             }
@@ -166,7 +166,7 @@ impl<'a> Fields<'a> {
         Some(read)
     }
 
-    /// Takes unused fields of the contract and checks their types. Fields not taken count as unknown.
+    /// Checks the types of contract fields that are otherwise unused. All remaining fields count as unknown.
     pub(crate) fn ignore<T: Field>(&mut self, fields: &[&'static str]) {
         for &field in fields {
             let _: Option<T> = self.take_optional(field);
@@ -185,7 +185,7 @@ impl<'a> Fields<'a> {
         Err(RecordError::Field { record: self.record, field })
     }
 
-    /// Takes a time. 0 means unknown, and a time outside [`PLAUSIBLE_TIMES`] is malformed.
+    /// Takes a time field; `None` for 0, which means unknown, and for a time outside [`PLAUSIBLE_TIMES`].
     pub(crate) fn take_time(&mut self, field: &'static str) -> Option<Millis> {
         let moment: Millis = self.take_optional(field).filter(|moment| *moment != Millis::ZERO)?;
         if !PLAUSIBLE_TIMES.contains(&moment) {
@@ -195,7 +195,7 @@ impl<'a> Fields<'a> {
         Some(moment)
     }
 
-    /// Takes a price. 0 means unknown, as in the open response (contract 2.3).
+    /// Takes a price field; `None` for 0, which means unknown (contract 2.3), and for a negative price.
     pub(crate) fn take_nonzero<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
         let value: T = self.take_optional(field)?;
         if value < T::default() {
@@ -204,7 +204,7 @@ impl<'a> Fields<'a> {
         (value > T::default()).then_some(value)
     }
 
-    /// Takes an unused object and checks its fields.
+    /// Checks the field types of a nested object that is otherwise unused.
     pub(crate) fn nested(&mut self, field: &'static str, record: &'static str, check: fn(&mut Fields<'a>)) {
         let Some(value) = self.object.remove(field).filter(|value| !value.is_null()) else { return };
         let Value::Object(object) = value else { return self.drift.count_unreadable(self.record, field) };
@@ -233,7 +233,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Returns the text of a number, which may be a JSON string (`observed: prices and candles`).
+/// Returns the text of a number field: a JSON number or a string (`observed: prices and candles`).
 fn read_number_text(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => Some(number.to_string()),
@@ -299,9 +299,9 @@ impl Field for Millis {
 /// Body of an answer with a status other than 200 (contract 5, `observed: opening a trade`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FailureBody {
-    /// The venue's message in one line; `HTTP <status>` if there is none.
+    /// The venue's message on one line; `HTTP <status>` if there is none.
     pub(crate) text: String,
-    /// Value of `error` in `data` or in the body: a status name or an error code.
+    /// Status name or error code: the value of `error` in `data` or in the body.
     pub(crate) code: Option<String>,
     pub(crate) venue_time: Option<Millis>,
 }
@@ -309,7 +309,7 @@ pub(crate) struct FailureBody {
 const MAX_LINE_BYTES: usize = 300;
 
 impl FailureBody {
-    /// Reads a body. The text is `data.message`, `message` or `error`, each a string, list or object.
+    /// Parses an error body. The message is `data.message`, `message` or `error`: a string, list or object.
     pub(crate) fn read(status: u16, body: &[u8]) -> Self {
         let json: Value = serde_json::from_slice(body).unwrap_or_default();
         let data = json.get("data").unwrap_or(&Value::Null);

@@ -1,4 +1,4 @@
-//! Requests and answers of the two APIs with their fields (contract 2 and 5).
+//! Requests and answers of the trading and price APIs (contract 2 and 5).
 //!
 //! Parsing is tolerant. A field of the wrong type is counted and treated as absent, unless the record is
 //! meaningless without it. Unused fields of the contract are checked too; all other fields count as unknown.
@@ -16,9 +16,9 @@ use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 
-/// A trade record in any projection. Fields that the projection lacks are `None`.
+/// A trade record in any projection of the API. Fields that the projection lacks are `None`.
 ///
-/// Times and prices of 0 mean that the value is not yet known (contract 2.3), and become `None`.
+/// A time or price of 0 is not known yet (contract 2.3) and becomes `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TradeRecord {
     /// Trade id (`id`, or `tradeId` in the acknowledgement).
@@ -54,7 +54,7 @@ pub(crate) struct TradeRecord {
 }
 
 impl TradeRecord {
-    /// Returns the outcome. `None` if there is neither a final result nor the status `CANCELLED`.
+    /// Returns the outcome; `None` without a final result or the status `CANCELLED`.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let by_result = self.result.as_ref().and_then(TradeResult::outcome);
         by_result.or_else(|| (self.status == Some(TradeStatus::Cancelled)).then_some(Outcome::Cancelled))
@@ -115,7 +115,7 @@ pub(crate) struct TradeQuery {
     /// 1-based page number.
     pub(crate) page: u64,
     pub(crate) page_size: u64,
-    /// Filters the list by user. Only then are its rows full projections.
+    /// User whose trades are listed. Without a user, the rows lack fields.
     pub(crate) user_id: Option<String>,
 }
 
@@ -136,13 +136,13 @@ pub(crate) struct TradePage {
     pub(crate) count: Option<u64>,
     /// Rows in no particular order (`observed: results`).
     pub(crate) data: Vec<TradeRecord>,
-    /// Number of unreadable rows. If there are any, the listing is incomplete.
+    /// Number of unreadable rows. Any such row makes the list incomplete.
     pub(crate) unreadable: usize,
     pub(crate) bytes: usize,
 }
 
 impl TradePage {
-    /// Returns the query for the next page; `None` after a short or last page (`observed: results`).
+    /// Returns the query for the next page; `None` after the last page or a short page (`observed: results`).
     pub(crate) fn next_query(&self, query: &TradeQuery) -> Option<TradeQuery> {
         let rows = (self.data.len() + self.unreadable) as u64;
         let promised = match (self.next_page, self.last_page) {
@@ -175,7 +175,7 @@ impl Record for TradePage {
     }
 }
 
-/// Maximum amount, so that sums of wallets cannot overflow.
+/// Maximum amount in a wallet, so that sums cannot overflow.
 const MAX_AMOUNT: Decimal = Decimal::from_parts(2_808_348_672, 232_830_643, 0, false, 0);
 
 /// A wallet (contract 2.1).
@@ -186,7 +186,7 @@ pub(crate) struct Wallet {
     pub(crate) user_id: Option<String>,
     pub(crate) wallet_type: WalletType,
     pub(crate) balance: Decimal,
-    /// Currency, a field that is not in the contract.
+    /// Currency. The contract does not mention this field.
     pub(crate) currency: Option<String>,
 }
 
@@ -211,9 +211,9 @@ impl Record for Wallet {
 pub(crate) struct WalletEntry {
     pub(crate) wallet_type: WalletType,
     pub(crate) amount: Decimal,
-    /// The wallet's share of the trade, in percent.
+    /// Part of the stake that this wallet paid, in percent.
     pub(crate) trade_percent: Decimal,
-    /// The trade's share of the wallet, in percent.
+    /// Part of the wallet's balance that paid for the trade, in percent.
     pub(crate) balance_percent: Decimal,
     /// Wallet balance before the stake was deducted (`observed: money`).
     pub(crate) balance: Decimal,
@@ -304,7 +304,7 @@ impl Record for PriceRecord {
     }
 }
 
-/// A candle (contract 2.8, `observed: prices and candles`).
+/// Reads a candle of the price API (contract 2.8, `observed: prices and candles`).
 impl Record for CandleRow {
     const NAME: &'static str = "Candle";
 
@@ -324,13 +324,13 @@ fn take_prices(fields: &mut Fields<'_>) -> Result<Ohlcv, RecordError> {
     })
 }
 
-/// Enum of contract values, which the venue may extend (`observed: values`). Parses `$normalize`d text.
+/// Defines an enum of values that the venue may extend (`observed: values`). Parses `$normalize`d text.
 macro_rules! venue_enum {
     ($name:ident, $normalize:expr, { $($variant:ident = $text:literal,)+ }) => {
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub(crate) enum $name {
             $($variant,)+
-            /// Any other value, verbatim. It is counted, and never interpreted as an outcome.
+            /// Any other value, as received. Such values are counted and never mean an outcome.
             Unknown(String),
         }
 

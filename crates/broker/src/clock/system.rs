@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
-/// System time, read once and then advanced by tokio's timer. Wall-clock jumps have no effect.
+/// Clock that reads the system time once and then follows tokio's timer. Wall-clock jumps have no effect.
 #[derive(Clone, Debug)]
 pub struct SystemClock {
     started: Instant,
-    /// Time at `started`, in ms.
+    /// Unix time at `started`, in ms.
     epoch: Arc<AtomicI64>,
     wall: fn() -> Millis,
 }

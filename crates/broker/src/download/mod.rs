@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use window::{Coverage, Windows};
 
-/// Range and pace of a download.
+/// Series, request size and pace of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DownloadSettings {
     /// Trading pair.
@@ -31,19 +31,19 @@ pub struct DownloadSettings {
     pub spacing: Duration,
 }
 
-/// A running download, one window at a time in chronological order. Retries temporary failures.
+/// Candle download, one window at a time in chronological order. Retries temporary failures.
 pub struct Download {
     requester: CandleRequester,
     windows: Windows,
-    /// Number of rows in the largest answer. A smaller answer was not truncated.
+    /// Number of rows in the largest answer so far. A smaller answer was not truncated.
     largest: usize,
     now: Option<Millis>,
 }
 
-/// Result of one window.
+/// Candles that were downloaded for one window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DownloadedWindow {
-    /// From the open time of the first candle to the close time of the last one.
+    /// Requested window, from the first open time to the last close time.
     pub window: Range<Millis>,
     /// Closed candles, sorted by time. Different candles with the same time are kept in order of arrival.
     pub candles: Vec<Candle>,
@@ -56,13 +56,13 @@ pub struct DownloadedWindow {
 }
 
 impl Download {
-    /// Creates a download for ascending ranges of open times. Sends nothing yet.
+    /// Creates a download for ascending ranges of open times. Sends no request yet.
     pub fn new(market: Arc<dyn MarketData>, settings: DownloadSettings, ranges: Vec<Range<Millis>>) -> Self {
         let windows = Windows::new(settings.interval, ranges, settings.limit);
         Self { requester: CandleRequester::new(market, settings), windows, largest: 0, now: None }
     }
 
-    /// Returns the candles of the next window; `None` after the last one or at the current venue time.
+    /// Downloads the next window; `None` after the last window or at the current venue time.
     ///
     /// # Errors
     ///

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// Backoff after failures of a venue that has answered before: 1 s to 30 s, about two minutes in total.
+/// First retry delay for a venue that has answered before. All retries together take about two minutes.
 const MIN_BACKOFF: Duration = Duration::from_secs(1);
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 const MAX_RETRIES: usize = 7;
-/// A download is aborted if the venue demands a longer pause.
+/// Maximum pause that the venue may demand. A longer pause aborts the download.
 const MAX_RETRY_AFTER: Duration = Duration::from_mins(5);
-/// Distance of the probe request from a suspicious window, in window lengths.
+/// Distance between a suspicious window and the probe request, in window lengths.
 const PROBE_DISTANCE_WINDOWS: i64 = 1_000;
 
 pub(super) struct CandleRequester {
@@ -37,7 +37,7 @@ enum WindowTrust {
 pub(super) struct CandlePage {
     /// Candles of the window that had closed by `now`, sorted by time.
     pub(super) candles: Vec<Candle>,
-    /// Distinct open times of all rows closed by `now`, ascending. Includes invalid and unrequested rows.
+    /// Distinct open times of all rows that had closed by `now`, including invalid and unrequested rows.
     pub(super) times: Vec<Millis>,
     pub(super) unusable: usize,
     /// Number of distinct rows.
@@ -76,7 +76,7 @@ impl CandleRequester {
         Ok(CandlePage { candles, times, unusable, rows, is_forming, now })
     }
 
-    /// Fails if the page is outside the window, and the venue sends the same page for a distant time.
+    /// Fails if the page is outside the window and the venue sends the same page for a distant window.
     pub(super) async fn check_window_is_respected(
         &mut self,
         page: &CandlePage,

@@ -1,10 +1,10 @@
-//! Windows of a download: the next request, and the coverage of an answer.
+//! Splits a download into windows, and finds the candles that an answer lacks.
 
 use candlewick_sdk::{Interval, Millis};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// Maximum window length in ranges without candles (`observed: prices and candles`).
+/// Maximum length of a window in a range without candles (`observed: prices and candles`).
 const MAX_EMPTY_WINDOW: Millis = Millis::from_seconds(7 * 86_400);
 
 /// Minimum window length in candles. Shorter windows would not save requests.
@@ -20,7 +20,7 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Creates the windows of `ranges`, excluding partial candles at their ends.
+    /// Creates the windows for `ranges`, excluding partial candles at both ends of a range.
     pub(super) fn new(interval: Interval, ranges: Vec<Range<Millis>>, usual: u64) -> Self {
         let length = interval.length();
         let on_grid = |range: Range<Millis>| {
@@ -47,13 +47,13 @@ impl Windows {
         Some(range.start..end)
     }
 
-    /// Records the result of a window. After an empty one, the next is twice as long.
+    /// Records how many candles a window had. The window after an empty one is twice as long.
     pub(super) fn record_result(&mut self, candles: usize) {
         let longest = (MAX_EMPTY_WINDOW.get() / self.interval.length().get()).max(self.usual);
         self.next = if candles == 0 { self.next.saturating_mul(2).min(longest) } else { self.usual };
     }
 
-    /// Records the maximum number of rows per answer: longer windows would be truncated.
+    /// Limits windows to the venue's maximum number of rows, beyond which answers are truncated.
     pub(super) fn limit_rows(&mut self, rows: usize) {
         let rows = i64::try_from(rows).unwrap_or(i64::MAX).max(MIN_WINDOW_CANDLES);
         self.usual = self.usual.min(rows);

@@ -1,4 +1,4 @@
-//! Price stream of the venue. The first subscription opens one connection for all pairs.
+//! Price stream of the venue. All pairs share one connection, which the first subscription opens.
 //!
 //! A subscription ends with the connection, or when its pair is silent for `broker.stream_silence_ms`.
 //! Prices are then polled until the next subscription.
@@ -68,12 +68,12 @@ impl PriceStream {
         let subscriptions = self.link.lock().await.ensure_connected(venue, headers).await?;
         let asked = timeout(silence, subscriptions.send(Subscription { symbol, prices, begun })).await;
         if !matches!(asked, Ok(Ok(()))) {
-            return Err(unavailable("it ended"));
+            return Err(unavailable("the connection ended"));
         }
         match timeout(silence, begins).await {
             Ok(Ok(())) => Ok(feed),
-            Ok(Err(_)) => Err(unavailable("it ended")),
-            Err(_) => Err(unavailable(&format!("no price of {symbol} within {} ms", silence.as_millis()))),
+            Ok(Err(_)) => Err(unavailable("the connection ended")),
+            Err(_) => Err(unavailable(&format!("no {symbol} price within {} ms", silence.as_millis()))),
         }
     }
 }
@@ -90,7 +90,7 @@ impl Link {
             None => {}
         }
         if Instant::now() < self.not_before {
-            return Err(unavailable("waiting before the next connection attempt"));
+            return Err(unavailable("the next connection attempt is not due yet"));
         }
         let opened = match build_request(venue, headers) {
             Ok(request) => Socket::open(request, venue.settings.timeout()).await,
@@ -126,7 +126,7 @@ fn build_request(venue: &HttpBroker, headers: HeaderMap) -> Result<Request, Brok
     url.set_query(Some("EIO=4&transport=websocket"));
     let encrypted = url.scheme() == "https";
     let refused = |problem: &str| BrokerError::settings("price_url", &venue.settings.price_url, problem);
-    url.set_scheme(if encrypted { "wss" } else { "ws" }).map_err(|()| refused("is not an HTTP URL"))?;
+    url.set_scheme(if encrypted { "wss" } else { "ws" }).map_err(|()| refused("use an HTTP URL"))?;
     let request = url.as_str().into_client_request();
     let mut request = request.map_err(|error| refused(&error.to_string()))?;
     request.headers_mut().extend(headers);
@@ -178,7 +178,7 @@ impl Socket {
         let (mut socket, _) = connected.map_err(|error| connection_error(&error))?;
         let mut dead_after = None;
         loop {
-            let message = socket.next().await.ok_or_else(|| unavailable("it ended"))?;
+            let message = socket.next().await.ok_or_else(|| unavailable("the connection ended"))?;
             let Message::Text(text) = message.map_err(|error| connection_error(&error))? else { continue };
             match packet::parse(&text) {
                 Packet::Open(span) => {
@@ -190,8 +190,8 @@ impl Socket {
                     let dead_after = dead_after.ok_or_else(|| unavailable("no session was opened"))?;
                     return Ok(Self { socket, dead_after });
                 }
-                Packet::Refused(text) => return Err(unavailable(&format!("the server rejected it: {text}"))),
-                Packet::End => return Err(unavailable("it ended")),
+                Packet::Refused(text) => return Err(unavailable(&format!("connection rejected: {text}"))),
+                Packet::End => return Err(unavailable("the connection ended")),
                 Packet::Event(_) | Packet::Other | Packet::Unreadable => {}
             }
         }
@@ -230,10 +230,10 @@ impl Socket {
                 }
                 _ = silence_check.tick() => {
                     let had = !pairs.is_empty();
-                    // A reader whose feed is dropped polls instead.
+                    // Dropping a feed makes its reader poll instead.
                     pairs.retain(|pair| pair.heard.elapsed() < reader.silence);
                     if (had && pairs.is_empty()) || heard.elapsed() > self.dead_after {
-                        return tracing::debug!("the price stream is silent");
+                        return tracing::debug!("closing the silent price stream");
                     }
                 }
             }
@@ -271,11 +271,11 @@ async fn send(
     sent.map_err(|_| unavailable("sending timed out"))?.map_err(|error| connection_error(&error))
 }
 
-/// Describes an error. A rejected handshake is described only by its status, not its arbitrary text.
+/// Converts a connection error. For a rejected handshake, the text contains only the HTTP status.
 fn connection_error(error: &Error) -> BrokerError {
     match error {
         Error::Http(answer) if matches!(answer.status().as_u16(), 401 | 403) => {
-            BrokerError::Credentials { text: format!("the price stream answered {}", answer.status()) }
+            BrokerError::Credentials { text: format!("the price stream answered HTTP {}", answer.status()) }
         }
         Error::Http(answer) => unavailable(&format!("the server answered {}", answer.status())),
         error => unavailable(&crate::model::one_line(&error.to_string())),

@@ -1,4 +1,4 @@
-//! Engine.IO 4 and Socket.IO 4 packets in text frames, and the prices in them
+//! Parses Engine.IO 4 and Socket.IO 4 text packets, and the prices in these packets
 //! (`observed: prices and candles`).
 
 use crate::model::{PriceRecord, one_line, read_record};
@@ -10,7 +10,7 @@ use std::time::Duration;
 const NAMESPACE: &str = "/symbol-prices";
 const SUBSCRIBE_EVENT: &str = "last-symbol-price";
 pub(super) const PONG: &str = "3";
-/// Bounds for the silence timeout that the server announces.
+/// Minimum and maximum of the silence timeout that the server announces.
 const SILENCE_TIMEOUT_BOUNDS: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 
 #[derive(Clone, Debug, PartialEq)]
@@ -87,7 +87,7 @@ pub(super) fn build_subscribe_packet(slot: &str, pair: &str) -> String {
 
 const PRICE_EVENT: &str = "message";
 const PRICE_UPDATE: &str = "symbol.price.update";
-/// Maximum age of a price, and its maximum lead over our clock.
+/// Maximum age of a streamed price by our clock, and the maximum time by which it may be ahead.
 const MAX_PRICE_AGE: Millis = Millis::from_seconds(60);
 const MAX_PRICE_LEAD: Millis = Millis::from_seconds(5);
 
@@ -97,7 +97,7 @@ pub(super) struct PriceUpdate {
     pub(super) tick: PriceTick,
 }
 
-/// Reads a pushed price as tolerantly as a polled one. Checks its slot, price and time.
+/// Reads the price in an event. Returns `None` (and counts the event) if slot, price or time is not valid.
 pub(super) fn read_price(
     arguments: Vec<Value>,
     slot: &str,
@@ -154,7 +154,7 @@ fn extract_record(message: Value, is_named: bool) -> Option<Value> {
     Some(Value::Object(fields))
 }
 
-/// Returns the time of a record's last price: the end of its second.
+/// Returns the time of the last price in a one-second record: the end of that second.
 fn last_price_time(time: Millis) -> Millis {
     if time.get() == i64::MAX || !time.is_aligned_to(Millis::SECOND) { time } else { time + Millis::new(999) }
 }
