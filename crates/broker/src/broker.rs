@@ -32,13 +32,13 @@ pub trait Broker: Send + Sync {
 
     /// Returns a trade by the venue's identifier.
     ///
-    /// Completes a trade's data and outcome. Fails with [`BrokerError::NotFound`] if the trade does not exist.
+    /// Serves to complete a trade's data and outcome. Fails with [`BrokerError::NotFound`] if the trade does not exist.
     async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError>;
 
     /// Returns all trades of the account, open and closed, including trades from other programs.
     ///
-    /// Finds orders of unknown status and foreign trades. If an error ends the listing early, return the trades read so far
-    /// and set [`TradeListing::ended_early`]. Set [`TradeListing::is_complete`] only if no page is missing.
+    /// Serves to find orders of unknown status and foreign trades. If an error ends the listing early, return the trades
+    /// read so far and set [`TradeListing::ended_early`]. Set [`TradeListing::is_complete`] only if no page is missing.
     async fn trades(&self) -> TradeListing;
 
     /// Returns the free balances of all accounts. Fails instead of returning incomplete balances.

@@ -102,7 +102,7 @@ impl Candles {
 
     /// Adds the candles from another part of the window, sorted by time.
     #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
+    pub fn merge(mut self, other: Self) -> Self {
         self.candles.extend(other.candles);
         self.candles.sort_by_key(Candle::time);
         self.unusable += other.unusable;

@@ -11,7 +11,6 @@ const MAX_MISSED_RECORDS: usize = 5;
 pub struct PriceRecorder {
     market: Arc<dyn MarketData>,
     symbol: Symbol,
-    /// Latest record that was returned.
     last: Option<Candle>,
 }
 

@@ -62,7 +62,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    pub fn accept(&self, alert: &Alert) -> bool {
+    pub fn accepts(&self, alert: &Alert) -> bool {
         let is_among = |events: &[String]| events.contains(&alert.event);
         !is_among(&self.exclude) && (alert.severity >= self.minimum || is_among(&self.include))
     }
@@ -226,7 +226,7 @@ mod tests {
             (Severity::Critical, "alarm", false),
             (Severity::Critical, "both", false),
         ] {
-            assert_eq!(rules.accept(&Alert::new(0, severity, event, "")), is_wanted, "{event}");
+            assert_eq!(rules.accepts(&Alert::new(0, severity, event, "")), is_wanted, "{event}");
         }
     }
 }

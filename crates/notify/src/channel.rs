@@ -195,7 +195,7 @@ fn build_webhook_request(
         data: WebhookData { sender: &message.sender, dropped: message.dropped, alerts: &message.alerts },
     };
     let body =
-        serde_json::to_string(&body).map_err(|error| Failure::Refused { reason: error.to_string() })?;
+        serde_json::to_string(&body).map_err(|error| Failure::Permanent { reason: error.to_string() })?;
     let seconds = now.div_euclid(1_000);
     let mut request = request.header(CONTENT_TYPE, "application/json");
     request = request.header("webhook-id", &message.id).header("webhook-timestamp", seconds.to_string());

@@ -149,7 +149,7 @@ impl Chat {
                 timeout(REPLY_DEADLINE, send(self.client.post(self.replies.clone()).json(&body))).await;
             let delay = match sent {
                 Ok(Ok(())) => return true,
-                Ok(Err(Failure::Refused { reason })) => {
+                Ok(Err(Failure::Permanent { reason })) => {
                     tracing::warn!(reason, "the chat rejected a reply");
                     return false;
                 }
@@ -265,7 +265,7 @@ impl Conversation {
             let by = format!("chat {}, sender {}", who.0, who.1);
             return Response::Forward(ChatRequest::Halt { by });
         }
-        Response::Reply("The code is invalid or expired; nothing was halted. Send /halt for a new code.".to_owned())
+        Response::Reply("Invalid or expired code: nothing was halted. Send /halt for a new code.".to_owned())
     }
 }
 

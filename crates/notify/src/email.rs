@@ -117,7 +117,7 @@ impl Delivery for Email {
         // All attempts have the same id, so that duplicates are recognized.
         let mail = self.head.clone().subject(message.title()).header(ContentType::TEXT_PLAIN);
         let mail = mail.message_id(Some(format!("<{}@{}>", message.id, self.domain))).body(message.body());
-        let mail = mail.map_err(|error| Failure::Refused { reason: error.to_string() })?.formatted();
+        let mail = mail.map_err(|error| Failure::Permanent { reason: error.to_string() })?.formatted();
         let (mut later, mut refused) = (None, None);
         // One envelope per recipient: a rejected mailbox does not affect others.
         for (number, to) in self.to.iter().enumerate() {
@@ -125,7 +125,7 @@ impl Delivery for Email {
                 continue;
             }
             let envelope = Envelope::new(Some(self.from.clone()), vec![to.clone()]);
-            let envelope = envelope.map_err(|error| Failure::Refused { reason: error.to_string() })?;
+            let envelope = envelope.map_err(|error| Failure::Permanent { reason: error.to_string() })?;
             match self.transport.send_raw(&envelope, &mail).await {
                 Ok(_) => {
                     let mut progress = self.lock_progress(&message.id);
@@ -147,7 +147,7 @@ impl Delivery for Email {
         match (later, refused) {
             (Some(failure), _) => Err(failure),
             (None, Some(reason)) if !self.lock_progress(&message.id).is_accepted => {
-                Err(Failure::Refused { reason })
+                Err(Failure::Permanent { reason })
             }
             (None, _) => Ok(()),
         }

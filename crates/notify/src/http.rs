@@ -29,10 +29,10 @@ pub enum Failure {
     TryLater { reason: String, after: Option<Duration> },
     /// Rejected because of the content, or because of a setting that the operator can fix during the retries.
     #[error("{reason}")]
-    TurnedAway { reason: String },
+    Rejected { reason: String },
     /// Permanently rejected: a retry cannot succeed.
     #[error("{reason}")]
-    Refused { reason: String },
+    Permanent { reason: String },
 }
 
 /// Invalid channel settings. Problems never contain an address or a secret.
@@ -163,10 +163,10 @@ async fn failure_from_response(answer: Response) -> Failure {
     let reason = format!("the receiver responded {status}");
     match status {
         StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY => {
-            Failure::Refused { reason }
+            Failure::Permanent { reason }
         }
         _ if status.is_client_error() && !CONTENT_INDEPENDENT.contains(&status) => {
-            Failure::TurnedAway { reason }
+            Failure::Rejected { reason }
         }
         _ => Failure::TryLater { reason, after: retry_delay(&headers, &read(answer, MAX_ERROR_BYTES).await) },
     }

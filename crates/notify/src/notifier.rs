@@ -84,7 +84,7 @@ impl Notifier {
 
     fn route(&self, alerts: impl IntoIterator<Item = Alert>) {
         for alert in alerts {
-            for (_, queue) in self.routes.iter().filter(|(rules, _)| rules.accept(&alert)) {
+            for (_, queue) in self.routes.iter().filter(|(rules, _)| rules.accepts(&alert)) {
                 queue.push(alert.clone());
             }
         }

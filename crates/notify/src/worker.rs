@@ -69,7 +69,7 @@ impl Worker {
             let attempt = attempt.unwrap_or_else(|_| Err(Failure::try_later(reason())));
             let attempt = attempt.map_err(|failure| match failure {
                 // The content may be the cause. Dropping the message lets others through.
-                Failure::TurnedAway { reason } if begun.elapsed() >= MAX_WAIT => Failure::Refused { reason },
+                Failure::Rejected { reason } if begun.elapsed() >= MAX_WAIT => Failure::Permanent { reason },
                 other => other,
             });
             match attempt {
@@ -82,13 +82,12 @@ impl Worker {
                     }
                     return;
                 }
-                Err(Failure::Refused { reason }) => {
+                Err(Failure::Permanent { reason }) => {
                     // The next message will report the alerts dropped before this one.
                     let mut waiting = self.queue.lock();
                     waiting.dropped += message.dropped;
                     waiting.counts.refused += alerts as u64;
-                    let text = "the receiver rejected a message, so its alerts are lost";
-                    tracing::warn!(channel = self.name, alerts, reason, "{text}");
+                    tracing::warn!(channel = self.name, alerts, reason, "the rejected alerts are lost");
                     return;
                 }
                 Err(failure) => {

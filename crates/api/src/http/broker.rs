@@ -122,7 +122,6 @@ impl HttpBroker {
         build_report(record, self.user_id.get().map(String::as_str), &self.unrecognised)
     }
 
-    /// Reads all pages of the trade list. The list is incomplete if a page cannot be read.
     async fn read_pages(&self, user_id: String) -> (MergedList, Option<BrokerError>) {
         let mut pages = PageMerger::for_user(user_id, &self.settings);
         while let Some(query) = pages.query().cloned() {

@@ -22,7 +22,7 @@ impl MarketData for HttpBroker {
         while let Some(window) = rest.pop() {
             let (page, more) = self.fetch_window(&window).await?;
             rest.extend(more);
-            found = page.map(|page| found.value.and(page));
+            found = page.map(|page| found.value.merge(page));
         }
         Ok(found)
     }

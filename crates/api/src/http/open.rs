@@ -30,7 +30,6 @@ impl HttpBroker {
         }
     }
 
-    /// Sends the order. Returns the venue's trade record, or the outcome if there is no record.
     async fn send_open(
         &self,
         order: &OpenOrder,

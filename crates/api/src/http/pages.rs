@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 pub(super) const PAGE_SIZE: u64 = 100;
 /// Maximum number of pages, enough for half a million trades. A longer list is never complete.
 pub(super) const MAX_PAGES: u64 = 5_000;
-/// Maximum number of consecutive pages without a new trade, which guards against an endless list.
 const MAX_PAGES_WITHOUT_NEW_TRADE: u64 = 20;
 
 #[derive(Clone, Debug, Default, PartialEq)]

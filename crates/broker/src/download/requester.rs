@@ -21,8 +21,7 @@ const PROBE_DISTANCE_WINDOWS: i64 = 1_000;
 pub(super) struct CandleRequester {
     market: Arc<dyn MarketData>,
     pub(super) settings: DownloadSettings,
-    /// Earliest time of the next request.
-    due: Option<Instant>,
+    next_request_at: Option<Instant>,
     has_answered: bool,
     trust: WindowTrust,
 }
@@ -40,7 +39,6 @@ pub(super) struct CandlePage {
     /// Distinct open times of all rows that had closed by `now`, including invalid and unrequested rows.
     pub(super) times: Vec<Millis>,
     pub(super) unusable: usize,
-    /// Number of distinct rows.
     pub(super) rows: usize,
     pub(super) is_forming: bool,
     /// Earliest possible venue time of the answer.
@@ -49,7 +47,7 @@ pub(super) struct CandlePage {
 
 impl CandleRequester {
     pub(super) fn new(market: Arc<dyn MarketData>, settings: DownloadSettings) -> Self {
-        Self { market, settings, due: None, has_answered: false, trust: WindowTrust::Assumed }
+        Self { market, settings, next_request_at: None, has_answered: false, trust: WindowTrust::Assumed }
     }
 
     pub(super) async fn request_page(&mut self, window: &Range<Millis>) -> Result<CandlePage, BrokerError> {
@@ -114,10 +112,10 @@ impl CandleRequester {
             }
             _ => pause.filter(|_| has_answered),
         };
-        if let Some(due) = self.due {
-            sleep_until(due).await;
+        if let Some(at) = self.next_request_at {
+            sleep_until(at).await;
         }
-        self.due = Some(Instant::now() + self.settings.spacing);
+        self.next_request_at = Some(Instant::now() + self.settings.spacing);
         (|| market.candles(query))
             .retry(pauses)
             .when(BrokerError::is_temporary)

@@ -28,7 +28,6 @@ mod packet;
 
 const PRICE_BUFFER_CAPACITY: usize = 256;
 const SUBSCRIPTION_BUFFER_CAPACITY: usize = 64;
-/// Minimum and maximum delay before reconnecting.
 const RECONNECT_DELAY_BOUNDS: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 
 pub(super) struct PriceStream {
@@ -133,7 +132,6 @@ fn build_request(venue: &HttpBroker, headers: HeaderMap) -> Result<Request, Brok
     Ok(request)
 }
 
-/// Maximum frame size. A longer frame ends the connection.
 const MAX_FRAME_BYTES: usize = 64 * 1024;
 const SILENCE_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 

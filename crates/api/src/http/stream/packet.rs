@@ -10,7 +10,6 @@ use std::time::Duration;
 const NAMESPACE: &str = "/symbol-prices";
 const SUBSCRIBE_EVENT: &str = "last-symbol-price";
 pub(super) const PONG: &str = "3";
-/// Minimum and maximum of the silence timeout that the server announces.
 const SILENCE_TIMEOUT_BOUNDS: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 
 #[derive(Clone, Debug, PartialEq)]
