@@ -264,11 +264,11 @@ mod tests {
         for (at, key) in [(4, Some("b")), (5, None), (5, None)] {
             assert_eq!(pass(&mut repeats, at, key, 10), Some((at, 0)));
         }
-        assert_eq!(repeats.due(after(299), false), []);
-        let due = repeats.due(after(300), false);
+        assert_eq!(repeats.take_due(after(299), false), []);
+        let due = repeats.take_due(after(300), false);
         assert_eq!(due.iter().map(|alert| (alert.at, alert.repeated)).collect::<Vec<_>>(), [(3, 2)]);
         assert_eq!(pass(&mut repeats, 6, Some("a"), 301), None, "the quiet time starts again");
-        assert_eq!(repeats.due(after(302), true).len(), 1, "an end flushes all");
+        assert_eq!(repeats.take_due(after(302), true).len(), 1, "an end flushes all");
         for (at, seconds, passed) in [(7, 900, Some((7, 0))), (8, 900, None), (9, 1_300, Some((9, 1)))] {
             assert_eq!(pass(&mut repeats, at, Some("a"), seconds), passed);
         }

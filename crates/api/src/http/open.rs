@@ -2,7 +2,7 @@
 
 use super::keys::TokenUse;
 use super::limit::{Permit, Turn, TurnTimeout};
-use super::read::{POST_OPEN, unexpected_status, prefix_with_status};
+use super::read::{POST_OPEN, prefix_with_status, unexpected_status};
 use super::transport::Answer;
 use super::{Api, Body, HttpBroker, Purpose, TransportError};
 use crate::model::{FailureBody, TradeRecord, read_record};

@@ -733,9 +733,9 @@ mod tests {
             assert_eq!((result.outcome(), result.to_string().as_str()), (expected, text));
         }
         let kind = WalletType::from_value(&json!("LOYALTY")).unwrap();
-        assert_eq!((kind.unknown(), kind.to_string().as_str()), (Some("LOYALTY"), "LOYALTY"));
+        assert_eq!((kind.unknown_text(), kind.to_string().as_str()), (Some("LOYALTY"), "LOYALTY"));
         assert_eq!(WalletType::from_value(&json!("Demo")), Some(WalletType::Demo));
         let direction = Reported::<Direction>::from_value(&json!("UP")).unwrap();
-        assert_eq!((direction.known(), direction.unknown()), (None, Some("UP")));
+        assert_eq!((direction.known(), direction.unknown_text()), (None, Some("UP")));
     }
 }
