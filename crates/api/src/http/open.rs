@@ -67,7 +67,7 @@ impl HttpBroker {
                 if let Err(OpenOutcome::Rejected(rejection)) = &outcome
                     && rejection.reason == RejectionReason::Credentials
                 {
-                    // Affects later opens. This one was already sent.
+                    // Affects later opens, since this order was already sent.
                     self.handle_rejected_token(generation, (TokenUse::Opening, POST_OPEN), &rejection.text)
                         .await;
                 }
