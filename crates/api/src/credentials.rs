@@ -60,7 +60,7 @@ const REDACTED: &[u8] = b"[hidden]";
 const MIN_REDACTED_BYTES: usize = 8;
 const MAX_REDACTED_BYTES: usize = 12;
 /// Minimum number of digits in a numeric match. Shorter numbers may be amounts.
-const MIN_MATCHED_DIGITS: usize = 12;
+const MIN_MATCH_DIGITS: usize = 12;
 
 struct DecodedBytes<'a> {
     bytes: Cow<'a, [u8]>,
@@ -143,7 +143,7 @@ impl<'a> SecretFinder<'a> {
         let touches =
             |is: fn(&u8) -> bool| before.is_some_and(|byte| is(&byte)) || after.is_some_and(|byte| is(&byte));
         if bytes[span.clone()].iter().all(u8::is_ascii_digit) {
-            return span.len() < MIN_MATCHED_DIGITS || touches(|byte| byte.is_ascii_alphanumeric() || *byte == b'.');
+            return span.len() < MIN_MATCH_DIGITS || touches(|byte| byte.is_ascii_alphanumeric() || *byte == b'.');
         }
         self.secret.len() < MIN_REDACTED_BYTES && touches(u8::is_ascii_alphanumeric)
     }
@@ -175,7 +175,7 @@ fn ends_with_escape(bytes: &[u8]) -> bool {
     bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// Decodes the first byte and returns its escaped length. Bytes that no credential contains become 0.
+/// Returns the first byte, unescaped, and its escaped length. The byte is 0 if no credential can contain it.
 fn unescape_first(bytes: &[u8]) -> (u8, usize) {
     let hex = |digits: &[u8]| {
         let text = std::str::from_utf8(digits).ok()?;

@@ -149,7 +149,7 @@ impl CredentialStore {
         Some((held.generation, text))
     }
 
-    /// Reads the token again and redacts it from now on. Returns `None` if the token was tried before.
+    /// Reads the token again and redacts it from now on. Returns `None` without a new token.
     pub(super) async fn reload_token(&self) -> Option<Secret> {
         let source = self.token_source.clone()?;
         let reading = tokio::task::spawn_blocking(move || source());
@@ -240,7 +240,7 @@ impl HttpBroker {
         }
     }
 
-    /// Loads a new token if it belongs to our user. Returns whether it does; `None` if no owner is known.
+    /// Loads a new token if it belongs to our user. Returns `None` without a new token or a known owner.
     async fn try_next_token(&self, generation: u64) -> Option<bool> {
         let token = self.credentials.reload_token().await?;
         let is_ours = self.belongs_to_user(&token).await;
