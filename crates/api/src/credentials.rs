@@ -60,7 +60,7 @@ const REDACTED: &[u8] = b"[hidden]";
 const MIN_REDACTED_BYTES: usize = 8;
 const MAX_REDACTED_BYTES: usize = 12;
 /// Minimum number of digits in a numeric match. Shorter numbers may be amounts.
-const MIN_MATCH_DIGITS: usize = 12;
+const MIN_DIGITS: usize = 12;
 
 struct DecodedBytes<'a> {
     bytes: Cow<'a, [u8]>,
@@ -143,7 +143,7 @@ impl<'a> SecretFinder<'a> {
         let touches =
             |is: fn(&u8) -> bool| before.is_some_and(|byte| is(&byte)) || after.is_some_and(|byte| is(&byte));
         if bytes[span.clone()].iter().all(u8::is_ascii_digit) {
-            return span.len() < MIN_MATCH_DIGITS || touches(|byte| byte.is_ascii_alphanumeric() || *byte == b'.');
+            return span.len() < MIN_DIGITS || touches(|byte| byte.is_ascii_alphanumeric() || *byte == b'.');
         }
         self.secret.len() < MIN_REDACTED_BYTES && touches(u8::is_ascii_alphanumeric)
     }
