@@ -11,15 +11,15 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
-/// Error for an invalid credential. It never contains the text of the credential.
+/// Error for an invalid credential. The message never contains the credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the credential is empty or contains characters that are invalid in a header")]
 pub struct SecretError;
 
-/// Function that reads the token from storage again. Returns `None` if there is no usable token.
+/// Function that rereads the token from storage. Returns `None` if storage has no usable token.
 pub type TokenSource = Arc<dyn Fn() -> Option<Secret> + Send + Sync>;
 
-/// Credentials of the two APIs (contract 5).
+/// Credentials for the trading and price APIs (contract 5).
 #[derive(Clone, Debug, Default)]
 pub struct Credentials {
     pub api_token: Option<Secret>,
@@ -56,18 +56,18 @@ impl fmt::Debug for Secret {
 }
 
 const REDACTED: &[u8] = b"[hidden]";
-/// Bounds for the length of a redacted part in bytes, which is three quarters of the credential.
+/// Lower and upper bound for the shortest redacted fragment, which is three quarters of a credential.
 const MIN_REDACTED_BYTES: usize = 8;
 const MAX_REDACTED_BYTES: usize = 12;
-/// Minimum number of digits of a numeric match. Amounts have fewer.
+/// Minimum number of digits in a numeric match. Shorter numbers may be amounts.
 const MIN_DIGITS: usize = 12;
 
 struct DecodedBytes<'a> {
     bytes: Cow<'a, [u8]>,
-    places: Option<Vec<usize>>,
+    offsets: Option<Vec<usize>>,
 }
 
-/// Returns the bytes with all secrets replaced; `None` if there are none.
+/// Replaces all secrets in `bytes`. Returns `None` if `bytes` contains no secret.
 pub(crate) fn redact_secrets(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>> {
     let mut spans = find_spans(secrets, &DecodedBytes::raw(bytes));
     if bytes.iter().any(|byte| matches!(byte, b'\\' | b'%')) {
@@ -93,28 +93,28 @@ pub(crate) fn redact_secrets(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>>
 
 fn find_spans(secrets: &[&[u8]], decoded: &DecodedBytes<'_>) -> Vec<Range<usize>> {
     let bytes = decoded.bytes.as_ref();
-    let finders: Vec<Finder<'_>> = secrets.iter().map(|secret| Finder::new(secret)).collect();
+    let finders: Vec<SecretFinder<'_>> = secrets.iter().map(|secret| SecretFinder::new(secret)).collect();
     let (mut spans, mut at) = (Vec::new(), 0);
     while at < bytes.len() {
         // A match never starts at an escaped letter, so that JSON remains valid.
-        let is_escape = decoded.places.is_none() && ends_with_escape(&bytes[..at]);
-        let length_at = |finder: &Finder<'_>| if is_escape { 0 } else { finder.length_at(bytes, at) };
-        let length = finders.iter().map(length_at).max().unwrap_or(0);
+        let is_escape = decoded.offsets.is_none() && ends_with_escape(&bytes[..at]);
+        let measure = |finder: &SecretFinder<'_>| if is_escape { 0 } else { finder.match_length(bytes, at) };
+        let length = finders.iter().map(measure).max().unwrap_or(0);
         if length > 0 {
-            spans.push(decoded.place(at)..decoded.place(at + length));
+            spans.push(decoded.source_offset(at)..decoded.source_offset(at + length));
         }
         at += length.max(1);
     }
     spans
 }
 
-struct Finder<'a> {
+struct SecretFinder<'a> {
     secret: &'a [u8],
     least: usize,
     begins: [bool; 256],
 }
 
-impl<'a> Finder<'a> {
+impl<'a> SecretFinder<'a> {
     fn new(secret: &'a [u8]) -> Self {
         let least =
             (secret.len() * 3).div_ceil(4).clamp(MIN_REDACTED_BYTES, MAX_REDACTED_BYTES).min(secret.len());
@@ -125,7 +125,7 @@ impl<'a> Finder<'a> {
         Self { secret, least, begins }
     }
 
-    fn length_at(&self, bytes: &[u8], at: usize) -> usize {
+    fn match_length(&self, bytes: &[u8], at: usize) -> usize {
         let Self { secret, least, .. } = *self;
         if !self.begins[usize::from(bytes[at])] || bytes.len() - at < least {
             return 0;
@@ -151,23 +151,23 @@ impl<'a> Finder<'a> {
 
 impl<'a> DecodedBytes<'a> {
     const fn raw(bytes: &'a [u8]) -> Self {
-        Self { bytes: Cow::Borrowed(bytes), places: None }
+        Self { bytes: Cow::Borrowed(bytes), offsets: None }
     }
 
     fn unescaped(bytes: &[u8]) -> Self {
-        let (mut decoded, mut places, mut at) = (Vec::with_capacity(bytes.len()), Vec::new(), 0);
+        let (mut decoded, mut offsets, mut at) = (Vec::with_capacity(bytes.len()), Vec::new(), 0);
         while at < bytes.len() {
             let (byte, length) = unescape_first(&bytes[at..]);
             decoded.push(byte);
-            places.push(at);
+            offsets.push(at);
             at += length;
         }
-        places.push(bytes.len());
-        Self { bytes: Cow::Owned(decoded), places: Some(places) }
+        offsets.push(bytes.len());
+        Self { bytes: Cow::Owned(decoded), offsets: Some(offsets) }
     }
 
-    fn place(&self, at: usize) -> usize {
-        self.places.as_ref().map_or(at, |places| places[at])
+    fn source_offset(&self, at: usize) -> usize {
+        self.offsets.as_ref().map_or(at, |offsets| offsets[at])
     }
 }
 
@@ -175,7 +175,7 @@ fn ends_with_escape(bytes: &[u8]) -> bool {
     bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// Returns the first unescaped byte, 0 if no credential can contain it, and its escaped length.
+/// Returns the first byte, unescaped, and its escaped length. The byte is 0 if no credential can contain it.
 fn unescape_first(bytes: &[u8]) -> (u8, usize) {
     let hex = |digits: &[u8]| {
         let text = std::str::from_utf8(digits).ok()?;

@@ -1,7 +1,7 @@
-//! Client for the two HTTP APIs. Implements the traits of the broker crate.
+//! Client for the venue's trading and price APIs. Implements the traits of the broker crate.
 //!
-//! API concepts (pages, wallets, projections, asset types, slots) are private to this crate. It has no risk
-//! rules or ledger, and does not resolve orders of unknown status.
+//! API concepts (pages, wallets, projections, asset types, slots) are private to this crate. The crate
+//! has no risk rules and no ledger, and does not resolve orders of unknown status.
 
 mod credentials;
 mod http;

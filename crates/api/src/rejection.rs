@@ -1,16 +1,16 @@
 //! Classification of rejected opens by HTTP status, error code and message.
 //!
-//! The contract specifies no messages (contract 7), so they are matched against tolerant patterns.
-//! Any other message is [`RejectionReason::Other`].
+//! The contract specifies no messages (contract 7), so tolerant patterns match the text.
+//! A text without a match is [`RejectionReason::Other`].
 
 use candlewick_broker::RejectionReason;
 use reqwest::StatusCode;
 
-const CODES: [(&str, RejectionReason); 2] =
+const REASONS_BY_CODE: [(&str, RejectionReason); 2] =
     [("NO_PRICE", RejectionReason::NoPrice), ("INSUFFICIENT_BALANCE", RejectionReason::InsufficientBalance)];
 
-/// Patterns in matching order. The text must contain an alternative (separated by `|`) of each group.
-const PATTERNS: [(RejectionReason, &[&str]); 12] = [
+/// Patterns in matching order. A text matches if it contains at least one of the `|`-separated words of each group.
+const TEXT_PATTERNS: [(RejectionReason, &[&str]); 12] = [
     (RejectionReason::InsufficientBalance, &["insufficient|enough|exceed|too low|low ", BALANCE_WORDS]),
     (RejectionReason::AccountRestricted, &["banned|blacklisted"]),
     (RejectionReason::SymbolInactive, &[SYMBOL_WORDS, INACTIVE_WORDS]),
@@ -47,7 +47,7 @@ pub(crate) fn classify_rejection(status: StatusCode, code: Option<&str>, text: &
     if status == StatusCode::UNAUTHORIZED {
         return RejectionReason::Credentials;
     }
-    if let Some((_, reason)) = CODES.iter().find(|(known, _)| code == Some(*known)) {
+    if let Some((_, reason)) = REASONS_BY_CODE.iter().find(|(known, _)| code == Some(*known)) {
         return *reason;
     }
     // The patterns also match codes such as SYMBOL_NOT_ACTIVE.
@@ -61,7 +61,7 @@ pub(crate) fn classify_rejection(status: StatusCode, code: Option<&str>, text: &
 fn match_patterns(text: &str) -> Option<RejectionReason> {
     let text = normalize(text);
     let has = |group: &&str| group.split('|').any(|part| text.contains(part));
-    PATTERNS.iter().find(|(_, groups)| groups.iter().all(has)).map(|(reason, _)| *reason)
+    TEXT_PATTERNS.iter().find(|(_, groups)| groups.iter().all(has)).map(|(reason, _)| *reason)
 }
 
 /// Normalizes case and separators: `tooManyTrades` and `Too many trades!` become `too many trades `.

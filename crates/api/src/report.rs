@@ -1,4 +1,4 @@
-//! Conversion of the venue's trade records to reports, including the funding of the stake.
+//! Converts the venue's trade records to reports, including the payments for the stake.
 
 use crate::model::{TradeRecord, TradeResult, TradeStatus, WalletEntry, WalletType};
 use candlewick_broker::{Account, Funding, Progress, TradeReport, UnrecognisedData};
@@ -44,7 +44,7 @@ pub(crate) fn build_report(
     }
 }
 
-/// Derives the progress from the result, else from the status (`observed: values`).
+/// Derives the progress from the result, or from the status if there is no result (`observed: values`).
 fn read_progress(record: &TradeRecord) -> Progress {
     if let Some(outcome) = record.outcome() {
         return Progress::Over(outcome);
@@ -77,22 +77,21 @@ fn read_funding(record: &TradeRecord) -> Funding {
     let is_whole = !record.wallets.is_empty() && record.unreadable_wallets == 0;
     let bonus = record.wallets.iter().filter(|wallet| wallet.wallet_type == WalletType::Bonus);
     Funding {
-        paid: is_whole.then(|| sum(record.wallets.iter().map(|wallet| wallet.amount))),
-        by_percent: record.amount.and_then(|amount| stake_by_percent(amount, &record.wallets)),
-        bonus: sum(bonus.map(|wallet| wallet.amount)),
+        paid: is_whole.then(|| saturating_sum(record.wallets.iter().map(|wallet| wallet.amount))),
+        by_percent: record.amount.and_then(|amount| stake_implied_by_percent(amount, &record.wallets)),
+        bonus: saturating_sum(bonus.map(|wallet| wallet.amount)),
         fee: record.tenant_fee_amount.unwrap_or_default(),
         commission: record.copy_commission_amount.unwrap_or_default(),
     }
 }
 
-/// Returns the saturating sum.
-fn sum(amounts: impl Iterator<Item = Decimal>) -> Decimal {
+fn saturating_sum(amounts: impl Iterator<Item = Decimal>) -> Decimal {
     amounts.fold(Decimal::ZERO, |sum, amount| sum.checked_add(amount).unwrap_or(Decimal::MAX))
 }
 
-/// Returns the stake implied by the percentages (contract 2.2) if it clearly exceeds `amount`.
-fn stake_by_percent(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal> {
-    let shares = sum(wallets.iter().map(|wallet| wallet.trade_percent));
+/// Returns the stake implied by the wallets' percentages (contract 2.2) if clearly above `amount`.
+fn stake_implied_by_percent(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal> {
+    let shares = saturating_sum(wallets.iter().map(|wallet| wallet.trade_percent));
     let by_shares = amount.checked_mul(shares).map(|product| product / Decimal::ONE_HUNDRED);
     let least = |wallet: &WalletEntry| {
         // Subtracts one unit of the last decimal, because percentages are rounded.

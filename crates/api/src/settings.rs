@@ -13,21 +13,21 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// URL of the trading token API, including its path prefix if it has one.
+    /// URL of the trading token API, including any path prefix.
     pub base_url: String,
-    /// URL of the symbol price API, including its path prefix if it has one.
+    /// URL of the symbol price API, including any path prefix.
     pub price_url: String,
-    /// Requested price slot.
+    /// Name of the price slot to request from the venue.
     pub slot: String,
     /// Path that opens trades: `/token/trades/open` or `/token/trades/open-async`.
     pub open_path: String,
-    /// Shape of the open request's body.
+    /// Shape of the request body that opens a trade.
     pub open_body: OpenBody,
-    /// Duration of short orders, as documented by the venue. Required by `open_body = "short"`, whose
-    /// body has no duration. Orders with another duration, or for the real account, are then not sent.
+    /// Duration of trades opened with `open_body = "short"`, as documented by the venue. Required for that
+    /// setting, which does not send orders with another duration or for the real account.
     #[schemars(with = "Option<String>")]
     pub short_close_type: Option<CloseType>,
-    /// Form of the `x-timestamp` header.
+    /// Format of the `x-timestamp` header.
     pub timestamp: TimestampFormat,
     /// Timeout of a request in ms, from its start to the last byte of the answer.
     #[schemars(range(min = 1))]
@@ -38,30 +38,30 @@ pub struct Settings {
     /// Deadline of a read request in ms, including all retries and pauses.
     #[schemars(range(min = 1))]
     pub read_deadline_ms: u64,
-    /// Maximum number of attempts per read request. An open is never sent twice.
+    /// Maximum number of attempts per read request. An order is never sent twice.
     #[schemars(range(min = 1))]
     pub read_attempts: u32,
     /// Delay before the first retry in ms. It doubles with each retry and has jitter.
     pub retry_pause_ms: u64,
-    /// Rate limit for both APIs together; 0 for no limit. Opens do not queue behind read requests.
+    /// Maximum requests per second to both APIs together; 0 for no limit. Orders do not wait for reads.
     #[schemars(range(min = 0.0))]
     pub requests_per_second: f64,
-    /// Maximum number of concurrent connections for read requests, and the same number for opens.
-    /// Requests wait for a free connection. An open that would be too late for its signal is not sent.
+    /// Maximum number of concurrent connections for read requests, and the same number for orders.
+    /// Requests wait for a free connection. An order that would be too late for its signal is not sent.
     #[schemars(range(min = 1, max = 10_000))]
     pub max_connections: usize,
-    /// Maximum pause in ms that `Retry-After` can impose. A pause applies to all requests to that host,
-    /// even to those about open trades.
+    /// Maximum pause in ms that `Retry-After` can impose. The pause applies to all requests to the
+    /// host, including those for open trades.
     #[schemars(range(max = 86_400_000))]
     pub retry_after_limit_ms: u64,
     /// Maximum size of an answer, in bytes.
     #[schemars(range(min = 1))]
     pub response_limit_bytes: usize,
-    /// Maximum number of trades in a listing. A longer list is not read to the end, so it cannot prove
-    /// that a trade does not exist.
+    /// Maximum number of trades read from the venue's list. A longer list stays incomplete, so it cannot
+    /// prove that a trade does not exist.
     #[schemars(range(min = 1))]
     pub list_rows_limit: usize,
-    /// Maximum total size of the pages of a listing, in bytes.
+    /// Maximum total size of the pages of the trade list, in bytes.
     #[schemars(range(min = 1))]
     pub list_bytes_limit: usize,
     /// Whether to stream prices from `price_url` (Socket.IO). Prices that are not streamed are polled.
@@ -77,18 +77,18 @@ pub struct Settings {
     pub headers: BTreeMap<String, String>,
 }
 
-/// Shape of the open request's body (contract 4.1, endpoint 4).
+/// Shape of the request body that opens a trade (contract 4.1, endpoint 4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenBody {
     /// Shape A: `isDemo`, `closeType`, `direction`, `symbol`, `amount`, and `expirationType` if set.
     #[default]
     Full,
-    /// Shape B: `symbol`, `volume`, `direction`. The venue chooses expiry and account.
+    /// Shape B: `symbol`, `volume`, `direction`. The venue chooses the expiry and the account.
     Short,
 }
 
-/// Form of the `x-timestamp` header (`observed: headers and hosts`).
+/// Format of the `x-timestamp` header (`observed: headers and hosts`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TimestampFormat {
@@ -157,8 +157,8 @@ impl Settings {
             return Err(BrokerError::settings("requests_per_second", rate, problem));
         }
         if self.open_body == OpenBody::Short && self.short_close_type.is_none() {
-            let problem = "it contains neither duration nor account: use \"full\", or set broker.short_close_type to the duration \
-                           that the venue documents for such orders, and use it for every bot";
+            let problem = "this body contains no duration and no account: use \"full\", or set broker.short_close_type \
+                           to the venue's documented duration and use that duration for every bot";
             return Err(BrokerError::settings("open_body", "short", problem));
         }
         if !(1..=10_000).contains(&self.max_connections) {
@@ -179,12 +179,11 @@ impl Settings {
             return Err(BrokerError::settings("stream_silence_ms", silence, "use 1000 to 60000"));
         }
         if self.stream && !cfg!(feature = "stream") {
-            let problem = "this program was built without streaming: build it with --features stream (or full), or remove the key \
-                           to poll prices";
+            let problem = "this build lacks streaming: rebuild with --features stream, or remove this key";
             return Err(BrokerError::settings("stream", true, problem));
         }
         if self.stream && self.proxy.is_some() {
-            let problem = "streaming does not support broker.proxy: remove one of the two";
+            let problem = "streaming does not work with broker.proxy: remove one of these keys";
             return Err(BrokerError::settings("stream", true, problem));
         }
         Ok(())
@@ -203,7 +202,7 @@ impl Settings {
         Duration::from_millis(self.retry_after_limit_ms)
     }
 
-    /// Returns the connect timeout, capped below the request timeout, so that a failed connect is unsent.
+    /// Returns the connect timeout, capped below the request timeout so that a failed connection sends nothing.
     pub(crate) fn connect_timeout(&self) -> Duration {
         Duration::from_millis(self.connect_timeout_ms).min(self.timeout() * 3 / 4)
     }
@@ -246,7 +245,7 @@ mod tests {
         let through_proxy =
             |s: &mut Settings| (s.stream, s.proxy) = (true, Some("http://127.0.0.1:1".into()));
         check(through_proxy, "broker.stream = \"true\": ");
-        check(|s| s.open_body = OpenBody::Short, "broker.open_body = \"short\": it contains neither");
+        check(|s| s.open_body = OpenBody::Short, "broker.open_body = \"short\": this body contains");
         for path in ["", "token/open", "/", "/token//open", "/token/../open", "/open?x=1"] {
             let settings = Settings { open_path: path.into(), ..Settings::default() };
             assert!(settings.check().is_err(), "{path:?}");

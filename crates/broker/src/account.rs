@@ -3,7 +3,7 @@
 use candlewick_sdk::rust_decimal::Decimal;
 use std::fmt;
 
-/// An account type.
+/// Account at the venue: demo or real.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Account {
     /// Play money.
@@ -27,7 +27,7 @@ impl fmt::Display for Account {
 pub struct Balances {
     /// Balance of the demo account; `None` if there is no such account.
     pub demo: Option<Decimal>,
-    /// Real money, excluding bonuses; `None` if there is no such account.
+    /// Balance of the real account, excluding bonuses; `None` if there is no such account.
     pub real: Option<Decimal>,
     /// Bonus money that can be staked on the real account; `None` if there is no bonus wallet.
     pub bonus: Option<Decimal>,
@@ -35,12 +35,12 @@ pub struct Balances {
     pub wallets: Vec<WalletName>,
 }
 
-/// Identity of a listed wallet.
+/// Identity of a wallet at the venue.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WalletName {
-    /// The venue's identifier.
+    /// Wallet id at the venue.
     pub id: String,
-    /// Owner; `None` if the venue does not report it.
+    /// Owner of the wallet; `None` if the venue does not report it.
     pub user: Option<String>,
     /// Account that the wallet belongs to; `None` for bonus wallets and unknown types.
     pub account: Option<Account>,

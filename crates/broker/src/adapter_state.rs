@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Token status, set by the adapter. The run opens no trades while the token is rejected.
+/// Status of the access token, set by the adapter. The run opens no trades while the token is rejected.
 #[derive(Debug, Default)]
 pub struct TokenState {
     refused: Mutex<Option<String>>,
@@ -26,10 +26,10 @@ impl TokenState {
     }
 }
 
-/// Maximum number of counted names. All further names share one count.
+/// Maximum number of names with their own count. All further names share one count.
 const MAX_NAMES: usize = 256;
 const MAX_NAME_BYTES: usize = 96;
-const OVERFLOW: &str = "(others)";
+const OVERFLOW_NAME: &str = "(others)";
 
 /// Counts of unknown fields (`Trade.reverted`) and values (`Trade.status=FROZEN`), by name.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ impl UnrecognisedData {
             tracing::info!(what = %name, "the venue sent an unknown field or value");
             counts.insert(name, 1);
         } else {
-            *counts.entry(OVERFLOW.to_owned()).or_insert(0) += 1;
+            *counts.entry(OVERFLOW_NAME.to_owned()).or_insert(0) += 1;
         }
     }
 }

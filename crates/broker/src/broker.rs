@@ -1,4 +1,4 @@
-//! The port to a venue that executes trades.
+//! The trait for a venue that executes trades.
 
 use crate::{Balances, BrokerError, Identity, OpenOrder, OpenOutcome, Reply, TradeListing, TradeReport};
 use async_trait::async_trait;
@@ -7,7 +7,7 @@ use candlewick_sdk::Millis;
 /// Requested level of detail. Some venues serve partial data at lower cost. An adapter may return more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Only data that [`Broker::trades`] does not return.
+    /// Data that a request by id returns, without a search of the venue's trade list.
     ById,
     /// State of the trade. Includes outcome, profit and payout once they are known.
     Progress,
@@ -15,7 +15,7 @@ pub enum Detail {
     Everything,
 }
 
-/// An account at a venue: opens trades and reports their state.
+/// Venue account that opens trades and reports their state.
 ///
 /// Methods may be called concurrently. Each must return within a timeout set by the adapter. The adapter may retry reads
 /// that fail with a [temporary](BrokerError::is_temporary) error, but must never retry [`open`](Self::open).
@@ -25,20 +25,20 @@ pub enum Detail {
 pub trait Broker: Send + Sync {
     /// Opens a trade.
     ///
-    /// Sends at most one request. Returns [`OpenOutcome::NotSent`] if it cannot be sent by `leave_by` on our clock. Returns
-    /// [`OpenOutcome::Unknown`] if the request was sent, but the answer is missing or unreadable. The run then searches the
-    /// listing for the trade.
+    /// Sends at most one request. Returns [`OpenOutcome::NotSent`] if the request cannot be sent by `leave_by` on our
+    /// clock. Returns [`OpenOutcome::Unknown`] if the request was sent, but the answer is missing or unreadable. The run
+    /// then searches the trade list for the trade.
     async fn open(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome;
 
     /// Returns a trade by the venue's identifier.
     ///
-    /// Used to complete the data of a trade and to find its outcome. Fails with [`BrokerError::NotFound`] if it does not exist.
+    /// Serves to complete a trade's data and outcome. Fails with [`BrokerError::NotFound`] if the trade does not exist.
     async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError>;
 
     /// Returns all trades of the account, open and closed, including trades from other programs.
     ///
-    /// Used to find orders of unknown status and unknown trades. If an error ends the listing early, return the trades read
-    /// so far and set [`TradeListing::ended_early`]. Set [`TradeListing::is_complete`] only if no page is missing.
+    /// Serves to find orders of unknown status and foreign trades. If an error ends the listing early, return the trades
+    /// read so far and set [`TradeListing::ended_early`]. Set [`TradeListing::is_complete`] only if no page is missing.
     async fn trades(&self) -> TradeListing;
 
     /// Returns the free balances of all accounts. Fails instead of returning incomplete balances.

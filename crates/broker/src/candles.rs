@@ -1,4 +1,4 @@
-//! Conversion of a venue's rows into closed, validated and sorted candles.
+//! Converts a venue's rows into closed, validated and sorted candles.
 
 use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Symbol};
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 /// Intervals that most venues offer. A venue may offer others.
 pub const USUAL_INTERVALS: [&str; 10] = ["5s", "30s", "1m", "2m", "5m", "15m", "30m", "1h", "12h", "1d"];
 
-/// A candle request: candles that open at or after `start` and close by `end`.
+/// Request for the candles that open at or after `start` and close by `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CandleQuery {
     /// Trading pair.
@@ -28,7 +28,7 @@ pub struct CandleRow {
     pub prices: Ohlcv,
 }
 
-/// Validated candles of an answer.
+/// Validated candles from an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Candles {
     /// Closed candles of the requested window, ascending, one per open time.
@@ -39,16 +39,16 @@ pub struct Candles {
     pub unsound: Vec<Millis>,
     /// Number of omitted candles that had not closed yet.
     pub forming: usize,
-    /// Closed candles outside the window, sorted by time. Many of them show that the venue ignores it.
+    /// Closed candles outside the window, sorted by time. Many such candles show that the venue ignores the window.
     pub outside: Vec<Candle>,
 }
 
-/// Minimum number of rows to detect an interval of at least four times the requested one.
-const MIN_ROWS_OF_LONGER: usize = 5;
-/// Minimum for two or three times the requested interval: a quiet market may omit every second candle.
-const MIN_ROWS_OF_LITTLE_LONGER: usize = 10;
+/// Minimum number of rows to detect an interval at least four times as long as requested.
+const MIN_ROWS_LONG_INTERVAL: usize = 5;
+/// Minimum number of rows for two or three times the interval. A quiet market may omit every second candle.
+const MIN_ROWS_DOUBLE_INTERVAL: usize = 10;
 
-/// Returns the actual interval of the rows if it clearly differs from `wanted`. Gaps do not count.
+/// Returns the interval between the rows if it clearly differs from `wanted`. Ignores gaps.
 pub fn detect_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
     let length = wanted.length();
     let times: BTreeSet<Millis> = rows.iter().map(|row| row.time).collect();
@@ -59,7 +59,7 @@ pub fn detect_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
     if misaligned >= 2 && misaligned * 3 >= times.len() {
         return Some(shortest);
     }
-    let min_rows = if shortest < length * 4 { MIN_ROWS_OF_LITTLE_LONGER } else { MIN_ROWS_OF_LONGER };
+    let min_rows = if shortest < length * 4 { MIN_ROWS_DOUBLE_INTERVAL } else { MIN_ROWS_LONG_INTERVAL };
     let is_longer = times.len() >= min_rows
         && shortest >= length * 2
         && times.iter().all(|time| time.is_aligned_to(shortest));
@@ -100,9 +100,9 @@ impl Candles {
         found
     }
 
-    /// Merges the candles of another part of the window, sorted by time.
+    /// Adds the candles from another part of the window, sorted by time.
     #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
+    pub fn merge(mut self, other: Self) -> Self {
         self.candles.extend(other.candles);
         self.candles.sort_by_key(Candle::time);
         self.unusable += other.unusable;

@@ -44,7 +44,7 @@ pub enum BrokerError {
         /// Pause that the venue demands.
         retry_after: Option<Duration>,
     },
-    /// A temporary failure, such as a timeout: nothing was read, and a retry is harmless.
+    /// A temporary failure, such as a timeout. Nothing was read, so a retry is harmless.
     #[error("the venue is not available: {text}")]
     Unavailable {
         /// Description of the failure.
@@ -53,11 +53,11 @@ pub enum BrokerError {
     /// The venue has more data than a configurable limit allows.
     #[error("limit exceeded: {text}")]
     LimitReached {
-        /// Name of the limit.
+        /// Description of the limit.
         text: String,
     },
     /// The adapter cannot read the answer. Report this as a bug.
-    #[error("the answer is malformed, {problem}: {head}")]
+    #[error("the answer is malformed: {problem} ({head})")]
     Malformed {
         /// Description of the problem.
         problem: String,

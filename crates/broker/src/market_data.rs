@@ -1,4 +1,4 @@
-//! The port to a source of prices.
+//! The trait for a source of candles and prices.
 
 use crate::{BrokerError, CandleQuery, Candles, PriceFeed, Reply};
 use async_trait::async_trait;
@@ -13,7 +13,7 @@ pub enum AsOf {
     Moment(Millis),
 }
 
-/// A price record: a bar of one second, or a single price as open, high, low and close.
+/// A price record: a one-second bar, or a single price as open, high, low and close.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriceRecord {
     /// Open time of the bar, or time of the price.
@@ -27,7 +27,7 @@ pub struct PriceRecord {
 /// Answer to a price request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PriceAnswer {
-    /// The record.
+    /// The requested record.
     Record(PriceRecord),
     /// The requested time is in the venue's future, so there is no price yet.
     NotYet,
@@ -43,7 +43,7 @@ impl PriceAnswer {
     }
 }
 
-/// A market: closed candles and prices.
+/// Market that provides closed candles and prices.
 ///
 /// Methods may be called concurrently. Each must return within a timeout set by the adapter.
 /// See the [crate documentation](crate) for an example.

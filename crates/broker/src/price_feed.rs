@@ -23,7 +23,7 @@ pub struct PriceFeed {
     dropped: Arc<AtomicU64>,
 }
 
-/// Sender of a subscription, for adapters. A slow reader never blocks it.
+/// Sender of a subscription, for adapters. A slow reader never blocks the sender.
 #[derive(Clone, Debug)]
 pub struct PriceSender {
     ticks: Sender<(PriceTick, Hold)>,
@@ -39,12 +39,12 @@ impl PriceFeed {
         (PriceSender { ticks: sender, dropped }, feed)
     }
 
-    /// Returns the next price and its hold on the clock; `None` after the subscription's end.
+    /// Returns the next price and a hold on the clock; `None` after the end of the subscription.
     pub async fn next(&mut self) -> Option<(PriceTick, Hold)> {
         self.ticks.recv().await
     }
 
-    /// Returns the next buffered price without waiting.
+    /// Returns the next buffered price without waiting; `None` if the buffer is empty.
     pub fn try_next(&mut self) -> Option<(PriceTick, Hold)> {
         self.ticks.try_recv().ok()
     }

@@ -4,14 +4,13 @@ use crate::{AsOf, BrokerError, MarketData, PriceAnswer, PriceRecord};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use std::sync::Arc;
 
-/// Maximum number of missed records that a late poll requests.
-const MAX_MISSED: usize = 5;
+/// Maximum number of missed records that one poll requests.
+const MAX_MISSED_RECORDS: usize = 5;
 
-/// Polls the price records of a symbol as bars of one second.
+/// Recorder that polls the one-second price records of a symbol.
 pub struct PriceRecorder {
     market: Arc<dyn MarketData>,
     symbol: Symbol,
-    /// Latest record that was returned.
     last: Option<Candle>,
 }
 
@@ -37,7 +36,7 @@ impl PriceRecorder {
         let mut recorded = PolledCandles::default();
         let since = self.last.map(|last| last.time());
         let mut limit = AsOf::Latest;
-        for _ in 0..=MAX_MISSED {
+        for _ in 0..=MAX_MISSED_RECORDS {
             let reply = match self.market.price(&self.symbol, limit).await {
                 Ok(reply) => reply,
                 Err(error) if limit == AsOf::Latest => return Err(error),

@@ -10,7 +10,7 @@ use std::fmt;
 pub struct TradeReport {
     /// The venue's identifier of the trade.
     pub id: String,
-    /// State of the trade, with its outcome.
+    /// State of the trade, including the outcome.
     pub progress: Progress,
     /// Trading pair, as spelled by the venue.
     pub symbol: Option<String>,
@@ -90,7 +90,7 @@ pub enum Progress {
     Over(Outcome),
     /// The trade is over, but its outcome is not reported (yet).
     OverUnreported,
-    /// The venue reports an unknown state. It counts as neither over nor running.
+    /// The venue reports an unknown state. The trade counts as neither over nor running.
     Unrecognised(String),
 }
 
@@ -139,7 +139,7 @@ pub struct TradeListing {
     pub began: Millis,
     /// Time of the last answer, on our clock.
     pub ended: Millis,
-    /// Whether the listing is complete: a trade missing here was not in the venue's list.
+    /// Whether the listing is complete, so that a missing trade was not in the venue's list.
     pub is_complete: bool,
     /// Trades, without duplicate identifiers.
     pub trades: Vec<TradeReport>,

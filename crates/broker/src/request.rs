@@ -21,22 +21,22 @@ pub enum Priority {
     Display,
 }
 
-/// Runs a future and assigns this priority to all its requests.
+/// Runs a future and assigns a priority to all of its requests.
 pub async fn at_priority<F: Future>(priority: Priority, future: F) -> F::Output {
     PRIORITY.scope(priority, future).await
 }
 
-/// Returns the priority of the current task, for adapters that limit their rate.
+/// Returns the request priority of the current task, for adapters that limit their request rate.
 pub fn current_priority() -> Priority {
     PRIORITY.try_with(|priority| *priority).unwrap_or_default()
 }
 
-/// Runs a future and assigns all its requests to an intent.
+/// Runs a future and assigns all of its requests to an intent (a numbered trade decision).
 pub async fn for_intent<F: Future>(number: u64, future: F) -> F::Output {
     INTENT.scope(number, future).await
 }
 
-/// Returns the current task's intent, for adapters that record requests and answers.
+/// Returns the intent number of the current task, for adapters that record requests and answers.
 pub fn current_intent() -> Option<u64> {
     INTENT.try_with(|number| *number).ok()
 }
@@ -46,7 +46,7 @@ pub fn current_intent() -> Option<u64> {
 pub struct Reply<T> {
     /// The answer.
     pub value: T,
-    /// The venue's time (`Date` header of HTTP), rounded down to whole seconds.
+    /// Venue time from the HTTP `Date` header, rounded down to whole seconds.
     pub date: Option<Millis>,
     /// Time at which the request was sent, on our clock.
     pub sent: Millis,
@@ -54,7 +54,7 @@ pub struct Reply<T> {
     pub received: Millis,
 }
 
-/// Bounds on the lead of the venue's clock over ours, from one answer. Negative means behind.
+/// Bounds on how far the venue's clock is ahead of ours. Negative if the venue's clock is behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Skew {
     /// Lower bound.
@@ -74,7 +74,7 @@ impl<T> Reply<T> {
         Reply { value: change(self.value), date: self.date, sent: self.sent, received: self.received }
     }
 
-    /// Returns the clock skew; `None` without a `date`. Accurate to the round trip plus one second.
+    /// Returns the clock skew, accurate to the round trip plus one second; `None` without a `date`.
     pub fn skew(&self) -> Option<Skew> {
         let date = self.date?;
         Some(Skew { low: date - self.received, high: date + Millis::new(999) - self.sent })

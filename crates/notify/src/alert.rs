@@ -1,4 +1,4 @@
-//! Alerts, filter rules of a channel, and messages: one alert, or a digest of several.
+//! Alerts, the filter rules of a channel, and messages with one alert or a digest.
 
 use chrono::DateTime;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 const MAX_DIGEST_ALERTS: usize = 5;
-const MAX_DIGEST_TEXT: usize = 300;
+const MAX_TEXT_CHARS: usize = 300;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -28,10 +28,10 @@ pub struct Alert {
     pub bot: Option<String>,
     pub symbol: Option<String>,
     pub text: String,
-    /// Throttling key of repeated alerts; `None` to send every alert.
+    /// Key that identifies repetitions of an alert; `None` to send every alert.
     #[serde(skip)]
     pub repeat_key: Option<String>,
-    /// Number of suppressed alerts with the same key since the previous one.
+    /// Number of alerts with the same key that were suppressed since the previous alert.
     pub repeated: u64,
 }
 
@@ -53,7 +53,7 @@ impl Alert {
     }
 }
 
-/// Filter for alerts: those of at least `minimum` severity, plus `include`, minus `exclude`.
+/// Alert filter. Accepts the severity `minimum` or above and events in `include`, but no event in `exclude`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     pub minimum: Severity,
@@ -62,7 +62,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    pub fn accept(&self, alert: &Alert) -> bool {
+    pub fn accepts(&self, alert: &Alert) -> bool {
         let is_among = |events: &[String]| events.contains(&alert.event);
         !is_among(&self.exclude) && (alert.severity >= self.minimum || is_among(&self.include))
     }
@@ -94,27 +94,27 @@ impl Message {
         self.body_within(usize::MAX, |_| 1)
     }
 
-    /// Renders the body in at most `most` units, as measured by `length`. Never cuts through a number.
+    /// Renders the body in at most `most` units, measured by `length`. Truncates the text, but not the details.
     pub(crate) fn body_within(&self, most: usize, length: impl Fn(char) -> usize) -> String {
         let (text, mut end) = match self.alerts.as_slice() {
-            [only] => (only.text.clone(), details(only)),
-            alerts => (digest(alerts), String::new()),
+            [only] => (only.text.clone(), render_details(only)),
+            alerts => (render_digest(alerts), String::new()),
         };
         if self.dropped > 0 {
             let _ = write!(end, "\n{} earlier alerts were dropped because the queue was full.", self.dropped);
         }
         let left = most.saturating_sub(end.chars().map(&length).sum());
-        cut(&text, left, length) + &end
+        truncate(&text, left, length) + &end
     }
 
     pub(crate) fn chat_text(&self, most: usize, length: fn(char) -> usize) -> String {
         let title = self.title() + "\n";
         let left = most.saturating_sub(title.chars().map(length).sum());
-        cut(&(title + &self.body_within(left, length)), most, length)
+        truncate(&(title + &self.body_within(left, length)), most, length)
     }
 }
 
-pub(crate) fn cut(text: &str, most: usize, length: impl Fn(char) -> usize) -> String {
+pub(crate) fn truncate(text: &str, most: usize, length: impl Fn(char) -> usize) -> String {
     if text.chars().map(&length).sum::<usize>() <= most {
         return text.to_owned();
     }
@@ -127,7 +127,7 @@ pub(crate) fn cut(text: &str, most: usize, length: impl Fn(char) -> usize) -> St
     short + "..."
 }
 
-fn details(alert: &Alert) -> String {
+fn render_details(alert: &Alert) -> String {
     let mut text = String::new();
     if alert.repeated > 0 {
         let _ = write!(text, "\n{} repetitions suppressed.", alert.repeated);
@@ -136,11 +136,11 @@ fn details(alert: &Alert) -> String {
     if !about.is_empty() {
         let _ = write!(text, "\n{}", about.join(", "));
     }
-    let _ = write!(text, "\n{}", time(alert.at));
+    let _ = write!(text, "\n{}", format_time(alert.at));
     text
 }
 
-fn digest(alerts: &[Alert]) -> String {
+fn render_digest(alerts: &[Alert]) -> String {
     let mut counts = BTreeMap::<&str, u64>::new();
     for alert in alerts {
         *counts.entry(&alert.event).or_default() += 1 + alert.repeated;
@@ -153,10 +153,10 @@ fn digest(alerts: &[Alert]) -> String {
     let mut shown: Vec<&Alert> = alerts.iter().collect();
     shown.sort_by_key(|alert| std::cmp::Reverse(alert.severity));
     for alert in shown.iter().take(MAX_DIGEST_ALERTS) {
-        let (severity, text_start) = (alert.severity.as_str(), cut(&alert.text, MAX_DIGEST_TEXT, |_| 1));
+        let (severity, text_start) = (alert.severity.as_str(), truncate(&alert.text, MAX_TEXT_CHARS, |_| 1));
         let bot = alert.bot.as_deref().map_or(String::new(), |bot| format!("{bot}: "));
         let more = if alert.repeated > 0 { format!(" ({} more)", alert.repeated) } else { String::new() };
-        let _ = write!(text, "\n{} [{severity}] {bot}{text_start}{more}", time(alert.at));
+        let _ = write!(text, "\n{} [{severity}] {bot}{text_start}{more}", format_time(alert.at));
     }
     let rest = alerts.len().saturating_sub(MAX_DIGEST_ALERTS);
     if rest > 0 {
@@ -165,7 +165,7 @@ fn digest(alerts: &[Alert]) -> String {
     text
 }
 
-fn time(at: i64) -> String {
+fn format_time(at: i64) -> String {
     let moment = DateTime::from_timestamp_millis(at);
     moment.map_or_else(|| at.to_string(), |moment| moment.format("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
@@ -226,7 +226,7 @@ mod tests {
             (Severity::Critical, "alarm", false),
             (Severity::Critical, "both", false),
         ] {
-            assert_eq!(rules.accept(&Alert::new(0, severity, event, "")), is_wanted, "{event}");
+            assert_eq!(rules.accepts(&Alert::new(0, severity, event, "")), is_wanted, "{event}");
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::alert::{Alert, Message, Severity};
 use crate::email::Email;
-use crate::http::{ChannelError, Failure, Secret, UrlContent, address, client, send};
-use crate::worker::DEADLINE;
+use crate::http::{ChannelError, Failure, Secret, UrlContent, build_client, parse_address, send};
+use crate::worker::DELIVERY_TIMEOUT;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::{DateTime, SecondsFormat};
@@ -15,23 +15,23 @@ use serde_json::json;
 use std::sync::Arc;
 use url::Url;
 
-/// Optional prefix of a webhook key, and the valid key length (Standard Webhooks 1.0.0).
-const KEY_PREFIX: &str = "whsec_";
-const KEY_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
+/// Optional prefix of a webhook key (Standard Webhooks 1.0.0).
+const WEBHOOK_KEY_PREFIX: &str = "whsec_";
+const WEBHOOK_KEY_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 const MAX_WEBHOOK_ALERTS: usize = 100;
-/// Maximum message size of ntfy; the server turns a longer one into an attachment.
+/// Maximum ntfy message size. The server turns a longer message into an attachment.
 const MAX_NTFY_BYTES: usize = 4_096;
-/// Maximum message length, in UTF-16 code units.
-const MAX_DISCORD_LENGTH: usize = 2_000;
-pub(crate) const MAX_TELEGRAM_LENGTH: usize = 4_096;
-const SUPPRESS_EMBEDS: u32 = 1 << 2;
+/// Maximum message length of Discord, in UTF-16 code units.
+const MAX_DISCORD_UNITS: usize = 2_000;
+pub(crate) const MAX_TELEGRAM_UNITS: usize = 4_096;
+const SUPPRESS_EMBEDS_FLAG: u32 = 1 << 2;
 
 /// Clock that returns the current time in Unix milliseconds.
 pub type WallClock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 #[async_trait::async_trait]
 pub trait Delivery: Send + Sync {
-    /// Tries once to send a message. The reason in an error contains neither the address nor a secret.
+    /// Tries once to send a message. Error texts contain neither the address nor a secret.
     async fn deliver(&self, message: &Message) -> Result<(), Failure>;
 
     fn max_alerts(&self) -> usize {
@@ -58,7 +58,7 @@ pub enum Channel {
     Webhook(Endpoint),
     /// An ntfy topic, addressed by its URL. The secret is an optional access token.
     Ntfy(Endpoint),
-    /// A Discord webhook, addressed by its URL. There is no other secret.
+    /// A Discord webhook, addressed by its URL. The URL is the only secret.
     Discord(Endpoint),
     /// A Telegram chat, with the address of the Bot API and the chat id. The secret is the bot token.
     Telegram(Endpoint, i64),
@@ -101,29 +101,29 @@ impl Channel {
     pub fn open(&self, now: WallClock) -> Result<Box<dyn Delivery>, ChannelError> {
         let (url, format) = match self {
             Self::Webhook(endpoint) => {
-                let url = address(&endpoint.url, UrlContent::Message)?;
-                let key = endpoint.secret.as_ref().map(webhook_key).transpose()?;
+                let url = parse_address(&endpoint.url, UrlContent::Message)?;
+                let key = endpoint.secret.as_ref().map(parse_webhook_key).transpose()?;
                 (url, Format::Webhook { key, now })
             }
             Self::Ntfy(endpoint) => {
-                let (url, topic) = ntfy_topic(endpoint)?;
+                let (url, topic) = split_ntfy_url(endpoint)?;
                 (url, Format::Ntfy { topic, token: endpoint.secret.clone() })
             }
             Self::Discord(endpoint) => {
-                let url = address(&endpoint.url, UrlContent::Secret)?;
+                let url = parse_address(&endpoint.url, UrlContent::Secret)?;
                 if endpoint.secret.is_some() {
                     return Err(ChannelError::secret(
-                        "a Discord channel has no secret other than its address",
+                        "the address of a Discord channel is its only secret: remove the other one",
                     ));
                 }
                 (url, Format::Discord)
             }
             Self::Telegram(endpoint, chat) => {
-                (telegram_method(endpoint, "sendMessage")?, Format::Telegram { chat: *chat })
+                (telegram_method_url(endpoint, "sendMessage")?, Format::Telegram { chat: *chat })
             }
             Self::Email(endpoint, mail) => return Ok(Box::new(Email::new(endpoint, mail)?)),
         };
-        Ok(Box::new(HttpChannel { client: client(&url, DEADLINE)?, url, format }))
+        Ok(Box::new(HttpChannel { client: build_client(&url, DELIVERY_TIMEOUT)?, url, format }))
     }
 }
 
@@ -132,7 +132,7 @@ impl Delivery for HttpChannel {
     async fn deliver(&self, message: &Message) -> Result<(), Failure> {
         let request = self.client.post(self.url.clone());
         let request = match &self.format {
-            Format::Webhook { key, now } => webhook_request(request, message, key.as_ref(), now())?,
+            Format::Webhook { key, now } => build_webhook_request(request, message, key.as_ref(), now())?,
             Format::Ntfy { topic, token } => {
                 let priority = match message.severity() {
                     Severity::Info => 2,
@@ -153,13 +153,13 @@ impl Delivery for HttpChannel {
             }
             // Disables mentions, because bot names and venue texts must not notify users.
             Format::Discord => request.json(&json!({
-                "content": discord_escaped(&message.chat_text(MAX_DISCORD_LENGTH, discord_length)),
+                "content": escape_for_discord(&message.chat_text(MAX_DISCORD_UNITS, discord_length)),
                 "allowed_mentions": { "parse": [] },
-                "flags": SUPPRESS_EMBEDS,
+                "flags": SUPPRESS_EMBEDS_FLAG,
             })),
             Format::Telegram { chat } => request.json(&json!({
                 "chat_id": chat,
-                "text": message.chat_text(MAX_TELEGRAM_LENGTH, char::len_utf16),
+                "text": message.chat_text(MAX_TELEGRAM_UNITS, char::len_utf16),
                 "disable_notification": message.severity() < Severity::Warning,
                 "link_preview_options": { "is_disabled": true },
             })),
@@ -172,17 +172,17 @@ impl Delivery for HttpChannel {
     }
 }
 
-fn webhook_key(secret: &Secret) -> Result<hmac::Key, ChannelError> {
+fn parse_webhook_key(secret: &Secret) -> Result<hmac::Key, ChannelError> {
     let text = secret.expose();
-    let bytes = STANDARD.decode(text.strip_prefix(KEY_PREFIX).unwrap_or(text)).ok();
-    let bytes = bytes.filter(|bytes| KEY_BYTES.contains(&bytes.len())).ok_or_else(|| {
+    let bytes = STANDARD.decode(text.strip_prefix(WEBHOOK_KEY_PREFIX).unwrap_or(text)).ok();
+    let bytes = bytes.filter(|bytes| WEBHOOK_KEY_BYTES.contains(&bytes.len())).ok_or_else(|| {
         let problem = "webhook keys are 24 to 64 bytes in base64: create one with `openssl rand -base64 32`";
         ChannelError::secret(problem)
     })?;
     Ok(hmac::Key::new(hmac::HMAC_SHA256, &bytes))
 }
 
-fn webhook_request(
+fn build_webhook_request(
     request: RequestBuilder,
     message: &Message,
     key: Option<&hmac::Key>,
@@ -195,27 +195,27 @@ fn webhook_request(
         data: WebhookData { sender: &message.sender, dropped: message.dropped, alerts: &message.alerts },
     };
     let body =
-        serde_json::to_string(&body).map_err(|error| Failure::Refused { reason: error.to_string() })?;
+        serde_json::to_string(&body).map_err(|error| Failure::Permanent { reason: error.to_string() })?;
     let seconds = now.div_euclid(1_000);
     let mut request = request.header(CONTENT_TYPE, "application/json");
     request = request.header("webhook-id", &message.id).header("webhook-timestamp", seconds.to_string());
     if let Some(key) = key {
-        request = request.header("webhook-signature", webhook_signature(key, &message.id, seconds, &body));
+        request = request.header("webhook-signature", sign_webhook(key, &message.id, seconds, &body));
     }
     Ok(request.body(body))
 }
 
-fn webhook_signature(key: &hmac::Key, id: &str, seconds: i64, body: &str) -> String {
+fn sign_webhook(key: &hmac::Key, id: &str, seconds: i64, body: &str) -> String {
     let tag = hmac::sign(key, format!("{id}.{seconds}.{body}").as_bytes());
     format!("v1,{}", STANDARD.encode(tag))
 }
 
-/// Returns the URL of the ntfy server, and the topic (the last part of the channel's URL).
-fn ntfy_topic(endpoint: &Endpoint) -> Result<(Url, String), ChannelError> {
+/// Splits the channel's URL into the URL of the ntfy server and the topic (the last path segment).
+fn split_ntfy_url(endpoint: &Endpoint) -> Result<(Url, String), ChannelError> {
     let carries = if endpoint.secret.is_some() { UrlContent::Secret } else { UrlContent::Message };
-    let mut url = address(&endpoint.url, carries)?;
+    let mut url = parse_address(&endpoint.url, carries)?;
     let topic = url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default().to_owned();
-    let is_topic = (1..=64).contains(&topic.len()) && is_plain(&topic);
+    let is_topic = (1..=64).contains(&topic.len()) && is_url_safe(&topic);
     if !is_topic || url.query().is_some() || url.fragment().is_some() {
         let problem =
             "the address must end with a topic of 1 to 64 letters, digits, - and _: https://HOST/TOPIC";
@@ -228,13 +228,13 @@ fn ntfy_topic(endpoint: &Endpoint) -> Result<(Url, String), ChannelError> {
 }
 
 /// Returns the URL of a Bot API method. The URL is secret, because it contains the token.
-pub(crate) fn telegram_method(endpoint: &Endpoint, name: &str) -> Result<Url, ChannelError> {
-    let mut url = address(&endpoint.url, UrlContent::Secret)?;
+pub(crate) fn telegram_method_url(endpoint: &Endpoint, name: &str) -> Result<Url, ChannelError> {
+    let mut url = parse_address(&endpoint.url, UrlContent::Secret)?;
     let token = endpoint.secret.as_ref().map(Secret::expose).unwrap_or_default();
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_token = |(id, rest): (&str, &str)| is_number(id) && !rest.is_empty() && is_plain(rest);
+    let is_token = |(id, rest): (&str, &str)| is_number(id) && !rest.is_empty() && is_url_safe(rest);
     if !token.split_once(':').is_some_and(is_token) {
-        return Err(ChannelError::secret("a Telegram token has the form NUMBER:LETTERS"));
+        return Err(ChannelError::secret("a Telegram token has the form 123456:ABC-DEF"));
     }
     if let Ok(mut parts) = url.path_segments_mut() {
         parts.pop_if_empty().push(&format!("bot{token}")).push(name);
@@ -242,19 +242,19 @@ pub(crate) fn telegram_method(endpoint: &Endpoint, name: &str) -> Result<Url, Ch
     Ok(url)
 }
 
-fn is_plain(text: &str) -> bool {
+fn is_url_safe(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// Returns whether Discord needs the character escaped. Venue text must not forge links.
-const fn is_mark(letter: char) -> bool {
+/// Returns whether Discord treats the character as markup, with which venue text could forge links.
+const fn is_markup(letter: char) -> bool {
     matches!(letter, '\\' | '*' | '_' | '~' | '`' | '|' | '[' | ']' | '<' | '>' | '#')
 }
 
 const fn discord_length(letter: char) -> usize {
-    letter.len_utf16() + if is_mark(letter) { 1 } else { 0 }
+    letter.len_utf16() + if is_markup(letter) { 1 } else { 0 }
 }
 
-fn discord_escaped(text: &str) -> String {
-    text.chars().flat_map(|letter| is_mark(letter).then_some('\\').into_iter().chain([letter])).collect()
+fn escape_for_discord(text: &str) -> String {
+    text.chars().flat_map(|letter| is_markup(letter).then_some('\\').into_iter().chain([letter])).collect()
 }

@@ -1,7 +1,7 @@
-//! Chat commands: status and halt of a run, nothing else.
+//! Chat commands that show the status of a run or halt the run.
 
-use crate::channel::{Endpoint, MAX_TELEGRAM_LENGTH, telegram_method};
-use crate::http::{ChannelError, Failure, client, send, send_and_read};
+use crate::channel::{Endpoint, MAX_TELEGRAM_UNITS, telegram_method_url};
+use crate::http::{ChannelError, Failure, build_client, send, send_and_read};
 use crate::worker::backoff;
 use reqwest::Client;
 use serde_json::{Value, json};
@@ -11,21 +11,21 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 use url::Url;
 
-/// Long-poll timeout of the server. The client waits longer for the response.
-const POLL_SECONDS: u64 = 50;
-const POLL_DEADLINE: Duration = Duration::from_secs(POLL_SECONDS + 15);
+/// Long-poll timeout of the server, in seconds. The client waits longer for the response.
+const POLL_TIMEOUT_SECONDS: u64 = 50;
+const POLL_DEADLINE: Duration = Duration::from_secs(POLL_TIMEOUT_SECONDS + 15);
 /// Minimum interval between polls, for servers that do not support long polling.
-const POLL_PACE: Duration = Duration::from_secs(1);
-const POLL_LIMIT: u32 = 10;
+const MIN_POLL_INTERVAL: Duration = Duration::from_secs(1);
+const MAX_UPDATES_PER_POLL: u32 = 10;
 const MAX_RESPONSE_BYTES: usize = 1 << 20;
 const REPLY_DEADLINE: Duration = Duration::from_secs(15);
 const MAX_REPLY_ATTEMPTS: u32 = 3;
 /// Maximum pause before retrying a reply. No messages are received during the pause.
 const MAX_REPLY_DELAY: Duration = Duration::from_secs(30);
 const MAX_POLL_DELAY: Duration = Duration::from_mins(1);
-/// Lifetime of a halt code, and also the window of the rate limit.
+/// Lifetime of a halt code, and the period of the rate limit for commands.
 const CODE_LIFETIME: Duration = Duration::from_mins(1);
-/// Rate limit: maximum number of commands per sender and chat.
+/// Maximum number of commands per sender and chat within [`CODE_LIFETIME`].
 const MAX_COMMANDS: usize = 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,27 +53,27 @@ pub struct Chat {
 
 impl Chat {
     pub fn open(endpoint: &Endpoint, sender: &str, chats: &[i64]) -> Result<Self, ChannelError> {
-        let method = |name| telegram_method(endpoint, name);
+        let method = |name| telegram_method_url(endpoint, name);
         let (updates, replies, name) = (method("getUpdates")?, method("sendMessage")?, method("getMe")?);
-        let client = client(&updates, POLL_DEADLINE)?;
+        let client = build_client(&updates, POLL_DEADLINE)?;
         Ok(Self { client, updates, replies, name, conversation: Conversation::new(sender, chats) })
     }
 
-    /// Listens until dropped, or until `questions` is closed. Messages sent before are ignored.
+    /// Answers commands until dropped or until `questions` is closed. Ignores earlier messages.
     pub async fn listen(mut self, questions: mpsc::Sender<ChatQuestion>) {
         let (mut next, mut failures) = (None, 0_u64);
-        let mut pauses = backoff(POLL_PACE, MAX_POLL_DELAY);
+        let mut pauses = backoff(MIN_POLL_INTERVAL, MAX_POLL_DELAY);
         while !questions.is_closed() {
             let begun = Instant::now();
-            // Until its own name is known, the bot accepts commands addressed to any bot.
+            // The bot accepts commands addressed to any bot until its own name is known.
             if self.conversation.bot_name.is_none()
-                && let Ok(answer) = self.request(&self.name, &json!({})).await
+                && let Ok(answer) = self.call_method(&self.name, &json!({})).await
             {
                 self.conversation.bot_name = answer["result"]["username"].as_str().map(str::to_owned);
             }
-            let rest = match self.poll(next).await {
+            let rest = match self.poll_updates(next).await {
                 Ok(batch) => {
-                    (pauses, failures) = (backoff(POLL_PACE, MAX_POLL_DELAY), 0);
+                    (pauses, failures) = (backoff(MIN_POLL_INTERVAL, MAX_POLL_DELAY), 0);
                     let before = next;
                     // The first poll only finds the latest update, so that earlier messages are ignored.
                     let last = batch.iter().filter_map(|update| update["update_id"].as_i64()).max();
@@ -87,35 +87,35 @@ impl Chat {
                             self.handle_update(update, &questions).await;
                         }
                     }
-                    if is_new { Duration::ZERO } else { POLL_PACE.saturating_sub(begun.elapsed()) }
+                    if is_new { Duration::ZERO } else { MIN_POLL_INTERVAL.saturating_sub(begun.elapsed()) }
                 }
                 Err(failure) => {
                     failures += 1;
                     if failures % 20 == 1 {
-                        tracing::warn!(failures, %failure, "cannot read messages of the chat");
+                        tracing::warn!(failures, %failure, "cannot read chat messages");
                     }
                     let delay = failure.retry_after().or_else(|| pauses.next());
-                    delay.unwrap_or(MAX_POLL_DELAY).clamp(POLL_PACE, MAX_POLL_DELAY)
+                    delay.unwrap_or(MAX_POLL_DELAY).clamp(MIN_POLL_INTERVAL, MAX_POLL_DELAY)
                 }
             };
             sleep(rest).await;
         }
     }
 
-    async fn poll(&self, next: Option<i64>) -> Result<Vec<Value>, Failure> {
+    async fn poll_updates(&self, next: Option<i64>) -> Result<Vec<Value>, Failure> {
         let body = json!({
             "offset": next.unwrap_or(-1),
-            "limit": POLL_LIMIT,
-            "timeout": if next.is_some() { POLL_SECONDS } else { 0 },
+            "limit": MAX_UPDATES_PER_POLL,
+            "timeout": if next.is_some() { POLL_TIMEOUT_SECONDS } else { 0 },
             "allowed_updates": ["message"],
         });
-        match self.request(&self.updates, &body).await?["result"].take() {
+        match self.call_method(&self.updates, &body).await?["result"].take() {
             Value::Array(updates) => Ok(updates),
             _ => Err(Failure::try_later("the response is not a list of messages")),
         }
     }
 
-    async fn request(&self, method: &Url, body: &Value) -> Result<Value, Failure> {
+    async fn call_method(&self, method: &Url, body: &Value) -> Result<Value, Failure> {
         send_and_read(self.client.post(method.clone()).json(body), MAX_RESPONSE_BYTES).await
     }
 
@@ -132,7 +132,7 @@ impl Chat {
                 return;
             }
             Response::Reply(text) => text,
-            Response::Forward(request) => forward(request, questions).await,
+            Response::Forward(request) => forward_request(request, questions).await,
         };
         if let Some(who) = who
             && self.reply(who.0, &reply).await
@@ -142,28 +142,28 @@ impl Chat {
     }
 
     async fn reply(&self, chat: i64, reply: &str) -> bool {
-        let text = crate::alert::cut(reply, MAX_TELEGRAM_LENGTH, char::len_utf16);
+        let text = crate::alert::truncate(reply, MAX_TELEGRAM_UNITS, char::len_utf16);
         let body = json!({ "chat_id": chat, "text": text, "link_preview_options": { "is_disabled": true } });
         for _ in 0..MAX_REPLY_ATTEMPTS {
             let sent =
                 timeout(REPLY_DEADLINE, send(self.client.post(self.replies.clone()).json(&body))).await;
             let delay = match sent {
                 Ok(Ok(())) => return true,
-                Ok(Err(Failure::Refused { reason })) => {
+                Ok(Err(Failure::Permanent { reason })) => {
                     tracing::warn!(reason, "the chat rejected a reply");
                     return false;
                 }
                 Ok(Err(failure)) => failure.retry_after(),
                 Err(_) => None,
             };
-            sleep(delay.unwrap_or(POLL_PACE).clamp(POLL_PACE, MAX_REPLY_DELAY)).await;
+            sleep(delay.unwrap_or(MIN_POLL_INTERVAL).clamp(MIN_POLL_INTERVAL, MAX_REPLY_DELAY)).await;
         }
-        tracing::warn!("cannot deliver a reply to the chat");
+        tracing::warn!("cannot deliver a chat reply");
         false
     }
 }
 
-async fn forward(request: ChatRequest, questions: &mpsc::Sender<ChatQuestion>) -> String {
+async fn forward_request(request: ChatRequest, questions: &mpsc::Sender<ChatQuestion>) -> String {
     let (answer, answered) = oneshot::channel();
     let response = async {
         questions.send(ChatQuestion { request, answer }).await.ok()?;
@@ -183,7 +183,7 @@ type ChatSender = (i64, i64);
 enum Response {
     Ignore,
     Reply(String),
-    /// Reply with the run's answer to this request.
+    /// Replies with the run's answer to this request.
     Forward(ChatRequest),
 }
 
@@ -220,16 +220,16 @@ impl Conversation {
         // A sender with a code can always use it, even after a flood of other commands.
         let has_code = self.codes.contains_key(&who);
         match (command, words.next(), words.next()) {
-            ("/halt", Some(code), None) if has_code || self.allows(who, now) => {
+            ("/halt", Some(code), None) if has_code || self.admits_command(who, now) => {
                 self.confirm_halt(who, code, now)
             }
-            ("/status", None, _) if self.allows(who, now) => Response::Forward(ChatRequest::Status),
-            ("/halt", None, _) if self.allows(who, now) => Response::Reply(self.issue_code(who, now)),
+            ("/status", None, _) if self.admits_command(who, now) => Response::Forward(ChatRequest::Status),
+            ("/halt", None, _) if self.admits_command(who, now) => Response::Reply(self.issue_code(who, now)),
             _ => Response::Ignore,
         }
     }
 
-    fn allows(&mut self, who: ChatSender, now: Instant) -> bool {
+    fn admits_command(&mut self, who: ChatSender, now: Instant) -> bool {
         self.recent_commands.retain(|_, times| {
             times.retain(|at| now.duration_since(*at) < CODE_LIFETIME);
             !times.is_empty()
@@ -265,7 +265,7 @@ impl Conversation {
             let by = format!("chat {}, sender {}", who.0, who.1);
             return Response::Forward(ChatRequest::Halt { by });
         }
-        Response::Reply("Invalid or expired code, nothing was halted. Send /halt for a new code.".to_owned())
+        Response::Reply("Invalid or expired code: nothing was halted. Send /halt for a new code.".to_owned())
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::alert::Message;
 use crate::channel::{Delivery, EmailSettings, Endpoint};
-use crate::http::{ChannelError, Failure, install_crypto, is_loopback, root_cause};
-use crate::worker::DEADLINE;
+use crate::http::{ChannelError, Failure, install_tls_provider, is_loopback, root_cause};
+use crate::worker::DELIVERY_TIMEOUT;
 use lettre::address::Envelope;
 use lettre::message::header::ContentType;
 use lettre::message::{Mailbox, MessageBuilder};
@@ -21,12 +21,12 @@ pub(crate) struct Email {
     domain: String,
     from: Address,
     to: Vec<Address>,
-    progress: Mutex<Progress>,
+    progress: Mutex<DeliveryProgress>,
 }
 
 /// Delivery state of a message, with the recipients that a retry must skip.
 #[derive(Default)]
-struct Progress {
+struct DeliveryProgress {
     id: String,
     done: BTreeSet<usize>,
     is_accepted: bool,
@@ -46,20 +46,20 @@ impl Email {
             to.push(mailbox.email.clone());
             head = head.to(mailbox);
         }
-        let (transport, progress) = (transport(endpoint, mail.user.as_deref())?, Mutex::default());
+        let (transport, progress) = (build_transport(endpoint, mail.user.as_deref())?, Mutex::default());
         Ok(Self { transport, head, domain, from: sender, to, progress })
     }
 
-    /// Returns whether the server's greeting refuses all mail (RFC 5321, section 3.1, and RFC 7504).
+    /// Returns whether the server refuses all mail in its greeting (RFC 5321, section 3.1, and RFC 7504).
     async fn rejects_all_mail(&self, error: &SmtpError) -> bool {
         let is_refusal = |error: &SmtpError| has_code(error, &["521", "554"]);
         is_refusal(error) && self.transport.test_connection().await.is_err_and(|error| is_refusal(&error))
     }
 
-    fn progress(&self, id: &str) -> MutexGuard<'_, Progress> {
+    fn lock_progress(&self, id: &str) -> MutexGuard<'_, DeliveryProgress> {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         if progress.id != id {
-            *progress = Progress { id: id.to_owned(), ..Progress::default() };
+            *progress = DeliveryProgress { id: id.to_owned(), ..DeliveryProgress::default() };
         }
         progress
     }
@@ -72,18 +72,18 @@ fn parse_mailbox(key: &str, text: &str) -> Result<Mailbox, ChannelError> {
     text.parse().map_err(problem)
 }
 
-fn transport(
+fn build_transport(
     endpoint: &Endpoint,
     user: Option<&str>,
 ) -> Result<AsyncSmtpTransport<Tokio1Executor>, ChannelError> {
-    install_crypto();
+    install_tls_provider();
     let wrong =
         || ChannelError::address("use smtps://HOST, or smtp://HOST for STARTTLS, optionally with a port");
     let url = Url::parse(endpoint.url.expose()).map_err(|_| wrong())?;
     let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(wrong)?;
     if !url.username().is_empty() || url.password().is_some() || !matches!(url.path(), "" | "/") {
         return Err(ChannelError::address(
-            "the address contains only a host and a port: set user, and the password as a secret",
+            "the address must contain only a host and a port: set user, and set the password as the secret",
         ));
     }
     let tls = || {
@@ -100,14 +100,14 @@ fn transport(
         _ => return Err(wrong()),
     };
     let builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(host);
-    let builder = builder.port(url.port().unwrap_or(port)).tls(tls).timeout(Some(DEADLINE));
+    let builder = builder.port(url.port().unwrap_or(port)).tls(tls).timeout(Some(DELIVERY_TIMEOUT));
     Ok(match (user, &endpoint.secret) {
         (Some(user), Some(secret)) => {
             builder.credentials(Credentials::new(user.to_owned(), secret.expose().to_owned())).build()
         }
         (None, None) => builder.build(),
-        (Some(_), None) => return Err(ChannelError::secret("the user has no password")),
-        (None, Some(_)) => return Err(ChannelError::secret("the password has no user: set user")),
+        (Some(_), None) => return Err(ChannelError::secret("user is set without a password: set a secret")),
+        (None, Some(_)) => return Err(ChannelError::secret("a password is set without a user: set user")),
     })
 }
 
@@ -117,18 +117,18 @@ impl Delivery for Email {
         // All attempts have the same id, so that duplicates are recognized.
         let mail = self.head.clone().subject(message.title()).header(ContentType::TEXT_PLAIN);
         let mail = mail.message_id(Some(format!("<{}@{}>", message.id, self.domain))).body(message.body());
-        let mail = mail.map_err(|error| Failure::Refused { reason: error.to_string() })?.formatted();
+        let mail = mail.map_err(|error| Failure::Permanent { reason: error.to_string() })?.formatted();
         let (mut later, mut refused) = (None, None);
         // One envelope per recipient: a rejected mailbox does not affect others.
         for (number, to) in self.to.iter().enumerate() {
-            if self.progress(&message.id).done.contains(&number) {
+            if self.lock_progress(&message.id).done.contains(&number) {
                 continue;
             }
             let envelope = Envelope::new(Some(self.from.clone()), vec![to.clone()]);
-            let envelope = envelope.map_err(|error| Failure::Refused { reason: error.to_string() })?;
+            let envelope = envelope.map_err(|error| Failure::Permanent { reason: error.to_string() })?;
             match self.transport.send_raw(&envelope, &mail).await {
                 Ok(_) => {
-                    let mut progress = self.progress(&message.id);
+                    let mut progress = self.lock_progress(&message.id);
                     progress.is_accepted = true;
                     progress.done.insert(number);
                 }
@@ -137,17 +137,17 @@ impl Delivery for Email {
                     return Err(Failure::try_later(format!("the mail server rejects all mail{code}")));
                 }
                 Err(error) if error.is_permanent() && !is_sender_rejected(&error) => {
-                    self.progress(&message.id).done.insert(number);
-                    tracing::warn!(reason = describe(&error), "a mailbox was rejected");
-                    refused = Some(describe(&error));
+                    self.lock_progress(&message.id).done.insert(number);
+                    tracing::warn!(reason = describe_error(&error), "a mailbox was rejected");
+                    refused = Some(describe_error(&error));
                 }
-                Err(error) => later = Some(Failure::try_later(describe(&error))),
+                Err(error) => later = Some(Failure::try_later(describe_error(&error))),
             }
         }
         match (later, refused) {
             (Some(failure), _) => Err(failure),
-            (None, Some(reason)) if !self.progress(&message.id).is_accepted => {
-                Err(Failure::Refused { reason })
+            (None, Some(reason)) if !self.lock_progress(&message.id).is_accepted => {
+                Err(Failure::Permanent { reason })
             }
             (None, _) => Ok(()),
         }
@@ -164,7 +164,7 @@ fn has_code(error: &SmtpError, codes: &[&str]) -> bool {
 }
 
 /// Describes an error without quoting the server's text.
-fn describe(error: &SmtpError) -> String {
+fn describe_error(error: &SmtpError) -> String {
     if let Some(code) = error.status() {
         return format!("the mail server responded {code}");
     }

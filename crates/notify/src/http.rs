@@ -1,4 +1,4 @@
-//! HTTP client of the channels, with its errors and secrets.
+//! HTTP client for the channels, with error and secret types.
 //!
 //! The client follows no redirects, uses no proxy from the environment and bounds responses.
 
@@ -13,7 +13,7 @@ use url::{Host, Url};
 
 const MAX_ERROR_BYTES: usize = 16_384;
 
-/// Client errors that do not depend on the content of a message.
+/// HTTP client errors (4xx) that do not depend on the content of a message.
 const CONTENT_INDEPENDENT: [StatusCode; 5] = [
     StatusCode::UNAUTHORIZED,
     StatusCode::PROXY_AUTHENTICATION_REQUIRED,
@@ -22,17 +22,17 @@ const CONTENT_INDEPENDENT: [StatusCode; 5] = [
     StatusCode::TOO_MANY_REQUESTS,
 ];
 
-/// Delivery errors. Reasons never contain the address.
+/// Delivery error. The reason never contains the channel's address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     #[error("{reason}")]
     TryLater { reason: String, after: Option<Duration> },
-    /// Rejected because of the content, or because of a setting that the operator can fix.
+    /// Rejected because of the content, or because of a setting that the operator can fix during the retries.
     #[error("{reason}")]
-    TurnedAway { reason: String },
+    Rejected { reason: String },
     /// Permanently rejected: a retry cannot succeed.
     #[error("{reason}")]
-    Refused { reason: String },
+    Permanent { reason: String },
 }
 
 /// Invalid channel settings. Problems never contain an address or a secret.
@@ -97,7 +97,7 @@ pub(crate) enum UrlContent {
 }
 
 /// Parses and checks a URL. Errors never contain the URL.
-pub(crate) fn address(text: &Secret, carries: UrlContent) -> Result<Url, ChannelError> {
+pub(crate) fn parse_address(text: &Secret, carries: UrlContent) -> Result<Url, ChannelError> {
     let url = Url::parse(text.expose());
     let url = url.map_err(|error| ChannelError::address(format!("invalid address: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
@@ -123,8 +123,8 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-pub(crate) fn client(url: &Url, deadline: Duration) -> Result<Client, ChannelError> {
-    install_crypto();
+pub(crate) fn build_client(url: &Url, deadline: Duration) -> Result<Client, ChannelError> {
+    install_tls_provider();
     let builder = Client::builder()
         .user_agent(concat!("candlewick/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
@@ -139,43 +139,43 @@ pub(crate) fn client(url: &Url, deadline: Duration) -> Result<Client, ChannelErr
     })
 }
 
-pub(crate) fn install_crypto() {
+pub(crate) fn install_tls_provider() {
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
-/// Sends a request. Once it is accepted, the rest of the response may be missing.
+/// Sends a request. Succeeds once the receiver accepts it, even if the response body is incomplete.
 pub(crate) async fn send(request: RequestBuilder) -> Result<(), Failure> {
     fetch_response(request).await.map(drop)
 }
 
-pub(crate) async fn send_and_read(request: RequestBuilder, most: usize) -> Result<Value, Failure> {
-    Ok(read(fetch_response(request).await?, most).await)
+pub(crate) async fn send_and_read(request: RequestBuilder, max_bytes: usize) -> Result<Value, Failure> {
+    Ok(read(fetch_response(request).await?, max_bytes).await)
 }
 
 async fn fetch_response(request: RequestBuilder) -> Result<Response, Failure> {
     let sent = request.send().await;
     let answer = sent.map_err(|error| Failure::try_later(describe_error(&error.without_url())))?;
-    if answer.status().is_success() { Ok(answer) } else { Err(failure_from(answer).await) }
+    if answer.status().is_success() { Ok(answer) } else { Err(failure_from_response(answer).await) }
 }
 
-async fn failure_from(answer: Response) -> Failure {
+async fn failure_from_response(answer: Response) -> Failure {
     let (status, headers) = (answer.status(), answer.headers().clone());
     let reason = format!("the receiver responded {status}");
     match status {
         StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY => {
-            Failure::Refused { reason }
+            Failure::Permanent { reason }
         }
         _ if status.is_client_error() && !CONTENT_INDEPENDENT.contains(&status) => {
-            Failure::TurnedAway { reason }
+            Failure::Rejected { reason }
         }
         _ => Failure::TryLater { reason, after: retry_delay(&headers, &read(answer, MAX_ERROR_BYTES).await) },
     }
 }
 
-async fn read(mut answer: Response, most: usize) -> Value {
+async fn read(mut answer: Response, max_bytes: usize) -> Value {
     let mut bytes = Vec::new();
     while let Ok(Some(chunk)) = answer.chunk().await {
-        if bytes.len() + chunk.len() > most {
+        if bytes.len() + chunk.len() > max_bytes {
             return Value::Null;
         }
         bytes.extend_from_slice(&chunk);
@@ -186,7 +186,7 @@ async fn read(mut answer: Response, most: usize) -> Value {
 fn retry_delay(headers: &HeaderMap, body: &Value) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let of_header = text(RETRY_AFTER).and_then(|wish| {
-        let seconds = wish.trim().parse().ok().and_then(seconds);
+        let seconds = wish.trim().parse().ok().and_then(to_duration);
         let until = || {
             let (until, now) = (httpdate::parse_http_date(wish).ok()?, text(DATE)?);
             until.duration_since(httpdate::parse_http_date(now).ok()?).ok()
@@ -194,10 +194,10 @@ fn retry_delay(headers: &HeaderMap, body: &Value) -> Option<Duration> {
         seconds.or_else(until)
     });
     let of_body = [&body["retry_after"], &body["parameters"]["retry_after"]];
-    of_header.or_else(|| of_body.into_iter().find_map(|wish| seconds(wish.as_f64()?)))
+    of_header.or_else(|| of_body.into_iter().find_map(|wish| to_duration(wish.as_f64()?)))
 }
 
-fn seconds(wish: f64) -> Option<Duration> {
+fn to_duration(wish: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(wish).ok()
 }
 

@@ -1,9 +1,8 @@
 //! Alerts to operators and programs, and chat commands from configured chats.
 //!
-//! A [`Notifier`] routes each [`Alert`] by rules and never blocks. Each channel has a bounded queue
-//! and a task that retries with backoff. Bursts become one digest; overflow drops the least severe
-//! alerts and is reported. A [`Chat`] is limited to status and halt. This crate knows nothing about
-//! trading.
+//! A [`Notifier`] routes each [`Alert`] by rules and never blocks. Each channel has a bounded queue and a task
+//! that retries with backoff. A burst becomes one digest. A full queue drops its least severe alerts and reports
+//! their number. A [`Chat`] is limited to status and halt. This crate knows nothing about trading.
 
 mod alert;
 mod channel;

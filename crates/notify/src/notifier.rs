@@ -1,4 +1,4 @@
-//! Routing of alerts to channels with one bounded queue each, and throttling of identical alerts.
+//! Routes alerts to channels with one bounded queue each, and throttles identical alerts.
 
 use crate::alert::{Alert, Rules, Severity};
 use crate::channel::Delivery;
@@ -10,13 +10,13 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-/// Maximum number of throttled keys. While all of them are recent, further keys are not throttled.
-const MAX_KEYS: usize = 1_000;
+/// Maximum number of throttled keys. Alerts with further keys are not throttled.
+const MAX_REPEAT_KEYS: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     pub queue: usize,
-    /// Messages per window before alerts are digested; twice as many if an alert is critical.
+    /// Number of messages per window before alerts become a digest; doubled if an alert is critical.
     pub digest_after: usize,
     pub digest_window: Duration,
     /// Time during which an identical alert is not repeated; zero to send every alert.
@@ -26,7 +26,7 @@ pub struct Pace {
 #[derive(Debug)]
 pub struct Notifier {
     routes: Vec<(Rules, Arc<Queue>)>,
-    repeats: Mutex<Repeats>,
+    repeats: Mutex<RepeatFilter>,
     workers: JoinSet<()>,
 }
 
@@ -50,18 +50,18 @@ impl Notifier {
             let worker = Worker { name, sender: sender.to_owned(), queue, delivery, pace };
             workers.spawn(worker.work());
         }
-        Self { routes, repeats: Mutex::new(Repeats::new(pace.quiet)), workers }
+        Self { routes, repeats: Mutex::new(RepeatFilter::new(pace.quiet)), workers }
     }
 
     /// Routes an alert without blocking. Recent duplicates are counted and sent later.
     pub fn send(&self, alert: Alert) {
-        let passed = self.repeats().filter_repeat(alert, Instant::now());
+        let passed = self.lock_repeats().filter_repeat(alert, Instant::now());
         self.route(passed);
     }
 
-    /// Sends suppressed duplicates that are due. Call it regularly, such as every second.
+    /// Sends suppressed duplicates that are due. Call this method regularly, such as every second.
     pub fn tick(&self) {
-        let due = self.repeats().due(Instant::now(), false);
+        let due = self.lock_repeats().take_due(Instant::now(), false);
         self.route(due);
     }
 
@@ -69,9 +69,9 @@ impl Notifier {
         self.routes.iter().map(|(_, queue)| queue.counts()).collect()
     }
 
-    /// Flushes the queues for up to `patience`. Alerts that are still queued then are lost.
+    /// Flushes the queues for up to `patience` and stops. Alerts still queued after that are lost.
     pub async fn end(mut self, patience: Duration) -> Vec<ChannelCounts> {
-        let held_back = self.repeats().due(Instant::now(), true);
+        let held_back = self.lock_repeats().take_due(Instant::now(), true);
         self.route(held_back);
         for (_, queue) in &self.routes {
             queue.close();
@@ -84,13 +84,13 @@ impl Notifier {
 
     fn route(&self, alerts: impl IntoIterator<Item = Alert>) {
         for alert in alerts {
-            for (_, queue) in self.routes.iter().filter(|(rules, _)| rules.accept(&alert)) {
+            for (_, queue) in self.routes.iter().filter(|(rules, _)| rules.accepts(&alert)) {
                 queue.push(alert.clone());
             }
         }
     }
 
-    fn repeats(&self) -> MutexGuard<'_, Repeats> {
+    fn lock_repeats(&self) -> MutexGuard<'_, RepeatFilter> {
         self.repeats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -106,7 +106,7 @@ pub(crate) struct QueueState {
     pub(crate) alerts: VecDeque<Alert>,
     pub(crate) dropped: u64,
     pub(crate) is_closed: bool,
-    /// Within the queue, `counts.waiting` counts only the alerts of the message being delivered.
+    /// Counts of the channel. Here, `waiting` counts only the alerts in the message being delivered.
     pub(crate) counts: ChannelCounts,
     capacity: usize,
 }
@@ -130,7 +130,7 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    pub(crate) async fn changed(&self) {
+    pub(crate) async fn wait_for_change(&self) {
         self.changed.notified().await;
     }
 
@@ -165,7 +165,7 @@ impl QueueState {
 }
 
 #[derive(Debug)]
-struct Repeats {
+struct RepeatFilter {
     quiet: Duration,
     recent: HashMap<String, RecentAlert>,
 }
@@ -177,7 +177,7 @@ struct RecentAlert {
     held_back: u64,
 }
 
-impl Repeats {
+impl RepeatFilter {
     fn new(quiet: Duration) -> Self {
         Self { quiet, recent: HashMap::new() }
     }
@@ -198,7 +198,7 @@ impl Repeats {
                 Some(Alert { repeated, ..alert })
             }
             None => {
-                if self.recent.len() < MAX_KEYS {
+                if self.recent.len() < MAX_REPEAT_KEYS {
                     self.recent.insert(key, RecentAlert { since: now, last: None, held_back: 0 });
                 }
                 Some(alert)
@@ -206,7 +206,7 @@ impl Repeats {
         }
     }
 
-    fn due(&mut self, now: Instant, is_end: bool) -> Vec<Alert> {
+    fn take_due(&mut self, now: Instant, is_end: bool) -> Vec<Alert> {
         let mut due = Vec::new();
         self.recent.retain(|_, recent| {
             if !is_end && now.duration_since(recent.since) < self.quiet {
@@ -252,9 +252,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn counts_repeated_alerts_until_the_quiet_time_ends() {
-        let (mut repeats, start) = (Repeats::new(Duration::from_mins(5)), Instant::now());
+        let (mut repeats, start) = (RepeatFilter::new(Duration::from_mins(5)), Instant::now());
         let after = |seconds| start + Duration::from_secs(seconds);
-        let pass = |repeats: &mut Repeats, at, key, seconds| {
+        let pass = |repeats: &mut RepeatFilter, at, key, seconds| {
             repeats.filter_repeat(alert(at, key), after(seconds)).map(|alert| (alert.at, alert.repeated))
         };
         assert_eq!(pass(&mut repeats, 0, Some("a"), 0), Some((0, 0)));
@@ -264,11 +264,11 @@ mod tests {
         for (at, key) in [(4, Some("b")), (5, None), (5, None)] {
             assert_eq!(pass(&mut repeats, at, key, 10), Some((at, 0)));
         }
-        assert_eq!(repeats.due(after(299), false), []);
-        let due = repeats.due(after(300), false);
+        assert_eq!(repeats.take_due(after(299), false), []);
+        let due = repeats.take_due(after(300), false);
         assert_eq!(due.iter().map(|alert| (alert.at, alert.repeated)).collect::<Vec<_>>(), [(3, 2)]);
         assert_eq!(pass(&mut repeats, 6, Some("a"), 301), None, "the quiet time starts again");
-        assert_eq!(repeats.due(after(302), true).len(), 1, "an end flushes all");
+        assert_eq!(repeats.take_due(after(302), true).len(), 1, "an end flushes all");
         for (at, seconds, passed) in [(7, 900, Some((7, 0))), (8, 900, None), (9, 1_300, Some((9, 1)))] {
             assert_eq!(pass(&mut repeats, at, Some("a"), seconds), passed);
         }

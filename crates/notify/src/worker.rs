@@ -1,4 +1,4 @@
-//! Task of a channel: builds messages from its queue and retries each until it is accepted.
+//! Task of a channel, which builds messages from the queue and retries each until it is accepted.
 
 use crate::alert::{Message, Severity};
 use crate::channel::Delivery;
@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
-const MIN_DELAY: Duration = Duration::from_secs(1);
-const MAX_DELAY: Duration = Duration::from_mins(5);
-/// Maximum delay a receiver may request, and lifetime of a rejected message.
+pub(crate) const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
+const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
+const MAX_RETRY_DELAY: Duration = Duration::from_mins(5);
+/// Maximum delay that a receiver may request, and maximum time to retry a rejected message.
 const MAX_WAIT: Duration = Duration::from_hours(1);
 const FAILURES_PER_LOG_LINE: u64 = 20;
 
@@ -40,11 +40,11 @@ impl Worker {
             let step =
                 plan(&mut self.queue.lock(), &sent, &self.pace, self.delivery.max_alerts(), &self.sender);
             match step {
-                Step::Await => self.queue.changed().await,
+                Step::Await => self.queue.wait_for_change().await,
                 Step::Collect(until) => {
                     tokio::select! {
                         () = sleep_until(until) => {}
-                        () = self.queue.changed() => {}
+                        () = self.queue.wait_for_change() => {}
                     }
                     remove_expired(&mut sent, self.pace.digest_window);
                 }
@@ -60,15 +60,16 @@ impl Worker {
     }
 
     async fn send(&self, message: &Message) {
-        let (mut pauses, mut failures, mut is_ending) = (backoff(MIN_DELAY, MAX_DELAY), 0_u64, false);
+        let mut pauses = backoff(MIN_RETRY_DELAY, MAX_RETRY_DELAY);
+        let (mut failures, mut is_ending) = (0_u64, false);
         let (begun, alerts) = (Instant::now(), message.alerts.len());
         loop {
-            let attempt = timeout(DEADLINE, self.delivery.deliver(message)).await;
-            let reason = || format!("no response within {} s", DEADLINE.as_secs());
+            let attempt = timeout(DELIVERY_TIMEOUT, self.delivery.deliver(message)).await;
+            let reason = || format!("no response within {} s", DELIVERY_TIMEOUT.as_secs());
             let attempt = attempt.unwrap_or_else(|_| Err(Failure::try_later(reason())));
             let attempt = attempt.map_err(|failure| match failure {
                 // The content may be the cause. Dropping the message lets others through.
-                Failure::TurnedAway { reason } if begun.elapsed() >= MAX_WAIT => Failure::Refused { reason },
+                Failure::Rejected { reason } if begun.elapsed() >= MAX_WAIT => Failure::Permanent { reason },
                 other => other,
             });
             match attempt {
@@ -81,13 +82,12 @@ impl Worker {
                     }
                     return;
                 }
-                Err(Failure::Refused { reason }) => {
+                Err(Failure::Permanent { reason }) => {
                     // The next message will report the alerts dropped before this one.
                     let mut waiting = self.queue.lock();
                     waiting.dropped += message.dropped;
                     waiting.counts.refused += alerts as u64;
-                    let text = "the receiver rejected a message, which is lost";
-                    tracing::warn!(channel = self.name, alerts, reason, "{text}");
+                    tracing::warn!(channel = self.name, alerts, reason, "the rejected alerts are lost");
                     return;
                 }
                 Err(failure) => {
@@ -98,22 +98,22 @@ impl Worker {
                         tracing::warn!(channel = self.name, failures, reason = %failure, "{text}");
                     }
                     // A requested delay of zero must not cause a busy loop.
-                    let requested = failure.retry_after().map(|delay| delay.clamp(MIN_DELAY, MAX_WAIT));
-                    let pause = requested.or_else(|| pauses.next()).unwrap_or(MAX_DELAY);
+                    let requested = failure.retry_after().map(|delay| delay.clamp(MIN_RETRY_DELAY, MAX_WAIT));
+                    let pause = requested.or_else(|| pauses.next()).unwrap_or(MAX_RETRY_DELAY);
                     // Shutdown ends a pause early, unless the receiver requested the delay.
-                    if self.wait(pause, requested.is_none() && !is_ending).await {
+                    if self.wait_unless_ending(pause, requested.is_none() && !is_ending).await {
                         is_ending = true;
-                        pauses = backoff(MIN_DELAY, MAX_DELAY);
+                        pauses = backoff(MIN_RETRY_DELAY, MAX_RETRY_DELAY);
                     }
                 }
             }
         }
     }
 
-    async fn wait(&self, pause: Duration, may_end: bool) -> bool {
+    async fn wait_unless_ending(&self, pause: Duration, may_end: bool) -> bool {
         let ending = async {
             while !self.queue.lock().is_closed {
-                self.queue.changed().await;
+                self.queue.wait_for_change().await;
             }
         };
         tokio::select! {
@@ -153,10 +153,10 @@ fn plan(waiting: &mut QueueState, sent: &VecDeque<Instant>, pace: &Pace, most: u
     let alerts: Vec<_> = waiting.alerts.drain(..count.min(waiting.alerts.len())).collect();
     let dropped = std::mem::take(&mut waiting.dropped);
     waiting.counts.waiting = alerts.len() as u64;
-    Step::Send(Message { id: new_id(), sender: sender.to_owned(), alerts, dropped })
+    Step::Send(Message { id: new_message_id(), sender: sender.to_owned(), alerts, dropped })
 }
 
-fn new_id() -> String {
+fn new_message_id() -> String {
     let mut bytes = [0_u8; 16];
     // Without entropy, ids may repeat; the message is sent nevertheless.
     let _ = getrandom::fill(&mut bytes);

@@ -218,8 +218,8 @@ async fn responses_determine_retry_and_delay() {
             assert_no_secrets(&format!("{failure} {failure:?}"));
             let told = match failure {
                 Failure::TryLater { after, .. } => Ok(after.map(|after| after.as_secs_f64())),
-                Failure::TurnedAway { .. } => Err(false),
-                Failure::Refused { .. } => Err(true),
+                Failure::Rejected { .. } => Err(false),
+                Failure::Permanent { .. } => Err(true),
             };
             assert_eq!(told, expected, "{kind} {status}");
         }
@@ -324,7 +324,7 @@ async fn retries_busy_mail_servers_but_not_rejected_mail() {
     ] {
         let server = MailServer::start(&[(step, answer)]).await;
         let failure = mail(&server, Some(("bot", "hush"))).deliver(&message()).await.unwrap_err();
-        assert_eq!(matches!(failure, Failure::Refused { .. }), is_refused, "{answer}: {failure}");
+        assert_eq!(matches!(failure, Failure::Permanent { .. }), is_refused, "{answer}: {failure}");
         assert!(failure.to_string().contains(&answer[..3]), "{answer}: {failure}");
         assert_no_secrets(&format!("{failure} {failure:?}"));
     }

@@ -1,4 +1,4 @@
-//! Proof of the account that short orders use. Neither the request nor the answer contains it.
+//! Proof of the account behind `open_body = "short"` orders, since their requests and answers do not name one.
 //!
 //! No second order is sent until the venue's record of the first trade shows the account.
 
@@ -15,7 +15,7 @@ pub(super) struct AccountProof(Mutex<ProofState>);
 enum ProofState {
     #[default]
     Nothing,
-    /// An order was sent whose trade will prove the account. `id` is `None` until the acknowledgement.
+    /// The first order was sent, and its trade will prove the account. `id` is `None` until the venue answers.
     Sent {
         at: Millis,
         order: Box<OpenOrder>,
@@ -27,14 +27,14 @@ enum ProofState {
     },
 }
 
-/// Maximum tolerated lead of our clock over the venue's request time.
+/// Maximum time by which our clock may be ahead of the venue's request time.
 const CLOCK_TOLERANCE: Millis = Millis::from_seconds(10);
 
-/// Time after which the absence of a sent trade from a complete list proves that it never opened.
+/// Delay after which a complete list without the sent trade proves that the trade never opened.
 const MAX_LIST_LAG: Millis = Millis::from_seconds(300);
 
 impl AccountProof {
-    pub(super) fn admit(&self, order: &OpenOrder, now: Millis) -> Result<(), String> {
+    pub(super) fn admit_order(&self, order: &OpenOrder, now: Millis) -> Result<(), String> {
         let mut known = self.state();
         match &*known {
             ProofState::Demo => Ok(()),
@@ -45,51 +45,51 @@ impl AccountProof {
             ProofState::Sent { id, .. } => {
                 let trade = id.as_ref().map_or_else(|| "an order".to_owned(), |id| format!("trade {id}"));
                 Err(format!(
-                    "broker.open_body = \"short\" does not contain the account: waiting for the venue's record of {trade}, which shows it"
+                    "orders with broker.open_body = \"short\" do not name the account: wait for the venue's record of {trade}"
                 ))
             }
             ProofState::Real { id } => Err(format!(
-                "broker.open_body = \"short\" opens trades on the real account, as the venue's record of trade {id} shows"
+                "the venue's record of trade {id} shows that broker.open_body = \"short\" uses the real account"
             )),
         }
     }
 
-    pub(super) fn withdraw(&self) {
+    pub(super) fn withdraw_order(&self) {
         let mut known = self.state();
         if let ProofState::Sent { id: None, .. } = *known {
             *known = ProofState::Nothing;
         }
     }
 
-    pub(super) fn note_complete_list(&self, began: Millis) {
+    pub(super) fn apply_complete_list(&self, began: Millis) {
         let mut known = self.state();
         if matches!(&*known, ProofState::Sent { at, id: None, .. } if began - *at > MAX_LIST_LAG) {
             *known = ProofState::Nothing;
         }
     }
 
-    pub(super) fn record_accepted(&self, record: &TradeRecord) {
+    pub(super) fn record_accepted_order(&self, record: &TradeRecord) {
         if let ProofState::Sent { id, .. } = &mut *self.state() {
             id.get_or_insert_with(|| record.id.clone());
         }
-        self.check_record(record);
+        self.apply_record(record);
     }
 
-    pub(super) fn awaits(&self, wanted: &str) -> bool {
+    pub(super) fn awaits_trade(&self, trade_id: &str) -> bool {
         match &*self.state() {
-            ProofState::Sent { id: Some(id), .. } => id == wanted,
+            ProofState::Sent { id: Some(id), .. } => id == trade_id,
             ProofState::Sent { id: None, .. } => true,
             ProofState::Nothing | ProofState::Demo | ProofState::Real { .. } => false,
         }
     }
 
-    pub(super) fn check_record(&self, record: &TradeRecord) {
+    pub(super) fn apply_record(&self, record: &TradeRecord) {
         let mut known = self.state();
         let ProofState::Sent { at, order, id } = &*known else { return };
-        // If there was no answer, any matching trade opened since then by an API token counts.
+        // If the venue did not answer, any matching trade that an API token opened since then counts.
         let is_since =
             record.request_time.or(record.created_at).is_some_and(|time| time >= *at - CLOCK_TOLERANCE);
-        let may_be = record.from_api_token == Some(true) && is_since && is_as_ordered(record, order);
+        let may_be = record.from_api_token == Some(true) && is_since && matches_order(record, order);
         let is_match = id.as_ref().map_or(may_be, |id| *id == record.id);
         match read_account(record).filter(|_| is_match) {
             Some(Account::Demo) => *known = ProofState::Demo,
@@ -103,7 +103,7 @@ impl AccountProof {
     }
 }
 
-fn is_as_ordered(record: &TradeRecord, order: &OpenOrder) -> bool {
+fn matches_order(record: &TradeRecord, order: &OpenOrder) -> bool {
     let direction = record.direction.as_ref().and_then(|direction| direction.known());
     record.symbol.as_deref() == Some(order.symbol.as_str())
         && direction == Some(&order.direction)
@@ -134,35 +134,35 @@ mod tests {
     #[test]
     fn admits_one_order_until_its_record_proves_the_account() {
         let proof = AccountProof::default();
-        proof.admit(&order(), Millis::HOUR).unwrap();
-        let refused = proof.admit(&order(), Millis::HOUR).unwrap_err();
+        proof.admit_order(&order(), Millis::HOUR).unwrap();
+        let refused = proof.admit_order(&order(), Millis::HOUR).unwrap_err();
         assert!(refused.contains("record of an order"), "{refused}");
-        proof.withdraw();
-        proof.admit(&order(), Millis::HOUR).unwrap();
-        proof.record_accepted(&record("01JT", None, 0, true));
-        proof.withdraw();
-        proof.check_record(&record("01JX", Some(true), Millis::HOUR.get(), true));
-        assert!(proof.awaits("01JT") && !proof.awaits("01JX"));
-        assert!(proof.admit(&order(), Millis::HOUR).unwrap_err().contains("trade 01JT"));
-        proof.check_record(&record("01JT", Some(true), 0, true));
-        let twice = [proof.admit(&order(), Millis::HOUR), proof.admit(&order(), Millis::HOUR)];
+        proof.withdraw_order();
+        proof.admit_order(&order(), Millis::HOUR).unwrap();
+        proof.record_accepted_order(&record("01JT", None, 0, true));
+        proof.withdraw_order();
+        proof.apply_record(&record("01JX", Some(true), Millis::HOUR.get(), true));
+        assert!(proof.awaits_trade("01JT") && !proof.awaits_trade("01JX"));
+        assert!(proof.admit_order(&order(), Millis::HOUR).unwrap_err().contains("trade 01JT"));
+        proof.apply_record(&record("01JT", Some(true), 0, true));
+        let twice = [proof.admit_order(&order(), Millis::HOUR), proof.admit_order(&order(), Millis::HOUR)];
         assert_eq!(twice, [Ok(()), Ok(())]);
     }
 
     #[test]
     fn record_on_the_real_account_blocks_further_orders() {
         let proof = AccountProof::default();
-        proof.admit(&order(), Millis::HOUR).unwrap();
-        proof.record_accepted(&record("01JT", Some(false), 0, true));
-        proof.check_record(&record("01JT", Some(true), 0, true));
-        proof.withdraw();
-        assert!(proof.admit(&order(), Millis::HOUR).unwrap_err().contains("trade 01JT shows"));
+        proof.admit_order(&order(), Millis::HOUR).unwrap();
+        proof.record_accepted_order(&record("01JT", Some(false), 0, true));
+        proof.apply_record(&record("01JT", Some(true), 0, true));
+        proof.withdraw_order();
+        assert!(proof.admit_order(&order(), Millis::HOUR).unwrap_err().contains("trade 01JT shows"));
     }
 
     #[test]
     fn lost_answer_is_proved_by_a_matching_token_trade() {
         let (proof, sent) = (AccountProof::default(), Millis::HOUR.get());
-        proof.admit(&order(), Millis::HOUR).unwrap();
+        proof.admit_order(&order(), Millis::HOUR).unwrap();
         let another = |id: &str| record(id, Some(true), sent, true);
         for other in [
             record("1", Some(true), sent, false),
@@ -171,23 +171,23 @@ mod tests {
             TradeRecord { direction: Some(Reported::Known(Direction::Sell)), ..another("5") },
             TradeRecord { amount: Some(Decimal::ONE), ..another("6") },
         ] {
-            proof.check_record(&other);
-            assert!(proof.admit(&order(), Millis::HOUR).is_err());
+            proof.apply_record(&other);
+            assert!(proof.admit_order(&order(), Millis::HOUR).is_err());
         }
-        proof.check_record(&record("3", Some(true), sent - 9_000, true));
-        assert_eq!(proof.admit(&order(), Millis::HOUR), Ok(()));
+        proof.apply_record(&record("3", Some(true), sent - 9_000, true));
+        assert_eq!(proof.admit_order(&order(), Millis::HOUR), Ok(()));
     }
 
     #[test]
     fn unlisted_order_stops_blocking_after_the_list_lag() {
         let (proof, sent) = (AccountProof::default(), Millis::HOUR);
-        proof.admit(&order(), sent).unwrap();
-        proof.note_complete_list(sent + Millis::from_seconds(300));
-        assert!(proof.admit(&order(), sent).is_err(), "it may yet show");
-        proof.note_complete_list(sent + Millis::from_seconds(301));
-        assert_eq!(proof.admit(&order(), sent), Ok(()));
-        proof.record_accepted(&record("01JT", None, 0, true));
-        proof.note_complete_list(sent + Millis::HOUR);
-        assert!(proof.admit(&order(), sent).unwrap_err().contains("trade 01JT"));
+        proof.admit_order(&order(), sent).unwrap();
+        proof.apply_complete_list(sent + Millis::from_seconds(300));
+        assert!(proof.admit_order(&order(), sent).is_err(), "it may yet show");
+        proof.apply_complete_list(sent + Millis::from_seconds(301));
+        assert_eq!(proof.admit_order(&order(), sent), Ok(()));
+        proof.record_accepted_order(&record("01JT", None, 0, true));
+        proof.apply_complete_list(sent + Millis::HOUR);
+        assert!(proof.admit_order(&order(), sent).unwrap_err().contains("trade 01JT"));
     }
 }

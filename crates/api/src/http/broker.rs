@@ -1,7 +1,7 @@
 //! [`Broker`] implementation for the trading token API.
 
 use super::HttpBroker;
-use super::pages::{Pages, Rows};
+use super::pages::{PageMerger, MergedList};
 use super::read::GET_TRADE;
 use crate::model::{TradeRecord, Wallet, WalletType, one_line};
 use crate::report::build_report;
@@ -34,19 +34,19 @@ impl Broker for HttpBroker {
             }
             Err(error) => return Err(error),
         };
-        if detail != Detail::ById && self.account_proof.awaits(id) {
+        if detail != Detail::ById && self.account_proof.awaits_trade(id) {
             // Only the full record contains the account.
             return Ok(self.find_in_list(id).await.unwrap_or(short));
         }
         match detail {
             // Get-by-id may return the short projection, which lacks the result (contract 4.1, endpoint 3).
             // The list with `userId` contains the result.
-            Detail::Progress if lacks_ending(&short.value) => match self.find_in_list(id).await {
+            Detail::Progress if lacks_result(&short.value) => match self.find_in_list(id).await {
                 // The trade exists but is not listed yet, so its result remains unknown.
                 Err(BrokerError::NotFound { .. }) => Ok(short),
                 found => found,
             },
-            Detail::Everything if lacks_terms(&short.value) || lacks_ending(&short.value) => {
+            Detail::Everything if lacks_order_details(&short.value) || lacks_result(&short.value) => {
                 Ok(self.find_in_list(id).await.unwrap_or(short))
             }
             Detail::ById | Detail::Progress | Detail::Everything => Ok(short),
@@ -55,12 +55,12 @@ impl Broker for HttpBroker {
 
     async fn trades(&self) -> TradeListing {
         let began = self.clock.now();
-        let (Rows { is_complete, trades }, ended_early) = match self.user_id().await {
+        let (MergedList { is_complete, trades }, ended_early) = match self.user_id().await {
             Ok(user_id) => self.read_pages(user_id).await,
-            Err(error) => (Rows::default(), Some(error)),
+            Err(error) => (MergedList::default(), Some(error)),
         };
         if is_complete {
-            self.account_proof.note_complete_list(began);
+            self.account_proof.apply_complete_list(began);
         }
         TradeListing { began, ended: self.clock.now(), is_complete, trades, ended_early }
     }
@@ -70,16 +70,16 @@ impl Broker for HttpBroker {
         self.poll_token_source().await;
         let wallets = self.fetch_wallets().await?;
         Ok(wallets.map(|wallets| Balances {
-            demo: wallet_sum(&wallets, &WalletType::Demo),
-            real: wallet_sum(&wallets, &WalletType::Real),
-            bonus: wallet_sum(&wallets, &WalletType::Bonus),
-            wallets: wallets.into_iter().map(|wallet| self.wallet_name(wallet)).collect(),
+            demo: sum_balances(&wallets, &WalletType::Demo),
+            real: sum_balances(&wallets, &WalletType::Real),
+            bonus: sum_balances(&wallets, &WalletType::Bonus),
+            wallets: wallets.into_iter().map(|wallet| self.to_wallet_name(wallet)).collect(),
         }))
     }
 
     async fn identity(&self) -> Result<Reply<Identity>, BrokerError> {
         let reply = self.fetch_user().await?;
-        // The id is used to filter the list, and a new token does not change it.
+        // The id filters the trade list. A new token does not change the id.
         let _ = self.user_id.set(reply.value.id.clone());
         Ok(reply.map(|user| {
             let restrictions = [
@@ -98,13 +98,13 @@ impl Broker for HttpBroker {
 }
 
 impl HttpBroker {
-    /// Returns the id of the token's user. Only a list filtered by user id has complete rows.
+    /// Returns the id of the token's user. The trade list has complete rows only if filtered by user id.
     async fn user_id(&self) -> Result<String, BrokerError> {
         let ask = async || self.fetch_user().await.map(|reply| reply.value.id);
         self.user_id.get_or_try_init(ask).await.cloned()
     }
 
-    fn wallet_name(&self, wallet: Wallet) -> WalletName {
+    fn to_wallet_name(&self, wallet: Wallet) -> WalletName {
         WalletName {
             id: self.credentials.redact(&wallet.id),
             user: wallet.user_id.map(|user| self.credentials.redact(&user)),
@@ -122,41 +122,40 @@ impl HttpBroker {
         build_report(record, self.user_id.get().map(String::as_str), &self.unrecognised)
     }
 
-    /// Reads all pages of the list. If a page fails, the listing is incomplete.
-    async fn read_pages(&self, user_id: String) -> (Rows, Option<BrokerError>) {
-        let mut pages = Pages::for_user(user_id, &self.settings);
+    async fn read_pages(&self, user_id: String) -> (MergedList, Option<BrokerError>) {
+        let mut pages = PageMerger::for_user(user_id, &self.settings);
         while let Some(query) = pages.query().cloned() {
             match self.fetch_page(&query).await {
                 Ok(reply) => {
-                    reply.value.data.iter().for_each(|record| self.account_proof.check_record(record));
+                    reply.value.data.iter().for_each(|record| self.account_proof.apply_record(record));
                     pages.add_page(reply.value, |record| self.to_report(record));
                 }
-                Err(error) => return (pages.finish(), Some(error)),
+                Err(error) => return (pages.into_list(), Some(error)),
             }
         }
-        let stopped = pages.stop_error();
-        (pages.finish(), stopped)
+        let stopped = pages.limit_error();
+        (pages.into_list(), stopped)
     }
 
     async fn find_in_list(&self, id: &str) -> Result<Reply<TradeReport>, BrokerError> {
-        let mut pages = Pages::for_user(self.user_id().await?, &self.settings);
+        let mut pages = PageMerger::for_user(self.user_id().await?, &self.settings);
         while let Some(query) = pages.query().cloned() {
             let reply = self.fetch_page(&query).await?;
-            reply.value.data.iter().for_each(|record| self.account_proof.check_record(record));
+            reply.value.data.iter().for_each(|record| self.account_proof.apply_record(record));
             if let Some(place) = reply.value.data.iter().position(|record| record.id == id) {
                 let take = |mut rows: Vec<TradeRecord>| rows.swap_remove(place);
                 return Ok(reply.map(|page| self.to_report(take(page.data))));
             }
             pages.add_page(reply.value, |record| TradeReport::new(record.id));
         }
-        if let Some(stopped) = pages.stop_error() {
+        if let Some(stopped) = pages.limit_error() {
             return Err(stopped);
         }
-        Err(BrokerError::NotFound { text: format!("trade {id} is not in the list") })
+        Err(BrokerError::NotFound { text: format!("trade {id} is not in the venue's list") })
     }
 }
 
-fn lacks_ending(report: &TradeReport) -> bool {
+fn lacks_result(report: &TradeReport) -> bool {
     match report.progress {
         Progress::OverUnreported => true,
         Progress::Over(Outcome::Won) => report.profit.is_none() && report.payout.is_none(),
@@ -164,7 +163,7 @@ fn lacks_ending(report: &TradeReport) -> bool {
     }
 }
 
-fn lacks_terms(report: &TradeReport) -> bool {
+fn lacks_order_details(report: &TradeReport) -> bool {
     let TradeReport { symbol, direction, amount, close_type, expiration_type, account, .. } = report;
     symbol.is_none()
         || direction.is_none()
@@ -174,7 +173,7 @@ fn lacks_terms(report: &TradeReport) -> bool {
         || account.is_none()
 }
 
-fn wallet_sum(wallets: &[Wallet], wallet_type: &WalletType) -> Option<Decimal> {
+fn sum_balances(wallets: &[Wallet], wallet_type: &WalletType) -> Option<Decimal> {
     let mut matching = wallets.iter().filter(|wallet| wallet.wallet_type == *wallet_type).peekable();
     matching.peek()?;
     Some(matching.map(|wallet| wallet.balance).sum())

@@ -1,7 +1,7 @@
-//! The two HTTP clients, one for reads and one for opens.
+//! HTTP clients: one for reading and one for opening trades.
 //!
-//! Neither client follows redirects, which could leak a credential to another host, or uses a proxy from the
-//! environment. The client for opens disables everything that could resend a request: redirects, protocol
+//! Neither client follows redirects, which could leak a credential to another host. Neither uses a proxy from
+//! the environment. The opening client also disables everything else that could resend a request: protocol
 //! retries, HTTP/2 and connection reuse.
 
 use crate::Settings;
@@ -12,19 +12,19 @@ use reqwest::header::{
 use reqwest::{Client, ClientBuilder, Proxy, redirect, retry};
 use url::{Host, Url};
 
-pub(super) fn reading_client(settings: &Settings) -> Result<Client, BrokerError> {
-    build(client_builder(settings)?.pool_max_idle_per_host(settings.max_connections))
+pub(super) fn build_read_client(settings: &Settings) -> Result<Client, BrokerError> {
+    build_client(client_builder(settings)?.pool_max_idle_per_host(settings.max_connections))
 }
 
-pub(super) fn opening_client(settings: &Settings) -> Result<Client, BrokerError> {
-    build(client_builder(settings)?.retry(retry::never()).http1_only().pool_max_idle_per_host(0))
+pub(super) fn build_open_client(settings: &Settings) -> Result<Client, BrokerError> {
+    build_client(client_builder(settings)?.retry(retry::never()).http1_only().pool_max_idle_per_host(0))
 }
 
-pub(super) fn client_without_certificates(settings: &Settings) -> Result<Client, BrokerError> {
-    build(client_builder(settings)?.tls_certs_only([]))
+pub(super) fn build_client_without_certificates(settings: &Settings) -> Result<Client, BrokerError> {
+    build_client(client_builder(settings)?.tls_certs_only([]))
 }
 
-pub(super) fn proxy_address(settings: &Settings) -> Result<Option<Address>, BrokerError> {
+pub(super) fn parse_proxy(settings: &Settings) -> Result<Option<Address>, BrokerError> {
     settings.proxy.as_deref().map(|text| Address::new("proxy", text, Payload::Nothing, None)).transpose()
 }
 
@@ -42,8 +42,8 @@ fn client_builder(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
         .no_proxy()
         .connect_timeout(settings.connect_timeout())
         .timeout(settings.timeout())
-        .default_headers(extra_headers(settings)?);
-    // A minimal container has no root certificates. Without TLS, they are not needed.
+        .default_headers(parse_extra_headers(settings)?);
+    // A minimal container may lack root certificates, but plain HTTP needs none.
     let builder = if is_unencrypted(settings) { builder.tls_certs_only([]) } else { builder };
     let Some(text) = &settings.proxy else { return Ok(builder) };
     let proxy = Proxy::all(text).map_err(|error| BrokerError::settings("proxy", text, &error.to_string()))?;
@@ -57,7 +57,7 @@ fn is_unencrypted(settings: &Settings) -> bool {
     [base_url, price_url].into_iter().chain(proxy).all(is_plain)
 }
 
-fn build(builder: ClientBuilder) -> Result<Client, BrokerError> {
+fn build_client(builder: ClientBuilder) -> Result<Client, BrokerError> {
     builder.build().map_err(|error| {
         let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
         let problem =
@@ -66,22 +66,22 @@ fn build(builder: ClientBuilder) -> Result<Client, BrokerError> {
     })
 }
 
-pub(super) fn extra_headers(settings: &Settings) -> Result<HeaderMap, BrokerError> {
+pub(super) fn parse_extra_headers(settings: &Settings) -> Result<HeaderMap, BrokerError> {
     let mut headers = HeaderMap::new();
     for (name, value) in &settings.headers {
         let key = format!("headers.{name}");
         let refused = |problem: &str| BrokerError::settings(&key, value, problem);
-        let name: HeaderName = name.parse().map_err(|_| refused("is not a valid header name"))?;
+        let name: HeaderName = name.parse().map_err(|_| refused("this is not a valid header name"))?;
         if matches!(name.as_str(), "api-token" | "api-key") {
             let problem =
-                "set credentials in the environment (CANDLEWICK_BROKER__API_TOKEN, ...API_KEY) or a file";
+                "set credentials in the environment, such as CANDLEWICK_BROKER__API_TOKEN, or in a file";
             return Err(BrokerError::settings(&key, "[hidden]", problem));
         }
         if name == "x-timestamp" || [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(&name) {
             return Err(refused("the program sets this header"));
         }
         let value: HeaderValue =
-            value.parse().map_err(|_| refused("contains characters that are invalid in a header"))?;
+            value.parse().map_err(|_| refused("the value has characters that are invalid in a header"))?;
         headers.insert(name, value);
     }
     Ok(headers)
@@ -92,7 +92,7 @@ pub(super) struct Address(Url);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Payload {
-    /// Requests carry a credential, which must be encrypted.
+    /// Requests contain a credential and must be encrypted.
     Credential,
     Nothing,
 }
@@ -118,10 +118,10 @@ impl Address {
             return Err(BrokerError::settings(key, "[hidden]", problem));
         }
         if !matches!(url.scheme(), "http" | "https") {
-            return refused("use https://, or http:// for this machine");
+            return refused("use https:// (or http:// for a server on this machine)");
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return refused("remove everything from ? or # on");
+            return refused("the URL must not have a query or fragment: remove everything from ? or #");
         }
         let address = Self(url);
         let in_the_clear = address.0.scheme() == "http";
@@ -132,12 +132,12 @@ impl Address {
         Ok(address)
     }
 
-    /// Appends path segments. Empty segments, `.` and `..` are errors.
+    /// Appends path segments. Fails for empty segments, `.` and `..`.
     pub(super) fn join<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Result<Url, BrokerError> {
         let mut path = self.0.path().trim_end_matches('/').to_owned();
         for segment in segments {
             if matches!(segment, "" | "." | "..") {
-                return Err(BrokerError::NotFound { text: format!("\"{segment}\" is not a path segment") });
+                return Err(BrokerError::NotFound { text: format!("\"{segment}\" is an invalid segment") });
             }
             path.push('/');
             segment.bytes().for_each(|byte| push_encoded(&mut path, byte));
@@ -161,7 +161,7 @@ impl Address {
     }
 }
 
-/// Appends an encoded byte of a path segment (RFC 3986, `pchar`). A URL parser would drop whitespace.
+/// Percent-encodes a path byte (RFC 3986, `pchar`) and appends it. A URL parser would drop whitespace.
 fn push_encoded(path: &mut String, byte: u8) {
     if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte) {
         path.push(char::from(byte));
@@ -186,7 +186,7 @@ mod tests {
 
     fn check(name: &str, value: &str, problem: Option<&str>) {
         let headers = [(name.to_owned(), value.to_owned())].into();
-        let made = reading_client(&Settings { headers, ..Settings::default() });
+        let made = build_read_client(&Settings { headers, ..Settings::default() });
         check_made(made, &format!("headers.{name}"), problem);
     }
 
@@ -199,7 +199,7 @@ mod tests {
         check("X-Timestamp", "0", Some("the program sets this header"));
         check("API-Token", "tok-123", Some("set credentials in the environment"));
         let headers = [("api-key".to_owned(), "tok-123".to_owned())].into();
-        let error = reading_client(&Settings { headers, ..Settings::default() }).unwrap_err();
+        let error = build_read_client(&Settings { headers, ..Settings::default() }).unwrap_err();
         assert!(!error.to_string().contains("tok-123"));
     }
 
@@ -225,7 +225,7 @@ mod tests {
             );
         }
         let settings = Settings { proxy: Some("not a url".into()), ..Settings::default() };
-        assert!(matches!(proxy_address(&settings), Err(BrokerError::Settings { key, .. }) if key == "proxy"));
+        assert!(matches!(parse_proxy(&settings), Err(BrokerError::Settings { key, .. }) if key == "proxy"));
     }
 
     fn check_base(text: &str, payload: Payload, problem: Option<&str>) {

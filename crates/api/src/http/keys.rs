@@ -1,6 +1,6 @@
-//! Credentials of a running client. A rejected token is reloaded.
+//! Credentials of a running client, which reloads a rejected token.
 //!
-//! A token is replaced only with one of the same user, because the trades of that user are tracked.
+//! A new token must belong to the same user, because the client tracks that user's trades.
 
 use super::limit::Turn;
 use super::read::POST_OPEN;
@@ -12,25 +12,25 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-/// Maximum number of replaced tokens that remain redacted.
+/// Maximum number of former tokens that are still redacted.
 const MAX_FORMER_TOKENS: usize = 16;
-/// Timeout for reading a token file, which may be on an unresponsive disk.
+/// Timeout for reading the token file, since its disk may not respond.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Minimum length of a secret in an extra header. Shorter words would match by chance.
-const MIN_SECRET_LENGTH: usize = 8;
-/// Minimum length if the header name does not suggest a secret. The value must also contain digits.
-const MIN_UNNAMED_LENGTH: usize = 16;
-const SECRET_NAMES: [&str; 8] =
+const MIN_SECRET_BYTES: usize = 8;
+/// Minimum length under a header name that does not suggest a secret. The word must also contain digits.
+const MIN_UNNAMED_SECRET_BYTES: usize = 16;
+const SECRET_HEADER_WORDS: [&str; 8] =
     ["auth", "cookie", "token", "key", "secret", "password", "session", "signature"];
 
-fn find_secrets(name: &str, value: &str) -> Vec<Secret> {
+fn find_header_secrets(name: &str, value: &str) -> Vec<Secret> {
     let name = name.to_ascii_lowercase();
-    let is_named = SECRET_NAMES.iter().any(|word| name.contains(word));
+    let is_named = SECRET_HEADER_WORDS.iter().any(|word| name.contains(word));
     let is_secret = |word: &&str| {
         let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
         let is_random = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) && !word.contains([':', '/']);
-        word.len() >= MIN_SECRET_LENGTH && (is_named || (is_random && word.len() >= MIN_UNNAMED_LENGTH))
+        word.len() >= MIN_SECRET_BYTES && (is_named || (is_random && word.len() >= MIN_UNNAMED_SECRET_BYTES))
     };
     let words = value
         .split([' ', ';', ','])
@@ -38,10 +38,10 @@ fn find_secrets(name: &str, value: &str) -> Vec<Secret> {
     words.filter(is_secret).filter_map(|word| Secret::new(word).ok()).collect()
 }
 
-pub(super) struct Keys {
+pub(super) struct CredentialStore {
     key_state: RwLock<KeyState>,
     other: Vec<Secret>,
-    pub(super) source: Option<TokenSource>,
+    pub(super) token_source: Option<TokenSource>,
     state: Arc<TokenState>,
 }
 
@@ -53,26 +53,26 @@ struct KeyState {
     generation: u64,
     refused: Option<TokenUse>,
     refused_by: Option<&'static str>,
-    /// Endpoints that reject a token accepted elsewhere, and whether this was reported.
+    /// Endpoints that reject a token which other endpoints accept. True once the rejection was reported.
     rejecting: BTreeMap<&'static str, bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenUse {
-    /// The token cannot read. Cleared by the next successful read.
+    /// The token cannot read. The next successful read clears this state.
     Reading,
-    /// The token cannot open trades, but may still read. Cleared only by a new token or manually.
+    /// The token cannot open trades, but may still read. A new token or the operator clears this state.
     Opening,
 }
 
-impl Keys {
+impl CredentialStore {
     pub(super) fn new(current: Credentials, headers: &BTreeMap<String, String>) -> Self {
         let key_state = RwLock::new(KeyState { current, ..KeyState::default() });
-        let other = headers.iter().flat_map(|(name, value)| find_secrets(name, value)).collect();
-        Self { key_state, other, source: None, state: Arc::default() }
+        let other = headers.iter().flat_map(|(name, value)| find_header_secrets(name, value)).collect();
+        Self { key_state, other, token_source: None, state: Arc::default() }
     }
 
-    pub(super) fn state(&self) -> Arc<TokenState> {
+    pub(super) fn token_state(&self) -> Arc<TokenState> {
         Arc::clone(&self.state)
     }
 
@@ -84,8 +84,8 @@ impl Keys {
         self.read_state().generation
     }
 
-    /// Records that an endpoint accepted a read. This clears its rejection, or that of the whole token.
-    pub(super) fn record_accepted(&self, generation: u64, endpoint: &'static str) {
+    /// Records that an endpoint accepted a read, which clears its rejection or that of the whole token.
+    pub(super) fn record_accepted_read(&self, generation: u64, endpoint: &'static str) {
         let is_known = {
             let held = self.read_state();
             held.refused.is_none() && !held.rejecting.contains_key(endpoint)
@@ -112,13 +112,13 @@ impl Keys {
         self.state.accept();
     }
 
-    /// Records a rejection and returns whether the token was replaced in the meantime.
-    pub(super) fn refuse(&self, generation: u64, what: TokenUse, endpoint: &'static str, text: &str) -> bool {
+    /// Records a rejection of the token. Returns whether the token was replaced in the meantime.
+    pub(super) fn reject(&self, generation: u64, what: TokenUse, endpoint: &'static str, text: &str) -> bool {
         let mut held = self.write_state();
         if held.generation != generation {
             return true;
         }
-        // A rejection of opens is not cleared by successful reads, but the operator can clear it.
+        // Successful reads do not clear a rejection of opens, but the operator can.
         if held.refused != Some(TokenUse::Opening) || self.state.refused().is_none() {
             (held.refused, held.refused_by) = (Some(what), Some(endpoint));
         }
@@ -132,9 +132,9 @@ impl Keys {
         false
     }
 
-    pub(super) fn record_rejection(&self, endpoint: &'static str, text: &str) {
+    pub(super) fn record_endpoint_rejection(&self, endpoint: &'static str, text: &str) {
         if self.write_state().rejecting.insert(endpoint, true) != Some(true) {
-            tracing::warn!("{}; trades are read from the list", describe_rejection(endpoint, text));
+            tracing::warn!("{}; trades are read from the venue's list", describe_rejection(endpoint, text));
         }
     }
 
@@ -142,16 +142,16 @@ impl Keys {
         self.read_state().rejecting.get(endpoint) == Some(&true)
     }
 
-    /// Returns generation and error of a token rejected for opens, unless the operator cleared that.
-    pub(super) fn open_refusal(&self) -> Option<(u64, String)> {
+    /// Returns generation and error of a token that may not open trades, unless the operator cleared the error.
+    pub(super) fn open_rejection(&self) -> Option<(u64, String)> {
         let held = self.read_state();
         let text = self.state.refused().filter(|_| held.refused == Some(TokenUse::Opening))?;
         Some((held.generation, text))
     }
 
-    /// Reads the token again and redacts it from then on. `None` if there is no untried token.
+    /// Reads the token again and redacts it from now on. Returns `None` without a new token.
     pub(super) async fn reload_token(&self) -> Option<Secret> {
-        let source = self.source.clone()?;
+        let source = self.token_source.clone()?;
         let reading = tokio::task::spawn_blocking(move || source());
         let Ok(Ok(Some(token))) = tokio::time::timeout(READ_TIMEOUT, reading).await else { return None };
         let mut held = self.write_state();
@@ -174,7 +174,7 @@ impl Keys {
         (held.refused, held.refused_by) = (None, None);
         held.rejecting.clear();
         self.state.accept();
-        tracing::warn!("the venue rejected the token; a new one was read from its file");
+        tracing::warn!("the venue rejected the token; a new token was read from the token file");
     }
 
     pub(super) fn remember_foreign_token(&self, token: Secret) {
@@ -219,10 +219,10 @@ fn remember_token(tokens: &mut Vec<Secret>, token: Secret) {
     }
 }
 
-const FOREIGN_TOKEN_NOTE: &str = "; the token now in its file belongs to another user and is not used";
+const FOREIGN_TOKEN_NOTE: &str = "; the new token in the token file belongs to another user and is not used";
 
 impl HttpBroker {
-    pub(super) async fn handle_refused_token(
+    pub(super) async fn handle_rejected_token(
         &self,
         generation: u64,
         (what, endpoint): (TokenUse, &'static str),
@@ -234,38 +234,38 @@ impl HttpBroker {
         match self.try_next_token(generation).await {
             Some(true) => true,
             Some(false) => {
-                self.credentials.refuse(generation, what, endpoint, &format!("{text}{FOREIGN_TOKEN_NOTE}"))
+                self.credentials.reject(generation, what, endpoint, &format!("{text}{FOREIGN_TOKEN_NOTE}"))
             }
-            None => self.credentials.refuse(generation, what, endpoint, text),
+            None => self.credentials.reject(generation, what, endpoint, text),
         }
     }
 
-    /// Replaces the token with a freshly read one if that belongs to our user; returns whether it does.
+    /// Loads a new token if it belongs to our user. Returns `None` without a new token or a known owner.
     async fn try_next_token(&self, generation: u64) -> Option<bool> {
         let token = self.credentials.reload_token().await?;
         let is_ours = self.belongs_to_user(&token).await;
         match &is_ours {
             Ok(true) => self.credentials.replace_token(generation, token),
             Ok(false) => self.credentials.remember_foreign_token(token),
-            Err(error) => tracing::debug!(%error, "the owner of the new token is unknown"),
+            Err(error) => tracing::debug!(%error, "cannot find the owner of the new token"),
         }
         is_ours.ok()
     }
 
-    /// Checks for a new token after a rejected open, since reads may succeed and thus not trigger a reload.
+    /// Looks for a new token after a rejected open, since reads that succeed do not trigger a reload.
     pub(super) async fn poll_token_source(&self) {
-        let Some((generation, _)) = self.credentials.open_refusal() else { return };
+        let Some((generation, _)) = self.credentials.open_rejection() else { return };
         // The operator may have cleared the rejection in the meantime.
         if self.try_next_token(generation).await == Some(false)
-            && let Some((generation, text)) = self.credentials.open_refusal()
+            && let Some((generation, text)) = self.credentials.open_rejection()
             && !text.ends_with(FOREIGN_TOKEN_NOTE)
         {
             let text = format!("{text}{FOREIGN_TOKEN_NOTE}");
-            self.credentials.refuse(generation, TokenUse::Opening, POST_OPEN, &text);
+            self.credentials.reject(generation, TokenUse::Opening, POST_OPEN, &text);
         }
     }
 
-    /// Returns whether a token belongs to the user whose trades are listed; true before the first listing.
+    /// Returns whether a token belongs to the user whose trades are listed. True before the first list.
     async fn belongs_to_user(&self, token: &Secret) -> Result<bool, BrokerError> {
         let Some(user_id) = self.user_id.get() else { return Ok(true) };
         let credentials = Credentials { api_token: Some(token.clone()), ..self.credentials.current() };
@@ -273,7 +273,7 @@ impl HttpBroker {
     }
 
     pub(super) async fn is_accepted_elsewhere(&self, endpoint: &'static str) -> bool {
-        let is_refused = self.credentials.state().refused().is_some();
+        let is_refused = self.credentials.token_state().refused().is_some();
         !is_refused
             && (self.credentials.is_rejected_at(endpoint)
                 || self.fetch_user_with(self.credentials.current()).await.is_ok())
@@ -284,10 +284,10 @@ impl HttpBroker {
         let unavailable = |text: String| BrokerError::Unavailable { text: self.credentials.redact(&text) };
         let (host, turn) = (self.host(Api::Trading), Turn::Read(current_priority()));
         let waited = self.rate_limit.wait(host, turn, self.settings.timeout()).await;
-        waited.map_err(|_| unavailable("the rate limit delays this request too long".to_owned()))?;
+        waited.map_err(|_| unavailable("the rate limit would delay this request for too long".to_owned()))?;
         let path = url.path().to_owned();
         let mut request = Request::new(Method::GET, url);
-        *request.headers_mut() = self.headers_with(Api::Trading, credentials)?;
+        *request.headers_mut() = self.api_headers_with(Api::Trading, credentials)?;
         *request.timeout_mut() = Some(self.settings.timeout());
         let answer = self.exchange(Api::Trading, (Purpose::Read, request)).await;
         let answer = answer
@@ -305,7 +305,7 @@ mod tests {
 
     fn check(name: &str, value: &str, echoed: &str, shown: &str) {
         let headers = [(name.to_owned(), value.to_owned())].into();
-        let keys = Keys::new(Credentials::default(), &headers);
+        let keys = CredentialStore::new(Credentials::default(), &headers);
         assert_eq!(keys.redact(echoed), shown, "{name}: {value}");
     }
 

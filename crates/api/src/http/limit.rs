@@ -1,4 +1,4 @@
-//! Request limits: a rate limit with priorities and per-host pauses, and a concurrency limit.
+//! Request limits: a rate limit with priorities and pauses per host, and a connection limit.
 //!
 //! All limits use real time, even with a virtual clock.
 
@@ -9,19 +9,20 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, timeout};
 
-/// A rate limit that allows a burst of one second's worth of requests.
+/// Rate limit that allows bursts of up to one second's quota.
 ///
-/// Opens wait only for earlier opens and delay later reads. Reads are ordered by priority, then arrival.
+/// Opening a trade waits only for earlier opens, and delays later reads. Reads are ordered by priority, then
+/// by arrival.
 #[derive(Debug)]
 pub(super) struct RateLimit {
     spacing: Duration,
     tolerance: Duration,
-    state: Mutex<State>,
+    state: Mutex<RateState>,
     moved_up: Notify,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RateState {
     any: Option<Instant>,
     open: Option<Instant>,
     quiet: [Option<Instant>; 2],
@@ -50,7 +51,7 @@ pub(super) enum TurnTimeout {
 }
 
 impl RateLimit {
-    /// Creates a limit. `per_second` is 0 (unlimited) or in [0.001, 10,000], as checked by the settings.
+    /// Creates a rate limit. `per_second` must be 0 (unlimited) or between 0.001 and 10,000.
     pub(super) fn new(per_second: f64) -> Self {
         let spacing =
             if per_second > 0.0 { Duration::from_secs_f64(1.0 / per_second) } else { Duration::ZERO };
@@ -59,7 +60,7 @@ impl RateLimit {
         Self { spacing, tolerance, state: Mutex::default(), moved_up: Notify::new() }
     }
 
-    /// Pauses requests to a host. An earlier pause is never shortened.
+    /// Pauses all requests to a host. Never shortens an earlier pause.
     pub(super) fn pause_host(&self, host: Host, pause: Duration) {
         let until = Instant::now() + pause;
         let mut state = self.state();
@@ -67,10 +68,10 @@ impl RateLimit {
         *quiet = Some(quiet.map_or(until, |known| known.max(until)));
     }
 
-    pub(super) async fn wait(&self, host: Host, turn: Turn, longest: Duration) -> Result<(), TurnTimeout> {
+    pub(super) async fn wait(&self, host: Host, turn: Turn, max_wait: Duration) -> Result<(), TurnTimeout> {
         match turn {
-            Turn::Open => self.wait_open(host, longest).await,
-            Turn::Read(priority) => self.wait_read(host, priority, longest).await,
+            Turn::Open => self.wait_open(host, max_wait).await,
+            Turn::Read(priority) => self.wait_read(host, priority, max_wait).await,
         }
     }
 
@@ -82,16 +83,16 @@ impl RateLimit {
         waiting
     }
 
-    async fn wait_open(&self, host: Host, longest: Duration) -> Result<(), TurnTimeout> {
+    async fn wait_open(&self, host: Host, max_wait: Duration) -> Result<(), TurnTimeout> {
         let now = Instant::now();
-        let deadline = now.checked_add(longest);
+        let deadline = now.checked_add(max_wait);
         let mut at = self.reserve(host, now, deadline)?;
         loop {
             tokio::time::sleep_until(at).await;
             // The host may have requested a pause in the meantime.
-            match self.state().quiet_until(host, Instant::now()) {
+            match self.state().paused_until(host, Instant::now()) {
                 None => return Ok(()),
-                Some(until) if is_beyond(until, deadline) => {
+                Some(until) if is_late(until, deadline) => {
                     return Err(TurnTimeout::Quiet(until.duration_since(Instant::now())));
                 }
                 Some(until) => at = until,
@@ -101,31 +102,31 @@ impl RateLimit {
 
     fn reserve(&self, host: Host, now: Instant, deadline: Option<Instant>) -> Result<Instant, TurnTimeout> {
         let mut state = self.state();
-        if let Some(until) = state.quiet_until(host, now).filter(|until| is_beyond(*until, deadline)) {
+        if let Some(until) = state.paused_until(host, now).filter(|until| is_late(*until, deadline)) {
             return Err(TurnTimeout::Quiet(until.duration_since(now)));
         }
         let [any, open] = [state.any, state.open].map(|due| due.map_or(now, |due| due.max(now)));
         let at = open.checked_sub(self.tolerance).map_or(now, |at| at.max(now));
-        if is_beyond(at, deadline) {
+        if is_late(at, deadline) {
             return Err(TurnTimeout::Rate(at.duration_since(now)));
         }
         (state.any, state.open) = (Some(any + self.spacing), Some(open + self.spacing));
         Ok(at)
     }
 
-    async fn wait_read(&self, host: Host, priority: Priority, longest: Duration) -> Result<(), TurnTimeout> {
-        let deadline = Instant::now().checked_add(longest);
-        let waiter = Waiter::new(self, host, priority);
+    async fn wait_read(&self, host: Host, priority: Priority, max_wait: Duration) -> Result<(), TurnTimeout> {
+        let deadline = Instant::now().checked_add(max_wait);
+        let waiter = QueuedRead::new(self, host, priority);
         loop {
             let moved_up = self.moved_up.notified();
             tokio::pin!(moved_up);
             moved_up.as_mut().enable();
             let at = match self.try_take_turn(waiter.place, host, Instant::now()) {
                 ReadTurn::Now => return Ok(()),
-                ReadTurn::At(at) if is_beyond(at, deadline) => {
+                ReadTurn::At(at) if is_late(at, deadline) => {
                     return Err(TurnTimeout::Rate(at.duration_since(Instant::now())));
                 }
-                ReadTurn::Quiet(at) if is_beyond(at, deadline) => {
+                ReadTurn::Quiet(at) if is_late(at, deadline) => {
                     return Err(TurnTimeout::Quiet(at.duration_since(Instant::now())));
                 }
                 ReadTurn::At(at) | ReadTurn::Quiet(at) => at,
@@ -139,17 +140,17 @@ impl RateLimit {
 
     fn try_take_turn(&self, place: Rank, host: Host, now: Instant) -> ReadTurn {
         let mut state = self.state();
-        if let Some(until) = state.quiet_until(host, now) {
+        if let Some(until) = state.paused_until(host, now) {
             return ReadTurn::Quiet(until);
         }
         // Requests to a paused host do not block others.
-        let is_ahead = |host: &Host| state.quiet_until(*host, now).is_none();
+        let is_ahead = |host: &Host| state.paused_until(*host, now).is_none();
         let ahead = state.waiting.range(..place).filter(|(_, host)| is_ahead(host)).count();
         let due = state.any.map_or(now, |due| due.max(now));
         let behind = self.spacing * u32::try_from(ahead).unwrap_or(u32::MAX);
         let at = (due + behind).checked_sub(self.tolerance).unwrap_or(now);
         if at > now || (ahead > 0 && !self.spacing.is_zero()) {
-            // The reads ahead will take their turns soon.
+            // Earlier reads will start soon.
             return ReadTurn::At(at.max(now + self.spacing.min(RECHECK_DELAY)));
         }
         state.any = Some(due + self.spacing);
@@ -157,12 +158,12 @@ impl RateLimit {
         ReadTurn::Now
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RateState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Delay after which a due read rechecks whether the reads ahead of it have taken their turns.
+/// Interval at which a read that is due checks whether earlier reads have started.
 const RECHECK_DELAY: Duration = Duration::from_millis(1);
 
 enum ReadTurn {
@@ -171,18 +172,18 @@ enum ReadTurn {
     Quiet(Instant),
 }
 
-impl State {
-    fn quiet_until(&self, host: Host, now: Instant) -> Option<Instant> {
+impl RateState {
+    fn paused_until(&self, host: Host, now: Instant) -> Option<Instant> {
         self.quiet[host as usize].filter(|until| *until > now)
     }
 }
 
-struct Waiter<'a> {
+struct QueuedRead<'a> {
     limit: &'a RateLimit,
     place: Rank,
 }
 
-impl<'a> Waiter<'a> {
+impl<'a> QueuedRead<'a> {
     fn new(limit: &'a RateLimit, host: Host, priority: Priority) -> Self {
         let mut state = limit.state();
         state.count += 1;
@@ -192,7 +193,7 @@ impl<'a> Waiter<'a> {
     }
 }
 
-impl Drop for Waiter<'_> {
+impl Drop for QueuedRead<'_> {
     fn drop(&mut self) {
         if self.limit.state().waiting.remove(&self.place).is_some() {
             self.limit.moved_up.notify_waiters();
@@ -200,7 +201,7 @@ impl Drop for Waiter<'_> {
     }
 }
 
-fn is_beyond(at: Instant, deadline: Option<Instant>) -> bool {
+fn is_late(at: Instant, deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| at > deadline)
 }
 
@@ -226,16 +227,16 @@ pub(super) struct Permit {
 }
 
 impl Connections {
-    pub(super) fn new(most: usize) -> Self {
-        Self { reading: Permits::new(most), opening: Permits::new(most) }
+    pub(super) fn new(max_connections: usize) -> Self {
+        Self { reading: Permits::new(max_connections), opening: Permits::new(max_connections) }
     }
 
-    pub(super) async fn acquire_read(&self, priority: Priority, longest: Duration) -> Option<Permit> {
-        self.reading.wait(priority, longest).await
+    pub(super) async fn acquire_read(&self, priority: Priority, max_wait: Duration) -> Option<Permit> {
+        self.reading.wait(priority, max_wait).await
     }
 
-    pub(super) async fn acquire_open(&self, longest: Duration) -> Option<Permit> {
-        self.opening.wait(Priority::Trades, longest).await
+    pub(super) async fn acquire_open(&self, max_wait: Duration) -> Option<Permit> {
+        self.opening.wait(Priority::Trades, max_wait).await
     }
 }
 
@@ -244,7 +245,7 @@ impl Permits {
         Arc::new(Self(Mutex::new(PermitState { free, waiting: BTreeMap::new(), count: 0 })))
     }
 
-    async fn wait(self: &Arc<Self>, priority: Priority, longest: Duration) -> Option<Permit> {
+    async fn wait(self: &Arc<Self>, priority: Priority, max_wait: Duration) -> Option<Permit> {
         let (sender, receiver) = oneshot::channel();
         let waiter = {
             let mut state = self.state();
@@ -257,7 +258,7 @@ impl Permits {
             state.waiting.insert(key, sender);
             PermitWaiter { permits: self, key }
         };
-        let place = timeout(longest, receiver).await;
+        let place = timeout(max_wait, receiver).await;
         drop(waiter);
         place.ok()?.ok()
     }

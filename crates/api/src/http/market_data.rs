@@ -12,7 +12,7 @@ use candlewick_broker::{
 };
 use candlewick_sdk::{Millis, Symbol};
 
-/// Maximum number of candles per request, the default of `limit` (contract 8).
+/// Maximum number of candles per request: the API's default for `limit` (contract 8).
 pub(super) const MAX_CANDLES_PER_REQUEST: u64 = 1_000;
 
 #[async_trait]
@@ -22,7 +22,7 @@ impl MarketData for HttpBroker {
         while let Some(window) = rest.pop() {
             let (page, more) = self.fetch_window(&window).await?;
             rest.extend(more);
-            found = page.map(|page| found.value.and(page));
+            found = page.map(|page| found.value.merge(page));
         }
         Ok(found)
     }
@@ -33,7 +33,7 @@ impl MarketData for HttpBroker {
             && let Some(pair) = &record.pair
             && !is_same_pair(pair, symbol.as_str())
         {
-            let problem = format!("it is the price record of {pair}, but {symbol} was requested");
+            let problem = format!("the price record is for {pair} instead of {symbol}");
             return Err(BrokerError::Malformed { problem, head: format!("record of {}", record.time.get()) });
         }
         Ok(reply.map(|record| {
@@ -50,8 +50,8 @@ impl MarketData for HttpBroker {
         if !self.settings.stream || self.clock.is_lock_step() {
             return Ok(None);
         }
-        let mut headers = client::extra_headers(&self.settings)?;
-        headers.extend(self.headers(Api::Prices)?);
+        let mut headers = client::parse_extra_headers(&self.settings)?;
+        headers.extend(self.api_headers(Api::Prices)?);
         self.stream.subscribe(*symbol, self, headers).await.map(Some)
     }
 }
@@ -81,7 +81,7 @@ fn to_candles(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> R
     let (rows, unreadable) = &reply.value;
     if let Some(found) = detect_interval(rows, window.interval) {
         let (seconds, wanted) = (found.get() as f64 / 1_000.0, window.interval);
-        let problem = format!("the venue sent candles of {seconds} s instead of {wanted}");
+        let problem = format!("the venue sent {seconds} s candles instead of {wanted} candles");
         return Err(BrokerError::Malformed { problem, head: format!("{} rows", rows.len()) });
     }
     let mut candles = Candles::from_rows(rows, window, reply.received);
@@ -89,7 +89,7 @@ fn to_candles(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> R
     Ok(candles)
 }
 
-/// Returns the parts at both ends of a window with closed candles that the limit may have cut off.
+/// Returns the ends of the window whose closed candles may be missing because of the request limit.
 fn uncovered_ends(page: &Candles, window: &CandleQuery, now: Millis) -> Vec<CandleQuery> {
     let length = window.interval.length();
     let (Some(first), Some(last)) = (page.candles.first(), page.candles.last()) else { return Vec::new() };

@@ -26,7 +26,7 @@ use candlewick_broker::{BrokerError, Priority, TokenState, UnrecognisedData};
 use candlewick_sdk::{Millis, Symbol};
 use chrono::{DateTime, SecondsFormat, Utc};
 use client::{Address, Payload};
-use keys::Keys;
+use keys::CredentialStore;
 use limit::{Connections, Host, RateLimit};
 use reqwest::Request;
 use reqwest::header::{HeaderMap, HeaderValue};
@@ -39,7 +39,7 @@ use transport::{Answer, Network, exchange};
 /// Client for the two HTTP APIs of the venue.
 pub struct HttpBroker {
     settings: Settings,
-    credentials: Keys,
+    credentials: CredentialStore,
     clock: Arc<dyn Clock>,
     unrecognised: Arc<UnrecognisedData>,
     asset_types: BTreeMap<Symbol, String>,
@@ -93,7 +93,7 @@ impl HttpBroker {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, BrokerError> {
         settings.check()?;
-        let proxy = client::proxy_address(&settings)?;
+        let proxy = client::parse_proxy(&settings)?;
         let address = |key, text: &str, secret: &Option<Secret>| {
             let payload = if secret.is_some() { Payload::Credential } else { Payload::Nothing };
             Address::new(key, text, payload, proxy.as_ref())
@@ -111,7 +111,7 @@ impl HttpBroker {
             unrecognised: Arc::new(UnrecognisedData::new()),
             asset_types: BTreeMap::new(),
             user_id: OnceCell::new(),
-            credentials: Keys::new(credentials, &settings.headers),
+            credentials: CredentialStore::new(credentials, &settings.headers),
             settings,
             clock,
             trading,
@@ -138,12 +138,12 @@ impl HttpBroker {
 
     #[must_use]
     pub fn with_token_source(mut self, source: TokenSource) -> Self {
-        self.credentials.source = Some(source);
+        self.credentials.token_source = Some(source);
         self
     }
 
     pub fn token_state(&self) -> Arc<TokenState> {
-        self.credentials.state()
+        self.credentials.token_state()
     }
 
     #[must_use]
@@ -152,16 +152,16 @@ impl HttpBroker {
         self
     }
 
-    /// Sends a request and reads the answer. `Retry-After` of a failure pauses all requests to the host.
+    /// Sends a request and reads the answer. A failure with `Retry-After` pauses all requests to the host.
     async fn exchange(&self, api: Api, request: (Purpose, Request)) -> Result<Answer, TransportError> {
-        let answer = self.observed_exchange(api, request).await?;
+        let answer = self.exchange_with_observer(api, request).await?;
         if let Some(pause) = answer.retry_after.filter(|_| !answer.status.is_success()) {
             self.rate_limit.pause_host(self.host(api), pause.min(self.settings.retry_after_limit()));
         }
         Ok(answer)
     }
 
-    async fn observed_exchange(
+    async fn exchange_with_observer(
         &self,
         api: Api,
         (purpose, request): (Purpose, Request),
@@ -224,12 +224,12 @@ impl HttpBroker {
         }
     }
 
-    /// Builds the headers for an API (contract 5). Every trading request has a fresh timestamp.
-    fn headers(&self, api: Api) -> Result<HeaderMap, BrokerError> {
-        self.headers_with(api, self.credentials.current())
+    /// Builds the headers for an API (contract 5), with a new timestamp for each trading request.
+    fn api_headers(&self, api: Api) -> Result<HeaderMap, BrokerError> {
+        self.api_headers_with(api, self.credentials.current())
     }
 
-    fn headers_with(&self, api: Api, credentials: Credentials) -> Result<HeaderMap, BrokerError> {
+    fn api_headers_with(&self, api: Api, credentials: Credentials) -> Result<HeaderMap, BrokerError> {
         let Credentials { api_token, api_key } = credentials;
         let (name, secret, variable) = match api {
             Api::Trading => ("api-token", api_token, "CANDLEWICK_BROKER__API_TOKEN"),
@@ -241,7 +241,7 @@ impl HttpBroker {
         let mut headers = HeaderMap::new();
         headers.insert(name, secret.to_header());
         if api == Api::Trading {
-            headers.insert("x-timestamp", timestamp(self.settings.timestamp, self.clock.now()));
+            headers.insert("x-timestamp", timestamp_header(self.settings.timestamp, self.clock.now()));
         }
         Ok(headers)
     }
@@ -258,7 +258,7 @@ impl fmt::Debug for HttpBroker {
     }
 }
 
-fn timestamp(format: TimestampFormat, now: Millis) -> HeaderValue {
+fn timestamp_header(format: TimestampFormat, now: Millis) -> HeaderValue {
     let iso8601 = || DateTime::<Utc>::from_timestamp_millis(now.get());
     match format {
         TimestampFormat::Ms => HeaderValue::from(now.get()),
@@ -315,8 +315,8 @@ mod tests {
     #[test]
     fn timestamp_has_the_configured_format() {
         let now = Millis::new(1_795_176_000_999);
-        assert_eq!(timestamp(TimestampFormat::Ms, now), "1795176000999");
-        assert_eq!(timestamp(TimestampFormat::S, now), "1795176000");
-        assert_eq!(timestamp(TimestampFormat::Iso8601, now), "2026-11-20T12:00:00.999Z");
+        assert_eq!(timestamp_header(TimestampFormat::Ms, now), "1795176000999");
+        assert_eq!(timestamp_header(TimestampFormat::S, now), "1795176000");
+        assert_eq!(timestamp_header(TimestampFormat::Iso8601, now), "2026-11-20T12:00:00.999Z");
     }
 }

@@ -1,8 +1,8 @@
-//! Opening of trades: at most one request per trade, whose outcome may be unknown (`domain 5`).
+//! Opens trades with at most one request per trade. The outcome may stay unknown (`domain 5`).
 
 use super::keys::TokenUse;
 use super::limit::{Permit, Turn, TurnTimeout};
-use super::read::{POST_OPEN, unexpected_status, with_status};
+use super::read::{POST_OPEN, prefix_with_status, unexpected_status};
 use super::transport::Answer;
 use super::{Api, Body, HttpBroker, Purpose, TransportError};
 use crate::model::{FailureBody, TradeRecord, read_record};
@@ -20,7 +20,7 @@ use serde::{Serialize, Serializer};
 use std::time::Duration;
 use tokio::time::Instant;
 
-const MAX_DELAY: Duration = Duration::from_secs(2);
+const SUSPEND_TOLERANCE: Duration = Duration::from_secs(2);
 
 impl HttpBroker {
     pub(super) async fn open_once(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
@@ -30,7 +30,6 @@ impl HttpBroker {
         }
     }
 
-    /// Returns the venue's record of the trade, or the outcome if there is no record.
     async fn send_open(
         &self,
         order: &OpenOrder,
@@ -38,38 +37,38 @@ impl HttpBroker {
     ) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let not_sent = |reason| OpenOutcome::NotSent { reason };
         let is_short = self.settings.open_body == OpenBody::Short;
-        if let Some(reason) = inexpressible_reason(order, &self.settings) {
+        if let Some(reason) = unsupported_order_reason(order, &self.settings) {
             return Err(not_sent(reason));
         }
         if is_short {
-            self.account_proof.admit(order, self.clock.now()).map_err(not_sent)?;
+            self.account_proof.admit_order(order, self.clock.now()).map_err(not_sent)?;
         }
-        let outcome = self.send_admitted(order, leave_by).await;
+        let outcome = self.send_admitted_order(order, leave_by).await;
         match &outcome {
-            Ok(reply) if is_short => self.account_proof.record_accepted(&reply.value),
+            Ok(reply) if is_short => self.account_proof.record_accepted_order(&reply.value),
             Err(OpenOutcome::NotSent { .. } | OpenOutcome::Rejected(_)) if is_short => {
-                self.account_proof.withdraw();
+                self.account_proof.withdraw_order();
             }
             Ok(_) | Err(_) => {}
         }
         outcome
     }
 
-    async fn send_admitted(
+    async fn send_admitted_order(
         &self,
         order: &OpenOrder,
         leave_by: Millis,
     ) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let generation = self.credentials.generation();
-        let (request, _permit) = self.open_request(order, leave_by).await?;
+        let (request, _permit) = self.build_open_request(order, leave_by).await?;
         match self.exchange(Api::Trading, (Purpose::Open, request)).await {
             Ok(answer) => {
-                let outcome = self.classify(&answer);
+                let outcome = self.classify_answer(&answer);
                 if let Err(OpenOutcome::Rejected(rejection)) = &outcome
                     && rejection.reason == RejectionReason::Credentials
                 {
-                    // Affects later opens. This one was already sent.
-                    self.handle_refused_token(generation, (TokenUse::Opening, POST_OPEN), &rejection.text)
+                    // Affects later opens, since this order was already sent.
+                    self.handle_rejected_token(generation, (TokenUse::Opening, POST_OPEN), &rejection.text)
                         .await;
                 }
                 outcome
@@ -81,8 +80,8 @@ impl HttpBroker {
         }
     }
 
-    /// Builds the request once the rate limit and a free connection permit it. Errors: nothing was sent.
-    async fn open_request(
+    /// Waits for the rate limit and a free connection, then builds the request without sending it.
+    async fn build_open_request(
         &self,
         order: &OpenOrder,
         leave_by: Millis,
@@ -96,39 +95,39 @@ impl HttpBroker {
         match self.rate_limit.wait(self.host(Api::Trading), Turn::Open, longest).await {
             Ok(()) => {}
             Err(TurnTimeout::Rate(wait)) => {
-                return Err(not_sent(format!("the rate limit delays it by {wait:?}")));
+                return Err(not_sent(format!("the rate limit would delay the order by {wait:?}")));
             }
             Err(TurnTimeout::Quiet(left)) => {
                 let seconds = left.as_secs() + 1;
-                return Err(not_sent(format!("the venue asks for no requests for another {seconds} s")));
+                return Err(not_sent(format!("the venue asked to pause for another {seconds} s")));
             }
         }
         let left = longest.saturating_sub(began.elapsed());
         let Some(permit) = self.connections.acquire_open(left).await else {
             let most = self.settings.max_connections;
-            return Err(not_sent(format!("no connection is free (broker.max_connections = {most})")));
+            return Err(not_sent(format!("all connections are in use (broker.max_connections = {most})")));
         };
-        if let Some(text) = self.credentials.state().refused() {
+        if let Some(text) = self.credentials.token_state().refused() {
             return Err(not_sent(format!("the venue rejects the token: {text}")));
         }
         // The wait may have been too long, or the clock may have been adjusted.
         let late = self.clock.now() - leave_by;
         if late > Millis::ZERO {
-            return Err(not_sent(format!("it was {late} ms too late for its signal")));
+            return Err(not_sent(format!("the order was {late} ms too late for its signal")));
         }
-        // The other clocks stop while the machine is suspended, when another process may have taken over.
-        if awake.elapsed() > longest.saturating_add(MAX_DELAY) {
+        // The other clocks stop while the machine is suspended. Another process may take over in that time.
+        if awake.elapsed() > longest.saturating_add(SUSPEND_TOLERANCE) {
             return Err(not_sent("the machine was suspended before the order was sent".to_owned()));
         }
         let mut request = Request::new(Method::POST, url);
-        *request.headers_mut() = self.headers(Api::Trading).map_err(|error| not_sent(error.to_string()))?;
+        *request.headers_mut() = self.api_headers(Api::Trading).map_err(|error| not_sent(error.to_string()))?;
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         *request.timeout_mut() = Some(self.settings.timeout());
         *request.body_mut() = Some(body.into());
         Ok((request, permit))
     }
 
-    /// Returns the time until `leave_by`. Unlimited on a virtual clock, as the rate limiter uses real time.
+    /// Returns the time until `leave_by`; unlimited on a virtual clock, since the rate limit uses real time.
     fn time_until(&self, leave_by: Millis) -> Duration {
         if self.clock.is_virtual() {
             return Duration::MAX;
@@ -136,11 +135,11 @@ impl HttpBroker {
         Duration::from_millis(u64::try_from((leave_by - self.clock.now()).get()).unwrap_or(0))
     }
 
-    /// Classifies an answer as opened or rejected. Any other status is an unknown outcome (`domain 5.2`).
-    fn classify(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
+    /// Classifies an answer as opened or rejected. Any other status leaves the outcome unknown (`domain 5.2`).
+    fn classify_answer(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let status = answer.status.as_u16();
         match answer.status {
-            StatusCode::OK => self.accepted(answer),
+            StatusCode::OK => self.parse_accepted(answer),
             StatusCode::BAD_REQUEST
             | StatusCode::UNAUTHORIZED
             | StatusCode::FORBIDDEN
@@ -155,17 +154,17 @@ impl HttpBroker {
             status if status.is_success() => Err(self.unknown(&unexpected_status(status))),
             _ => {
                 let text = FailureBody::read(status, answer.body.bytes()).text;
-                Err(self.unknown(&with_status(answer.status, &text)))
+                Err(self.unknown(&prefix_with_status(answer.status, &text)))
             }
         }
     }
 
-    fn accepted(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
+    fn parse_accepted(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
         match &answer.body {
             Body::Whole(_) => self
                 .parse(answer, |json| read_record::<TradeRecord>(json, &self.unrecognised))
                 .map_err(|error| self.unknown(&error.to_string())),
-            Body::TooLong(_) => Err(self.unknown("HTTP 200 with a body that exceeds the limit")),
+            Body::TooLong(_) => Err(self.unknown("HTTP 200, but the body is above the size limit")),
             Body::Cut(text) => Err(self.unknown(&format!("HTTP 200 with an incomplete body: {text}"))),
         }
     }
@@ -198,8 +197,8 @@ struct ShortBody<'a> {
     direction: Direction,
 }
 
-/// Returns the reason if the configured body cannot express the order, so a different trade would open.
-fn inexpressible_reason(order: &OpenOrder, settings: &Settings) -> Option<String> {
+/// Returns why the configured body would open a different trade; `None` if it can express the order.
+fn unsupported_order_reason(order: &OpenOrder, settings: &Settings) -> Option<String> {
     if settings.open_body == OpenBody::Full {
         return None;
     }
@@ -207,15 +206,16 @@ fn inexpressible_reason(order: &OpenOrder, settings: &Settings) -> Option<String
     let default = settings.short_close_type;
     let is_default = default == Some(*close_type)
         && matches!(expiration_type, ExpirationType::Unstated | ExpirationType::TimeFixed);
-    let problem = if *account == Account::Real {
-        "the account, so it cannot be used on the real one".to_owned()
+    if *account == Account::Real {
+        Some("broker.open_body = \"short\" does not name the account: use \"full\" for real money".to_owned())
     } else if !is_default {
         let default = default.map_or_else(String::new, |default| format!(", {default} TIME_FIXED"));
-        format!("the duration, and {close_type} {expiration_type} is not the venue's default{default}")
+        Some(format!(
+            "broker.open_body = \"short\" has no duration: {close_type} {expiration_type} is not the venue's default{default}"
+        ))
     } else {
-        return None;
-    };
-    Some(format!("broker.open_body = \"short\" does not contain {problem}"))
+        None
+    }
 }
 
 fn build_body(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<Vec<u8>> {
@@ -238,7 +238,7 @@ fn build_body(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<Vec<u8>>
     }
 }
 
-/// Serializes a decimal as a JSON integer or shortest float, which is exact up to 15 digits.
+/// Serializes a decimal as a JSON integer or the shortest float, which is exact up to 15 digits.
 fn serialize_number<S: Serializer>(amount: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
     match amount.to_i64().filter(|_| amount.fract().is_zero()) {
         Some(whole) => serializer.serialize_i64(whole),
@@ -267,7 +267,7 @@ pub(super) mod tests {
         }
     }
 
-    fn short() -> Settings {
+    fn short_settings() -> Settings {
         let short_close_type = "01:00".parse().ok();
         Settings { open_body: OpenBody::Short, short_close_type, ..unlimited() }
     }
@@ -343,7 +343,7 @@ pub(super) mod tests {
         for (status, expected) in [
             ("405 Method Not Allowed", "Unknown { reason: \"HTTP 405\" }"),
             ("409 Conflict", "Unknown { reason: \"HTTP 409\" }"),
-            ("201 Created", "Unknown { reason: \"HTTP 201 where 200 is expected\" }"),
+            ("201 Created", "Unknown { reason: \"HTTP 201 instead of 200\" }"),
         ] {
             check(reply(status, ""), expected).await;
         }
@@ -375,7 +375,7 @@ pub(super) mod tests {
         let base_url = script.address().replace("http", "https");
         let silent = Settings { base_url, connect_timeout_ms: 100, ..patient() };
         let got = script.broker(silent).open(&order(), Millis::MAX).await;
-        let hint = "no TLS answer: is it http://?";
+        let hint = "the server did not answer with TLS, so its URL may start with http://";
         assert!(matches!(&got, OpenOutcome::NotSent { reason } if reason.ends_with(hint)), "{got:?}");
         assert_eq!(script.requests().len(), 0);
     }
@@ -429,7 +429,7 @@ pub(super) mod tests {
         let script = Script::answering(&[REPLY]).await;
         script.broker(patient()).open(&order(), Millis::MAX).await;
         let headers = [("x-partner".to_owned(), "7".to_owned())].into();
-        let short = Settings { open_path: "/token/trades/open-async".into(), headers, ..short() };
+        let short = Settings { open_path: "/token/trades/open-async".into(), headers, ..short_settings() };
         script.broker(short).open(&order(), Millis::MAX).await;
         let requests = script.requests();
         assert_eq!(requests[0].line, "POST /token/trades/open HTTP/1.1");
@@ -453,7 +453,7 @@ pub(super) mod tests {
         for is_demo in [true, false] {
             let list = format!(r#"{{"lastPage": 1, "data": [{{"id": "01JT", "isDemo": {is_demo}}}]}}"#);
             let script = Script::answering(&[REPLY, running, user, &list, REPLY]).await;
-            let broker = script.broker(short());
+            let broker = script.broker(short_settings());
             let open = async || format!("{:?}", broker.open(&order(), Millis::MAX).await);
             assert!(open().await.contains("Opened"));
             let second = open().await;
@@ -521,16 +521,16 @@ pub(super) mod tests {
             ("01:00", TimeFixed, Account::Demo, None),
             ("01:00", CandleClose, Account::Demo, Some("01:00 CANDLE_CLOSE is not the venue's default")),
             ("05:00", TimeFixed, Account::Demo, Some("05:00 TIME_FIXED is not the venue's default, 01:00")),
-            ("01:00", TimeFixed, Account::Real, Some("cannot be used on the real one")),
+            ("01:00", TimeFixed, Account::Real, Some("use \"full\" for real money")),
         ] {
             let close_type = close_type.parse().unwrap();
             let order = OpenOrder { close_type, expiration_type, account, ..order() };
-            let found = inexpressible_reason(&order, &short());
+            let found = unsupported_order_reason(&order, &short_settings());
             match problem {
                 None => assert_eq!(found, None),
                 Some(problem) => assert!(found.is_some_and(|text| text.contains(problem)), "{problem}"),
             }
-            assert_eq!(inexpressible_reason(&order, &Settings::default()), None);
+            assert_eq!(unsupported_order_reason(&order, &Settings::default()), None);
         }
     }
 

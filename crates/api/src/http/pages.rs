@@ -1,37 +1,36 @@
-//! The trade list, merged from pages that may shuffle, repeat and shift rows (`observed: results`).
+//! Merges the pages of the trade list, which may shuffle, repeat and shift rows (`observed: results`).
 //!
 //! A listing is complete if it was read to the end, every row was readable, and one of these is true:
-//! - There is one page, and it does not claim that the list is longer.
-//! - The list length (`total` or `count`, whichever exceeds page one) is constant, and all trades were seen.
-//! - There is no list length, and no row was repeated. A shift between pages repeats one row and hides another.
+//! - The list has one page, and that page does not announce more rows.
+//! - The announced length (`total` or `count`, whichever exceeds page one) is constant, and equals the trades read.
+//! - No length is announced, and no row was repeated. A shift between pages repeats one row and hides another.
 
 use crate::Settings;
 use crate::model::{TradePage, TradeQuery, TradeRecord};
 use candlewick_broker::{BrokerError, TradeReport};
 use std::collections::BTreeMap;
 
-/// Requested trades per page (`observed: results`).
+/// Number of trades requested per page (`observed: results`).
 pub(super) const PAGE_SIZE: u64 = 100;
 /// Maximum number of pages, enough for half a million trades. A longer list is never complete.
 pub(super) const MAX_PAGES: u64 = 5_000;
-/// Maximum number of consecutive pages without a new trade, a guard against an endless list.
-const MAX_PAGES_WITHOUT_NEW: u64 = 20;
+const MAX_PAGES_WITHOUT_NEW_TRADE: u64 = 20;
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Rows {
+pub(super) struct MergedList {
     pub(super) is_complete: bool,
     pub(super) trades: Vec<TradeReport>,
 }
 
-/// A page field that may be the list length (contract 2.5 does not say which).
+/// Reads a page field that may contain the list length (contract 2.5 does not say which field does).
 type LengthField = fn(&TradePage) -> Option<u64>;
 const LENGTH_FIELDS: [LengthField; 2] = [|page| page.total, |page| page.count];
 
 #[derive(Debug, Default)]
-pub(super) struct Pages {
+pub(super) struct PageMerger {
     next: Option<TradeQuery>,
     read: u64,
-    bounds: Bounds,
+    limits: ListLimits,
     bytes: usize,
     stopped: Option<String>,
     reached_end: bool,
@@ -40,27 +39,27 @@ pub(super) struct Pages {
     without_new: u64,
     length: Option<(LengthField, u64)>,
     keeps_length: bool,
-    /// Distinct trades in order of arrival. `places` maps their ids to indices.
+    /// Distinct trades in order of arrival. `places` maps trade ids to indices.
     trades: Vec<TradeReport>,
     places: BTreeMap<String, usize>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Bounds {
+struct ListLimits {
     pages: u64,
     rows: usize,
     bytes: usize,
 }
 
-impl Pages {
+impl PageMerger {
     pub(super) fn for_user(user_id: String, settings: &Settings) -> Self {
         let (rows, bytes) = (settings.list_rows_limit, settings.list_bytes_limit);
-        Self::with_bounds(user_id, PAGE_SIZE, Bounds { pages: MAX_PAGES, rows, bytes })
+        Self::with_limits(user_id, PAGE_SIZE, ListLimits { pages: MAX_PAGES, rows, bytes })
     }
 
-    fn with_bounds(user_id: String, page_size: u64, bounds: Bounds) -> Self {
+    fn with_limits(user_id: String, page_size: u64, limits: ListLimits) -> Self {
         let next = Some(TradeQuery { page: 1, page_size, user_id: Some(user_id) });
-        Self { next, bounds, keeps_length: true, ..Self::default() }
+        Self { next, limits, keeps_length: true, ..Self::default() }
     }
 
     pub(super) fn query(&self) -> Option<&TradeQuery> {
@@ -71,10 +70,10 @@ impl Pages {
         let Some(query) = self.next.take() else { return };
         self.read += 1;
         self.bytes += page.bytes;
-        self.check_length(&page);
+        self.check_list_length(&page);
         if let (1, Some((_, length))) = (self.read, self.length) {
             let length = usize::try_from(length).unwrap_or(usize::MAX);
-            self.trades.reserve_exact(length.min(self.bounds.rows));
+            self.trades.reserve_exact(length.min(self.limits.rows));
         }
         // The venue may cap the page size, so that a full page is shorter than requested.
         let page_size = page.per_page.unwrap_or(u64::MAX).clamp(1, query.page_size);
@@ -86,7 +85,7 @@ impl Pages {
             self.add_trade(read(trade));
         }
         self.without_new = if self.trades.len() > seen_before { 0 } else { self.without_new + 1 };
-        if self.has_seen_all() {
+        if self.has_all_trades() {
             self.reached_end = true;
             return;
         }
@@ -106,41 +105,41 @@ impl Pages {
         }
     }
 
-    fn has_seen_all(&self) -> bool {
+    fn has_all_trades(&self) -> bool {
         let distinct = self.trades.len() as u64;
         self.length.is_some_and(|(_, length)| self.keeps_length && distinct == length)
     }
 
     fn describe_reached_limit(&self) -> Option<String> {
-        let Bounds { pages, rows, bytes } = self.bounds;
+        let ListLimits { pages, rows, bytes } = self.limits;
         if self.trades.len() >= rows {
             Some(format!("the trade list is longer than broker.list_rows_limit = {rows}"))
         } else if self.bytes >= bytes {
             Some(format!("the trade list is longer than broker.list_bytes_limit = {bytes} bytes"))
         } else if self.read >= pages {
             Some(format!("the trade list has more than {pages} pages"))
-        } else if self.without_new >= MAX_PAGES_WITHOUT_NEW {
-            Some(format!("{MAX_PAGES_WITHOUT_NEW} pages of the trade list contained no new trade"))
+        } else if self.without_new >= MAX_PAGES_WITHOUT_NEW_TRADE {
+            Some(format!("{MAX_PAGES_WITHOUT_NEW_TRADE} pages of the trade list contained no new trade"))
         } else {
             None
         }
     }
 
-    pub(super) fn stop_error(&self) -> Option<BrokerError> {
+    pub(super) fn limit_error(&self) -> Option<BrokerError> {
         self.stopped.clone().map(|text| BrokerError::LimitReached { text })
     }
 
-    pub(super) fn finish(mut self) -> Rows {
+    pub(super) fn into_list(mut self) -> MergedList {
         self.places.clear();
         self.trades.sort_unstable_by(|one, other| one.id.cmp(&other.id));
         let is_whole = match self.length {
-            Some(_) => self.has_seen_all(),
+            Some(_) => self.has_all_trades(),
             None => self.read == 1 || self.repeats == 0,
         };
-        Rows { is_complete: self.reached_end && self.unreadable == 0 && is_whole, trades: self.trades }
+        MergedList { is_complete: self.reached_end && self.unreadable == 0 && is_whole, trades: self.trades }
     }
 
-    fn check_length(&mut self, page: &TradePage) {
+    fn check_list_length(&mut self, page: &TradePage) {
         if self.read == 1 {
             let rows = (page.data.len() + page.unreadable) as u64;
             let lengths = LENGTH_FIELDS.into_iter().filter_map(|field| Some((field, field(page)?)));
@@ -155,14 +154,14 @@ impl Pages {
 mod tests {
     use super::*;
 
-    const BOUNDS: Bounds = Bounds { pages: 5_000, rows: 100_000, bytes: usize::MAX };
+    const LIMITS: ListLimits = ListLimits { pages: 5_000, rows: 100_000, bytes: usize::MAX };
 
-    fn take(pages: &mut Pages, page: TradePage) {
+    fn take(pages: &mut PageMerger, page: TradePage) {
         pages.add_page(page, |record| TradeReport::new(record.id));
     }
 
-    fn user_pages() -> Pages {
-        Pages::for_user("user".to_owned(), &Settings::default())
+    fn user_pages() -> PageMerger {
+        PageMerger::for_user("user".to_owned(), &Settings::default())
     }
 
     fn trade(id: &str) -> TradeRecord {
@@ -175,13 +174,13 @@ mod tests {
     }
 
     fn check<const PAGES: usize>(of: [TradePage; PAGES], (is_complete, ids): (bool, &str)) {
-        let mut pages = Pages::with_bounds("user".to_owned(), 3, Bounds { pages: 5, ..BOUNDS });
+        let mut pages = PageMerger::with_limits("user".to_owned(), 3, ListLimits { pages: 5, ..LIMITS });
         for (number, page) in (1..).zip(of) {
             assert_eq!(pages.query().map(|query| query.page), Some(number));
             take(&mut pages, page);
         }
         assert_eq!(pages.query(), None);
-        let listing = pages.finish();
+        let listing = pages.into_list();
         let found: Vec<_> = listing.trades.iter().map(|trade| trade.id.as_str()).collect();
         assert_eq!((listing.is_complete, found.concat()), (is_complete, ids.to_owned()));
     }
@@ -222,12 +221,12 @@ mod tests {
     #[test]
     fn list_not_read_to_its_end_is_incomplete() {
         let pages = user_pages();
-        assert!(!pages.finish().is_complete);
-        let mut pages = Pages::with_bounds("user".to_owned(), 2, Bounds { pages: 2, ..BOUNDS });
+        assert!(!pages.into_list().is_complete);
+        let mut pages = PageMerger::with_limits("user".to_owned(), 2, ListLimits { pages: 2, ..LIMITS });
         take(&mut pages, rows(&["a", "b"], None, None));
         take(&mut pages, rows(&["c", "d"], None, None));
         assert_eq!(pages.query(), None);
-        assert!(!pages.finish().is_complete);
+        assert!(!pages.into_list().is_complete);
     }
 
     fn numbered(page: u64, last: u64) -> TradePage {
@@ -246,9 +245,9 @@ mod tests {
             asked += 1;
             take(&mut pages, numbered(asked.min(3), 1_000_000));
         }
-        assert_eq!(asked, 3 + MAX_PAGES_WITHOUT_NEW);
-        assert!(pages.stop_error().unwrap().to_string().contains("no new trade"));
-        assert!(!pages.finish().is_complete);
+        assert_eq!(asked, 3 + MAX_PAGES_WITHOUT_NEW_TRADE);
+        assert!(pages.limit_error().unwrap().to_string().contains("no new trade"));
+        assert!(!pages.into_list().is_complete);
     }
 
     #[test]
@@ -258,25 +257,25 @@ mod tests {
         let asked = pages.query().cloned().unwrap();
         assert_eq!((asked.page, asked.page_size), (2, PAGE_SIZE));
         take(&mut pages, TradePage { per_page: Some(2), ..rows(&["c"], Some(3), None) });
-        assert!(pages.finish().is_complete);
+        assert!(pages.into_list().is_complete);
     }
 
     #[test]
     fn stops_at_the_exceeded_bound() {
-        for (bounds, bound, most) in [
-            (Bounds { rows: 250, ..BOUNDS }, "broker.list_rows_limit = 250", 3),
-            (Bounds { bytes: 5_000, ..BOUNDS }, "broker.list_bytes_limit = 5000", 5),
-            (Bounds { pages: 7, ..BOUNDS }, "7 pages", 7),
+        for (limits, bound, most) in [
+            (ListLimits { rows: 250, ..LIMITS }, "broker.list_rows_limit = 250", 3),
+            (ListLimits { bytes: 5_000, ..LIMITS }, "broker.list_bytes_limit = 5000", 5),
+            (ListLimits { pages: 7, ..LIMITS }, "7 pages", 7),
         ] {
-            let mut pages = Pages::with_bounds("user".to_owned(), PAGE_SIZE, bounds);
+            let mut pages = PageMerger::with_limits("user".to_owned(), PAGE_SIZE, limits);
             let mut asked = 0;
             while let Some(page) = pages.query().map(|query| query.page) {
                 asked += 1;
                 take(&mut pages, TradePage { bytes: 1_000, ..numbered(page, 1_000_000) });
             }
-            let stopped = pages.stop_error().unwrap().to_string();
+            let stopped = pages.limit_error().unwrap().to_string();
             assert!(stopped.contains(bound) && asked == most, "{stopped} after {asked} pages");
-            assert!(!pages.finish().is_complete);
+            assert!(!pages.into_list().is_complete);
         }
     }
 
@@ -288,7 +287,7 @@ mod tests {
             // Every page claims 300 trades and a next page.
             take(&mut pages, TradePage { total: Some(300), ..numbered(page, 1_000_000) });
         }
-        assert_eq!((pages.query(), pages.stop_error()), (None, None));
-        assert!(pages.finish().is_complete);
+        assert_eq!((pages.query(), pages.limit_error()), (None, None));
+        assert!(pages.into_list().is_complete);
     }
 }

@@ -6,7 +6,7 @@ use super::market_data::MAX_CANDLES_PER_REQUEST;
 use super::transport::Answer;
 use super::{Api, Body, HttpBroker, Purpose, TransportError};
 use crate::model::{
-    FailureBody, PriceRecord, Record, TradePage, TradeQuery, TradeRecord, Unreadable, User, Wallet,
+    FailureBody, PriceRecord, Record, RecordError, TradePage, TradeQuery, TradeRecord, User, Wallet,
     parse_json, read_all, read_list, read_record,
 };
 use backon::{ExponentialBuilder, Retryable};
@@ -33,21 +33,21 @@ impl HttpBroker {
         Ok(url)
     }
 
-    /// Requests an answer with status 200. Retries with a new token if the current one is rejected.
+    /// Sends a GET request. Retries with a new token if the venue rejects the current token.
     async fn read(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
         let generation = self.credentials.generation();
         let read = self.read_with_retries(api, url.clone()).await;
         let endpoint = endpoint_name(url.path());
         match &read {
-            Ok(_) if api == Api::Trading => self.credentials.record_accepted(generation, endpoint),
-            // Trading continues, because the list has the same information.
+            Ok(_) if api == Api::Trading => self.credentials.record_accepted_read(generation, endpoint),
+            // Trading continues, because the trade list has the same information.
             Err(BrokerError::Credentials { text })
                 if endpoint == GET_TRADE && self.is_accepted_elsewhere(endpoint).await =>
             {
-                self.credentials.record_rejection(endpoint, text);
+                self.credentials.record_endpoint_rejection(endpoint, text);
             }
             Err(BrokerError::Credentials { text }) if api == Api::Trading => {
-                if self.handle_refused_token(generation, (TokenUse::Reading, endpoint), text).await {
+                if self.handle_rejected_token(generation, (TokenUse::Reading, endpoint), text).await {
                     return self.read_with_retries(api, url).await;
                 }
             }
@@ -88,11 +88,11 @@ impl HttpBroker {
             Ok(()) => {}
             Err(TurnTimeout::Rate(_)) => {
                 let limit = self.settings.requests_per_second;
-                let text = format!("broker.requests_per_second = {limit} allows none before the deadline");
+                let text = format!("broker.requests_per_second = {limit} allows no request in time");
                 return Err(unavailable(text));
             }
             Err(TurnTimeout::Quiet(left)) => {
-                let text = format!("no requests for another {} s (GET {path})", left.as_secs() + 1);
+                let text = format!("requests pause for another {} s (GET {path})", left.as_secs() + 1);
                 return Err(BrokerError::RateLimited { text, retry_after: Some(left) });
             }
         }
@@ -102,7 +102,7 @@ impl HttpBroker {
             return Err(unavailable(text));
         };
         let mut request = Request::new(Method::GET, url);
-        *request.headers_mut() = self.headers(api)?;
+        *request.headers_mut() = self.api_headers(api)?;
         *request.timeout_mut() = Some(left().min(self.settings.timeout()));
         match self.exchange(api, (Purpose::Read, request)).await {
             Ok(answer) => self.check_status(api, answer, &path),
@@ -118,7 +118,7 @@ impl HttpBroker {
                 Body::TooLong(_) => {
                     let limit = self.settings.response_limit_bytes;
                     Err(self.malformed(
-                        format!("longer than broker.response_limit_bytes = {limit} (GET {path})"),
+                        format!("the body is longer than broker.response_limit_bytes = {limit} (GET {path})"),
                         &answer.body,
                     ))
                 }
@@ -134,7 +134,7 @@ impl HttpBroker {
         Err(match status {
             StatusCode::UNAUTHORIZED => BrokerError::Credentials { text },
             StatusCode::FORBIDDEN if api == Api::Trading => {
-                BrokerError::Credentials { text: with_status(status, &text) }
+                BrokerError::Credentials { text: prefix_with_status(status, &text) }
             }
             StatusCode::NOT_FOUND => BrokerError::NotFound { text },
             StatusCode::SERVICE_UNAVAILABLE if answer.retry_after.is_some() => {
@@ -147,27 +147,27 @@ impl HttpBroker {
             _ if status.is_server_error() => BrokerError::Unavailable { text },
             _ if status.is_redirection() => BrokerError::Rejected {
                 text: format!(
-                    "{}; redirects are not followed: check broker.base_url and price_url",
-                    with_status(status, &text)
+                    "{}; the client does not follow redirects: check broker.base_url and broker.price_url",
+                    prefix_with_status(status, &text)
                 ),
             },
-            _ => BrokerError::Rejected { text: with_status(status, &text) },
+            _ => BrokerError::Rejected { text: prefix_with_status(status, &text) },
         })
     }
 
     pub(super) fn parse<T>(
         &self,
         answer: &Answer,
-        read: impl FnOnce(Value) -> Result<T, Unreadable>,
+        read: impl FnOnce(Value) -> Result<T, RecordError>,
     ) -> Result<Reply<T>, BrokerError> {
         let json = parse_json(answer.body.bytes())
-            .map_err(|error| self.malformed(format!("it is not valid JSON ({error})"), &answer.body))?;
+            .map_err(|error| self.malformed(format!("the body is not valid JSON ({error})"), &answer.body))?;
         let value = read(json).map_err(|error| self.malformed(error.to_string(), &answer.body))?;
-        Ok(answer.reply(value))
+        Ok(answer.to_reply(value))
     }
 
     fn malformed(&self, problem: String, body: &Body) -> BrokerError {
-        BrokerError::Malformed { problem, head: self.credentials.redact(&body.head()) }
+        BrokerError::Malformed { problem, head: self.credentials.redact(&body.excerpt()) }
     }
 }
 
@@ -189,16 +189,16 @@ impl Answer {
         }
     }
 
-    pub(super) const fn reply<T>(&self, value: T) -> Reply<T> {
+    pub(super) const fn to_reply<T>(&self, value: T) -> Reply<T> {
         Reply { value, date: self.date, sent: self.sent, received: self.received }
     }
 }
 
 pub(super) fn unexpected_status(status: StatusCode) -> String {
-    format!("HTTP {} where 200 is expected", status.as_u16())
+    format!("HTTP {} instead of 200", status.as_u16())
 }
 
-pub(super) fn with_status(status: StatusCode, text: &str) -> String {
+pub(super) fn prefix_with_status(status: StatusCode, text: &str) -> String {
     if text.starts_with("HTTP ") { text.to_owned() } else { format!("HTTP {}: {text}", status.as_u16()) }
 }
 
@@ -211,7 +211,7 @@ pub(super) fn endpoint_name(path: &str) -> &'static str {
         "trades" => "GET /token/trades",
         "users/me" => "GET /token/users/me",
         trade if trade.starts_with("trades/") => GET_TRADE,
-        _ => "GET of an unknown path",
+        _ => "GET (unknown path)",
     }
 }
 
@@ -223,7 +223,7 @@ impl HttpBroker {
             let wallets: Vec<Wallet> = read_all(json, &self.unrecognised)?;
             let mut ids = BTreeSet::new();
             match wallets.iter().find(|wallet| !ids.insert(wallet.id.as_str())) {
-                Some(again) => Err(Unreadable::Duplicate { record: Wallet::NAME, id: again.id.clone() }),
+                Some(again) => Err(RecordError::Duplicate { record: Wallet::NAME, id: again.id.clone() }),
                 None => Ok(wallets),
             }
         })
@@ -245,7 +245,7 @@ impl HttpBroker {
         self.parse(&answer, |json| read_record(json, &self.unrecognised))
     }
 
-    /// Requests the user. The id is not redacted, because it is sent back to request the list.
+    /// Requests the token's user. The user id is not redacted, because requests for the trade list contain it.
     pub(super) async fn fetch_user(&self) -> Result<Reply<User>, BrokerError> {
         let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
         let answer = self.read(Api::Trading, url).await?;
@@ -274,12 +274,12 @@ impl HttpBroker {
         let answer = self.read(Api::Prices, self.url(Api::Prices, ["symbol-price", "last"], &pairs)?).await?;
         // The venue answers `OK` for a time in its future (contract 4.2), as plain text or as a JSON string.
         if matches!(answer.body.bytes().trim_ascii(), b"OK" | b"\"OK\"") {
-            return Ok(answer.reply(None));
+            return Ok(answer.to_reply(None));
         }
         self.parse(&answer, |json| read_record(json, &self.unrecognised).map(Some))
     }
 
-    /// Requests candles, with a window that gives the same ones for inclusive and exclusive ends.
+    /// Requests candles with a window that works for inclusive and exclusive bounds alike.
     pub(super) async fn fetch_candles(
         &self,
         query: &CandleQuery,
@@ -371,7 +371,7 @@ mod tests {
             ("400 Bad Request", r#"{"message": ["a", "b"]}"#, r#"Rejected { text: "HTTP 400: a; b (GET"#),
             ("403 Forbidden", "<html>", r#"Credentials { text: "HTTP 403 (GET"#),
             ("301 Moved\r\nLocation: /else", "", r#"text: "HTTP 301 (GET /token/wallets); redirects are"#),
-            ("204 No Content", "", "Malformed { problem: \"HTTP 204 where 200 is expected (GET"),
+            ("204 No Content", "", "Malformed { problem: \"HTTP 204 instead of 200 (GET"),
             (
                 past.as_str(),
                 expired,
@@ -415,10 +415,10 @@ mod tests {
         tokio::time::pause();
         let start = Instant::now();
         let open = open(&broker, broker.clock.now() + Millis::SECOND).await;
-        assert!(open.contains("NotSent") && open.contains("asks for no requests for another 60 s"), "{open}");
+        assert!(open.contains("NotSent") && open.contains("asked to pause for another 60 s"), "{open}");
         let wallets = broker.url(Api::Trading, ["token", "wallets"], &[]).unwrap();
         let again = format!("{:?}", broker.read_once(Api::Trading, wallets, start).await);
-        assert!(again.contains("no requests for another 60 s"), "{again}");
+        assert!(again.contains("requests pause for another 60 s"), "{again}");
         assert_eq!(script.requests().len(), 1, "both were held back");
         tokio::time::sleep(Duration::from_secs(61)).await;
         tokio::time::resume();

@@ -1,7 +1,7 @@
-//! A single HTTP exchange with limits on time and size, over the network or a test double.
+//! Sends one HTTP request with limits on time and size, over the network or a test double.
 
 use super::client;
-use super::keys::Keys;
+use super::keys::CredentialStore;
 use crate::Settings;
 use crate::model::one_line;
 use async_trait::async_trait;
@@ -19,7 +19,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 #[async_trait]
 pub trait Transport: Send + Sync {
-    /// Sends a request and reads the answer up to the size limit. An open is sent at most once.
+    /// Sends a request and reads the answer up to the size limit. Never resends a [`Purpose::Open`] request.
     async fn send(
         &self,
         purpose: Purpose,
@@ -52,28 +52,28 @@ pub enum Body {
 pub enum TransportError {
     /// No connection was made, so nothing was sent.
     NotConnected(String),
-    /// The connection failed after that, so the venue may have received the request.
+    /// An established connection failed. The venue may have received the request.
     Lost(String),
 }
 
 pub(super) struct Network {
-    reading_client: Client,
-    opening_client: Client,
-    /// Whether no proxy is used. Ports are only probed without a proxy.
+    read_client: Client,
+    open_client: Client,
+    /// Whether no proxy is used, so that a probe can reach the server's port.
     is_direct: bool,
 }
 
 impl Network {
     pub(super) fn new(settings: &Settings) -> Result<Self, BrokerError> {
-        let (reading_client, opening_client) =
-            (client::reading_client(settings)?, client::opening_client(settings)?);
-        Ok(Self { reading_client, opening_client, is_direct: settings.proxy.is_none() })
+        let (read_client, open_client) =
+            (client::build_read_client(settings)?, client::build_open_client(settings)?);
+        Ok(Self { read_client, open_client, is_direct: settings.proxy.is_none() })
     }
 
     pub(super) fn without_certificates(settings: &Settings) -> Result<Self, BrokerError> {
-        let client = client::client_without_certificates(settings)?;
+        let client = client::build_client_without_certificates(settings)?;
         let is_direct = settings.proxy.is_none();
-        Ok(Self { reading_client: client.clone(), opening_client: client, is_direct })
+        Ok(Self { read_client: client.clone(), open_client: client, is_direct })
     }
 }
 
@@ -86,30 +86,30 @@ impl Transport for Network {
         limit_bytes: usize,
     ) -> Result<RawAnswer, TransportError> {
         let client = match purpose {
-            Purpose::Read => &self.reading_client,
-            Purpose::Open => &self.opening_client,
+            Purpose::Read => &self.read_client,
+            Purpose::Open => &self.open_client,
         };
         let url = request.url().clone();
         let mut response = match client.execute(request).await {
             Ok(response) => response,
             Err(error) if error.is_connect() => {
                 let is_timeout = self.is_direct && error.is_timeout();
-                let text = describe(&error.without_url());
-                return Err(TransportError::NotConnected(with_tls_hint(text, is_timeout, &url).await));
+                let text = describe_error(&error.without_url());
+                return Err(TransportError::NotConnected(append_tls_hint(text, is_timeout, &url).await));
             }
-            Err(error) => return Err(TransportError::Lost(describe(&error.without_url()))),
+            Err(error) => return Err(TransportError::Lost(describe_error(&error.without_url()))),
         };
         let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
         Ok(RawAnswer { status, headers, body: read_body(response, limit_bytes).await })
     }
 }
 
-async fn with_tls_hint(text: String, is_timeout: bool, url: &Url) -> String {
+async fn append_tls_hint(text: String, is_timeout: bool, url: &Url) -> String {
     // This is the rustls error for an answer that is not TLS.
     let is_plain_answer = text.contains("InvalidContentType");
     let accepts_connections = is_timeout && url.scheme() == "https" && accepts_connections(url).await;
-    let hint = if is_plain_answer || accepts_connections { "; no TLS answer: is it http://?" } else { "" };
-    format!("{text}{hint}")
+    let hint = "; the server did not answer with TLS, so its URL may start with http://";
+    if is_plain_answer || accepts_connections { format!("{text}{hint}") } else { text }
 }
 
 async fn accepts_connections(url: &Url) -> bool {
@@ -125,7 +125,7 @@ async fn read_body(mut response: Response, limit_bytes: usize) -> Body {
         match response.chunk().await {
             Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
             Ok(None) => return Body::Whole(bytes),
-            Err(error) => return Body::Cut(describe(&error.without_url())),
+            Err(error) => return Body::Cut(describe_error(&error.without_url())),
         }
         if bytes.len() > limit_bytes {
             return Body::TooLong(bytes);
@@ -133,7 +133,7 @@ async fn read_body(mut response: Response, limit_bytes: usize) -> Body {
     }
 }
 
-fn describe(error: &dyn Error) -> String {
+fn describe_error(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -152,7 +152,7 @@ pub(super) struct Answer {
     pub(super) date: Option<Millis>,
     pub(super) retry_after: Option<Duration>,
     pub(super) body: Body,
-    /// Unredacted body if it contained a credential. Only for values that are sent back to the venue.
+    /// Unredacted body of an answer that contained a credential. Only for values sent back to the venue.
     pub(super) raw_body: Option<Vec<u8>>,
     pub(super) sent: Millis,
     pub(super) received: Millis,
@@ -161,14 +161,14 @@ pub(super) struct Answer {
 const MAX_EXCERPT_BYTES: usize = 200;
 
 impl Answer {
-    pub(super) fn redacted(self, credentials: &Keys) -> Self {
+    pub(super) fn redacted(self, credentials: &CredentialStore) -> Self {
         let (body, raw_body) = self.body.redacted(credentials);
         Self { body, raw_body, ..self }
     }
 }
 
 impl Body {
-    fn redacted(self, credentials: &Keys) -> (Self, Option<Vec<u8>>) {
+    fn redacted(self, credentials: &CredentialStore) -> (Self, Option<Vec<u8>>) {
         let bytes = match &self {
             Self::Whole(bytes) | Self::TooLong(bytes) => bytes,
             Self::Cut(text) => return (Self::Cut(credentials.redact(text)), None),
@@ -187,7 +187,7 @@ impl Body {
         }
     }
 
-    pub(super) fn head(&self) -> String {
+    pub(super) fn excerpt(&self) -> String {
         let bytes = self.bytes();
         one_line(&String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_EXCERPT_BYTES)]))
     }
@@ -234,7 +234,7 @@ pub struct Exchange {
     pub response: String,
 }
 
-/// Receives every exchange. Must return quickly.
+/// Observer of all exchanges with the trading API. Must return quickly.
 pub trait HttpObserver: Send + Sync {
     fn observe(&self, exchange: Exchange);
 }

@@ -1,4 +1,4 @@
-//! Parsing of JSON documents without duplicate keys, of records by field, and of error bodies.
+//! Parsers for JSON without duplicate keys, for the fields of records, and for error bodies.
 
 use candlewick_broker::UnrecognisedData;
 use candlewick_sdk::Millis;
@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 use std::fmt;
 use std::ops::Range;
 
-/// Parses JSON and rejects duplicate keys, of which other parsers keep the last.
+/// Parses JSON and rejects duplicate keys. Other parsers silently keep the last value.
 pub fn parse_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(bytes).map(|UniqueKeys(value)| value)
 }
@@ -79,11 +79,11 @@ impl<'de> Visitor<'de> for UniqueKeysVisitor {
 pub(crate) trait Record: Sized {
     const NAME: &'static str;
 
-    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable>;
+    fn read(fields: &mut Fields<'_>) -> Result<Self, RecordError>;
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unreadable {
+pub(crate) enum RecordError {
     #[error("{record} is not {expected}")]
     Kind { record: &'static str, expected: &'static str },
     #[error("{record} has no readable \"{field}\"")]
@@ -95,7 +95,7 @@ pub(crate) enum Unreadable {
 pub(crate) trait Field: Sized {
     fn from_value(value: &Value) -> Option<Self>;
 
-    fn unknown(&self) -> Option<&str> {
+    fn unknown_text(&self) -> Option<&str> {
         None
     }
 }
@@ -106,9 +106,9 @@ pub(crate) struct Fields<'a> {
     drift: &'a UnrecognisedData,
 }
 
-pub(crate) fn read_record<R: Record>(value: Value, drift: &UnrecognisedData) -> Result<R, Unreadable> {
+pub(crate) fn read_record<R: Record>(value: Value, drift: &UnrecognisedData) -> Result<R, RecordError> {
     let Value::Object(object) = value else {
-        return Err(Unreadable::Kind { record: R::NAME, expected: "an object" });
+        return Err(RecordError::Kind { record: R::NAME, expected: "an object" });
     };
     let mut fields = Fields { record: R::NAME, object, drift };
     let record = R::read(&mut fields)?;
@@ -116,22 +116,22 @@ pub(crate) fn read_record<R: Record>(value: Value, drift: &UnrecognisedData) -> 
     Ok(record)
 }
 
-pub(crate) fn read_all<R: Record>(value: Value, drift: &UnrecognisedData) -> Result<Vec<R>, Unreadable> {
+pub(crate) fn read_all<R: Record>(value: Value, drift: &UnrecognisedData) -> Result<Vec<R>, RecordError> {
     extract_rows::<R>(value)?.into_iter().map(|row| read_record(row, drift)).collect()
 }
 
 pub(crate) fn read_list<R: Record>(
     value: Value,
     drift: &UnrecognisedData,
-) -> Result<(Vec<R>, usize), Unreadable> {
+) -> Result<(Vec<R>, usize), RecordError> {
     let rows = extract_rows::<R>(value)?;
     let count = rows.len();
     let mut records = Vec::with_capacity(count);
     for row in rows {
         match read_record(row, drift) {
             Ok(record) => records.push(record),
-            Err(Unreadable::Field { .. }) => {} // counted where it was met
-            Err(Unreadable::Kind { record, .. } | Unreadable::Duplicate { record, .. }) => {
+            Err(RecordError::Field { .. }) => {} // already counted
+            Err(RecordError::Kind { record, .. } | RecordError::Duplicate { record, .. }) => {
                 drift.count_unreadable(record, "row");
             }
         }
@@ -140,10 +140,10 @@ pub(crate) fn read_list<R: Record>(
     Ok((records, unreadable))
 }
 
-fn extract_rows<R: Record>(value: Value) -> Result<Vec<Value>, Unreadable> {
+fn extract_rows<R: Record>(value: Value) -> Result<Vec<Value>, RecordError> {
     match value {
         Value::Array(rows) => Ok(rows),
-        _ => Err(Unreadable::Kind { record: R::NAME, expected: "in an array" }),
+        _ => Err(RecordError::Kind { record: R::NAME, expected: "in an array" }),
     }
 }
 
@@ -154,40 +154,40 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(crate) fn optional<T: Field>(&mut self, field: &'static str) -> Option<T> {
+    pub(crate) fn take_optional<T: Field>(&mut self, field: &'static str) -> Option<T> {
         let value = self.object.remove(field).filter(|value| !value.is_null())?;
         let Some(read) = T::from_value(&value) else {
             self.drift.count_unreadable(self.record, field);
             return None;
         };
-        if let Some(text) = read.unknown() {
+        if let Some(text) = read.unknown_text() {
             self.drift.count_value(self.record, field, text);
         }
         Some(read)
     }
 
-    /// Takes unused fields of the contract and checks their types. Fields not taken count as unknown.
-    pub(crate) fn check<T: Field>(&mut self, fields: &[&'static str]) {
+    /// Checks the types of contract fields that are otherwise unused. All remaining fields count as unknown.
+    pub(crate) fn ignore<T: Field>(&mut self, fields: &[&'static str]) {
         for &field in fields {
-            let _: Option<T> = self.optional(field);
+            let _: Option<T> = self.take_optional(field);
         }
     }
 
-    pub(crate) fn required<T: Field>(&mut self, field: &'static str) -> Result<T, Unreadable> {
+    pub(crate) fn take_required<T: Field>(&mut self, field: &'static str) -> Result<T, RecordError> {
         if self.object.get(field).is_none_or(Value::is_null) {
             self.drift.count_unreadable(self.record, field);
         }
-        self.optional(field).ok_or(Unreadable::Field { record: self.record, field })
+        self.take_optional(field).ok_or(RecordError::Field { record: self.record, field })
     }
 
-    pub(crate) fn unreadable<T>(&self, field: &'static str) -> Result<T, Unreadable> {
+    pub(crate) fn unreadable_field<T>(&self, field: &'static str) -> Result<T, RecordError> {
         self.drift.count_unreadable(self.record, field);
-        Err(Unreadable::Field { record: self.record, field })
+        Err(RecordError::Field { record: self.record, field })
     }
 
-    /// Takes a time. 0 means unknown, and a time outside [`PLAUSIBLE_TIMES`] is malformed.
-    pub(crate) fn moment(&mut self, field: &'static str) -> Option<Millis> {
-        let moment: Millis = self.optional(field).filter(|moment| *moment != Millis::ZERO)?;
+    /// Takes a time field; `None` for 0, which means unknown, and for a time outside [`PLAUSIBLE_TIMES`].
+    pub(crate) fn take_time(&mut self, field: &'static str) -> Option<Millis> {
+        let moment: Millis = self.take_optional(field).filter(|moment| *moment != Millis::ZERO)?;
         if !PLAUSIBLE_TIMES.contains(&moment) {
             self.drift.count_malformed(self.record, field, "is not a time from 2000 to 2100");
             return None;
@@ -195,16 +195,16 @@ impl<'a> Fields<'a> {
         Some(moment)
     }
 
-    /// Takes a price. 0 means unknown, as in the open response (contract 2.3).
-    pub(crate) fn nonzero<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
-        let value: T = self.optional(field)?;
+    /// Takes a price field; `None` for 0, which means unknown (contract 2.3), and for a negative price.
+    pub(crate) fn take_nonzero<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
+        let value: T = self.take_optional(field)?;
         if value < T::default() {
             self.drift.count_malformed(self.record, field, "is below zero");
         }
         (value > T::default()).then_some(value)
     }
 
-    /// Takes an unused object and checks its fields.
+    /// Checks the field types of a nested object that is otherwise unused.
     pub(crate) fn nested(&mut self, field: &'static str, record: &'static str, check: fn(&mut Fields<'a>)) {
         let Some(value) = self.object.remove(field).filter(|value| !value.is_null()) else { return };
         let Value::Object(object) = value else { return self.drift.count_unreadable(self.record, field) };
@@ -213,7 +213,7 @@ impl<'a> Fields<'a> {
         nested.count_unknown();
     }
 
-    pub(crate) fn list<R: Record>(&mut self, field: &'static str) -> (Vec<R>, usize) {
+    pub(crate) fn take_list<R: Record>(&mut self, field: &'static str) -> (Vec<R>, usize) {
         let Some(value) = self.object.remove(field).filter(|value| !value.is_null()) else {
             return (Vec::new(), 0);
         };
@@ -224,7 +224,7 @@ impl<'a> Fields<'a> {
         read.unwrap_or_else(|_| (Vec::new(), 1))
     }
 
-    pub(crate) fn raw(&mut self, field: &'static str) -> Option<Value> {
+    pub(crate) fn take_raw(&mut self, field: &'static str) -> Option<Value> {
         self.object.remove(field)
     }
 
@@ -233,8 +233,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Returns the text of a number, which may be a JSON string (`observed: prices and candles`).
-fn number_text(value: &Value) -> Option<String> {
+/// Returns the text of a number field: a JSON number or a string (`observed: prices and candles`).
+fn read_number_text(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => Some(number.to_string()),
         Value::String(text) => Some(text.trim().to_owned()),
@@ -270,13 +270,13 @@ impl Field for u64 {
 
 impl Field for f64 {
     fn from_value(value: &Value) -> Option<Self> {
-        number_text(value)?.parse().ok().filter(|number: &Self| number.is_finite())
+        read_number_text(value)?.parse().ok().filter(|number: &Self| number.is_finite())
     }
 }
 
 impl Field for Decimal {
     fn from_value(value: &Value) -> Option<Self> {
-        let text = number_text(value)?;
+        let text = read_number_text(value)?;
         text.parse().or_else(|_| Self::from_scientific(&text)).ok()
     }
 }
@@ -299,17 +299,17 @@ impl Field for Millis {
 /// Body of an answer with a status other than 200 (contract 5, `observed: opening a trade`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FailureBody {
-    /// The venue's message in one line; `HTTP <status>` if there is none.
+    /// The venue's message on one line; `HTTP <status>` if there is none.
     pub(crate) text: String,
-    /// Value of `error` in `data` or in the body: a status name or an error code.
+    /// Status name or error code: the value of `error` in `data` or in the body.
     pub(crate) code: Option<String>,
     pub(crate) venue_time: Option<Millis>,
 }
 
-const MAX_TEXT_BYTES: usize = 300;
+const MAX_LINE_BYTES: usize = 300;
 
 impl FailureBody {
-    /// Reads a body. The text is `data.message`, `message` or `error`, each a string, list or object.
+    /// Parses an error body. The message is `data.message`, `message` or `error`: a string, list or object.
     pub(crate) fn read(status: u16, body: &[u8]) -> Self {
         let json: Value = serde_json::from_slice(body).unwrap_or_default();
         let data = json.get("data").unwrap_or(&Value::Null);
@@ -344,7 +344,7 @@ pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<_> =
         text.split(|c: char| c.is_control() || c == ' ').filter(|word| !word.is_empty()).collect();
     let mut line = words.join(" ");
-    line.truncate(line.floor_char_boundary(MAX_TEXT_BYTES));
+    line.truncate(line.floor_char_boundary(MAX_LINE_BYTES));
     line
 }
 

@@ -1,4 +1,4 @@
-//! Requests and answers of the two APIs with their fields (contract 2 and 5).
+//! Requests and answers of the trading and price APIs (contract 2 and 5).
 //!
 //! Parsing is tolerant. A field of the wrong type is counted and treated as absent, unless the record is
 //! meaningless without it. Unused fields of the contract are checked too; all other fields count as unknown.
@@ -6,7 +6,7 @@
 mod fields;
 
 pub use fields::parse_json;
-pub(crate) use fields::{FailureBody, Record, Unreadable, one_line, read_all, read_list, read_record};
+pub(crate) use fields::{FailureBody, Record, RecordError, one_line, read_all, read_list, read_record};
 
 use candlewick_broker::{CandleRow, Reported};
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Ohlcv, Outcome};
@@ -16,9 +16,9 @@ use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 
-/// A trade record in any projection. Fields that the projection lacks are `None`.
+/// A trade record in any projection of the API. Fields that the projection lacks are `None`.
 ///
-/// Times and prices of 0 mean that the value is not yet known (contract 2.3), and become `None`.
+/// A time or price of 0 is not known yet (contract 2.3) and becomes `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TradeRecord {
     /// Trade id (`id`, or `tradeId` in the acknowledgement).
@@ -54,7 +54,7 @@ pub(crate) struct TradeRecord {
 }
 
 impl TradeRecord {
-    /// Returns the outcome. `None` if there is neither a final result nor the status `CANCELLED`.
+    /// Returns the outcome; `None` without a final result or the status `CANCELLED`.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         let by_result = self.result.as_ref().and_then(TradeResult::outcome);
         by_result.or_else(|| (self.status == Some(TradeStatus::Cancelled)).then_some(Outcome::Cancelled))
@@ -64,48 +64,48 @@ impl TradeRecord {
 impl Record for TradeRecord {
     const NAME: &'static str = "Trade";
 
-    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
-        let acknowledged: Option<String> = fields.optional("tradeId");
+    fn read(fields: &mut Fields<'_>) -> Result<Self, RecordError> {
+        let acknowledged: Option<String> = fields.take_optional("tradeId");
         let id = match acknowledged {
-            Some(id) => fields.optional("id").unwrap_or(id),
-            None => fields.required("id")?,
+            Some(id) => fields.take_optional("id").unwrap_or(id),
+            None => fields.take_required("id")?,
         };
         if id.is_empty() {
-            return Err(Unreadable::Field { record: Self::NAME, field: "id" });
+            return Err(RecordError::Field { record: Self::NAME, field: "id" });
         }
-        fields.check::<String>(&["tenantId", "affiliateId", "extraId", "symbolSlotName"]);
-        fields.check::<bool>(&["isInfluencer", "fromBot", "fromCopy", "botSynced"]);
-        fields.check::<Decimal>(&["totalWalletsBalancePercent", "copyCommissionRate"]);
-        fields.check::<u64>(&["attemptsToClose"]);
-        fields.moment("updatedAt");
-        let (wallets, unreadable_wallets) = fields.list("wallets");
+        fields.ignore::<String>(&["tenantId", "affiliateId", "extraId", "symbolSlotName"]);
+        fields.ignore::<bool>(&["isInfluencer", "fromBot", "fromCopy", "botSynced"]);
+        fields.ignore::<Decimal>(&["totalWalletsBalancePercent", "copyCommissionRate"]);
+        fields.ignore::<u64>(&["attemptsToClose"]);
+        fields.take_time("updatedAt");
+        let (wallets, unreadable_wallets) = fields.take_list("wallets");
         Ok(Self {
             id,
-            user_id: fields.optional("userId"),
-            status: fields.optional("status"),
-            result: fields.optional("result"),
-            symbol: fields.optional("symbol"),
-            direction: fields.optional("direction"),
-            expiration_type: fields.optional("expirationType"),
-            close_type: fields.optional("closeType"),
-            amount: fields.optional("amount"),
-            payout: fields.optional("payout"),
-            pnl: fields.optional("pnl"),
-            request_time: fields.moment("requestTime"),
-            open_time: fields.moment("openTime"),
-            open_price: fields.nonzero("openPrice"),
-            open_price_time: fields.moment("openPriceTime"),
-            close_time: fields.moment("closeTime"),
-            close_price: fields.nonzero("closePrice"),
-            close_price_time: fields.moment("closePriceTime"),
-            is_demo: fields.optional("isDemo"),
-            from_api_token: fields.optional("fromApiToken"),
+            user_id: fields.take_optional("userId"),
+            status: fields.take_optional("status"),
+            result: fields.take_optional("result"),
+            symbol: fields.take_optional("symbol"),
+            direction: fields.take_optional("direction"),
+            expiration_type: fields.take_optional("expirationType"),
+            close_type: fields.take_optional("closeType"),
+            amount: fields.take_optional("amount"),
+            payout: fields.take_optional("payout"),
+            pnl: fields.take_optional("pnl"),
+            request_time: fields.take_time("requestTime"),
+            open_time: fields.take_time("openTime"),
+            open_price: fields.take_nonzero("openPrice"),
+            open_price_time: fields.take_time("openPriceTime"),
+            close_time: fields.take_time("closeTime"),
+            close_price: fields.take_nonzero("closePrice"),
+            close_price_time: fields.take_time("closePriceTime"),
+            is_demo: fields.take_optional("isDemo"),
+            from_api_token: fields.take_optional("fromApiToken"),
             wallets,
             unreadable_wallets,
-            copy_commission_amount: fields.optional("copyCommissionAmount"),
-            tenant_fee_amount: fields.optional("tenantFeeAmount"),
-            reverted: fields.optional("reverted"),
-            created_at: fields.moment("createdAt"),
+            copy_commission_amount: fields.take_optional("copyCommissionAmount"),
+            tenant_fee_amount: fields.take_optional("tenantFeeAmount"),
+            reverted: fields.take_optional("reverted"),
+            created_at: fields.take_time("createdAt"),
         })
     }
 }
@@ -115,7 +115,7 @@ pub(crate) struct TradeQuery {
     /// 1-based page number.
     pub(crate) page: u64,
     pub(crate) page_size: u64,
-    /// Filters the list by user. Only then are its rows full projections.
+    /// User whose trades are listed. Without a user, the rows lack fields.
     pub(crate) user_id: Option<String>,
 }
 
@@ -136,13 +136,13 @@ pub(crate) struct TradePage {
     pub(crate) count: Option<u64>,
     /// Rows in no particular order (`observed: results`).
     pub(crate) data: Vec<TradeRecord>,
-    /// Number of unreadable rows. If there are any, the listing is incomplete.
+    /// Number of unreadable rows. Any such row makes the list incomplete.
     pub(crate) unreadable: usize,
     pub(crate) bytes: usize,
 }
 
 impl TradePage {
-    /// Returns the query for the next page; `None` after a short or last page (`observed: results`).
+    /// Returns the query for the next page; `None` after the last page or a short page (`observed: results`).
     pub(crate) fn next_query(&self, query: &TradeQuery) -> Option<TradeQuery> {
         let rows = (self.data.len() + self.unreadable) as u64;
         let promised = match (self.next_page, self.last_page) {
@@ -158,16 +158,16 @@ impl TradePage {
 impl Record for TradePage {
     const NAME: &'static str = "TradePage";
 
-    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
-        let rows = fields.raw("data").ok_or(Unreadable::Field { record: Self::NAME, field: "data" })?;
+    fn read(fields: &mut Fields<'_>) -> Result<Self, RecordError> {
+        let rows = fields.take_raw("data").ok_or(RecordError::Field { record: Self::NAME, field: "data" })?;
         let (data, unreadable) = read_list(rows, fields.drift())?;
-        fields.check::<u64>(&["currentPage", "prevPage", "pages"]);
+        fields.ignore::<u64>(&["currentPage", "prevPage", "pages"]);
         Ok(Self {
-            per_page: fields.optional("perPage"),
-            last_page: fields.optional("lastPage"),
-            next_page: fields.optional("nextPage"),
-            total: fields.optional("total"),
-            count: fields.optional("count"),
+            per_page: fields.take_optional("perPage"),
+            last_page: fields.take_optional("lastPage"),
+            next_page: fields.take_optional("nextPage"),
+            total: fields.take_optional("total"),
+            count: fields.take_optional("count"),
             data,
             unreadable,
             bytes: 0,
@@ -175,7 +175,7 @@ impl Record for TradePage {
     }
 }
 
-/// Maximum amount, so that sums of wallets cannot overflow.
+/// Maximum amount in a wallet, so that sums cannot overflow.
 const MAX_AMOUNT: Decimal = Decimal::from_parts(2_808_348_672, 232_830_643, 0, false, 0);
 
 /// A wallet (contract 2.1).
@@ -186,22 +186,22 @@ pub(crate) struct Wallet {
     pub(crate) user_id: Option<String>,
     pub(crate) wallet_type: WalletType,
     pub(crate) balance: Decimal,
-    /// Currency, a field that is not in the contract.
+    /// Currency. The contract does not mention this field.
     pub(crate) currency: Option<String>,
 }
 
 impl Record for Wallet {
     const NAME: &'static str = "Wallet";
 
-    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
+    fn read(fields: &mut Fields<'_>) -> Result<Self, RecordError> {
         let wallet = Self {
-            id: fields.required("id")?,
-            user_id: fields.optional("userId"),
-            wallet_type: fields.required("type")?,
-            balance: amount(fields, "balance")?,
-            currency: fields.optional("currency"),
+            id: fields.take_required("id")?,
+            user_id: fields.take_optional("userId"),
+            wallet_type: fields.take_required("type")?,
+            balance: take_amount(fields, "balance")?,
+            currency: fields.take_optional("currency"),
         };
-        fields.check::<Millis>(&["createdAt"]);
+        fields.ignore::<Millis>(&["createdAt"]);
         Ok(wallet)
     }
 }
@@ -211,9 +211,9 @@ impl Record for Wallet {
 pub(crate) struct WalletEntry {
     pub(crate) wallet_type: WalletType,
     pub(crate) amount: Decimal,
-    /// The wallet's share of the trade, in percent.
+    /// Part of the stake that this wallet paid, in percent.
     pub(crate) trade_percent: Decimal,
-    /// The trade's share of the wallet, in percent.
+    /// Part of the wallet's balance that paid for the trade, in percent.
     pub(crate) balance_percent: Decimal,
     /// Wallet balance before the stake was deducted (`observed: money`).
     pub(crate) balance: Decimal,
@@ -222,21 +222,21 @@ pub(crate) struct WalletEntry {
 impl Record for WalletEntry {
     const NAME: &'static str = "WalletEntry";
 
-    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
-        let _: String = fields.required("id")?;
+    fn read(fields: &mut Fields<'_>) -> Result<Self, RecordError> {
+        let _: String = fields.take_required("id")?;
         Ok(Self {
-            wallet_type: fields.required("type")?,
-            amount: amount(fields, "amount")?,
-            trade_percent: fields.optional("tradePercent").unwrap_or_default(),
-            balance_percent: fields.optional("balancePercent").unwrap_or_default(),
-            balance: amount(fields, "balance")?,
+            wallet_type: fields.take_required("type")?,
+            amount: take_amount(fields, "amount")?,
+            trade_percent: fields.take_optional("tradePercent").unwrap_or_default(),
+            balance_percent: fields.take_optional("balancePercent").unwrap_or_default(),
+            balance: take_amount(fields, "balance")?,
         })
     }
 }
 
-fn amount(fields: &mut Fields<'_>, field: &'static str) -> Result<Decimal, Unreadable> {
-    let amount: Decimal = fields.required(field)?;
-    if amount.abs() <= MAX_AMOUNT { Ok(amount) } else { fields.unreadable(field) }
+fn take_amount(fields: &mut Fields<'_>, field: &'static str) -> Result<Decimal, RecordError> {
+    let amount: Decimal = fields.take_required(field)?;
+    if amount.abs() <= MAX_AMOUNT { Ok(amount) } else { fields.unreadable_field(field) }
 }
 
 /// The authenticated user (contract 2.6).
@@ -251,27 +251,27 @@ pub(crate) struct User {
 impl Record for User {
     const NAME: &'static str = "User";
 
-    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
-        let id = fields.required("id")?;
-        fields.check::<String>(&["tenantId", "kycLevelId", "twoFactorId", "email", "affiliateId", "name"]);
-        fields.check::<String>(&["nickname", "country", "language", "phoneCountryCode", "phone"]);
-        fields.check::<bool>(&["influencer", "bot", "publicProfile", "passwordV2"]);
-        fields.check::<bool>(&["emailVerified", "legacy"]);
-        fields.check::<Millis>(&["lastLoginAt", "createdAt", "updatedAt"]);
+    fn read(fields: &mut Fields<'_>) -> Result<Self, RecordError> {
+        let id = fields.take_required("id")?;
+        fields.ignore::<String>(&["tenantId", "kycLevelId", "twoFactorId", "email", "affiliateId", "name"]);
+        fields.ignore::<String>(&["nickname", "country", "language", "phoneCountryCode", "phone"]);
+        fields.ignore::<bool>(&["influencer", "bot", "publicProfile", "passwordV2"]);
+        fields.ignore::<bool>(&["emailVerified", "legacy"]);
+        fields.ignore::<Millis>(&["lastLoginAt", "createdAt", "updatedAt"]);
         fields.nested("params", "User.params", |params| {
-            params.check::<Decimal>(&["maxWithdrawalAmount"]);
-            params.check::<bool>(&["ignoreTenantUserLimitation"]);
+            params.ignore::<Decimal>(&["maxWithdrawalAmount"]);
+            params.ignore::<bool>(&["ignoreTenantUserLimitation"]);
         });
         fields.nested("copyTradeParams", "User.copyTradeParams", |params| {
-            params.check::<Decimal>(&["copyCommissionRate", "maxFollowerAmountPerTrade"]);
-            params.check::<bool>(&["autoApproveCopyFollowers"]);
+            params.ignore::<Decimal>(&["copyCommissionRate", "maxFollowerAmountPerTrade"]);
+            params.ignore::<bool>(&["autoApproveCopyFollowers"]);
         });
-        fields.raw("flags"); // elements of undocumented shape
+        fields.take_raw("flags"); // elements of undocumented shape
         Ok(Self {
             id,
-            active: fields.optional("active"),
-            banned: fields.optional("banned"),
-            deleted: fields.optional("deleted"),
+            active: fields.take_optional("active"),
+            banned: fields.take_optional("banned"),
+            deleted: fields.take_optional("deleted"),
         })
     }
 }
@@ -290,47 +290,47 @@ pub(crate) struct PriceRecord {
 impl Record for PriceRecord {
     const NAME: &'static str = "PriceRecord";
 
-    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
-        fields.check::<String>(&["id", "type"]);
+    fn read(fields: &mut Fields<'_>) -> Result<Self, RecordError> {
+        fields.ignore::<String>(&["id", "type"]);
         let record = Self {
-            slot: fields.optional("slot"),
-            pair: fields.optional("pair"),
-            time: fields.required("time")?,
-            prices: prices(fields)?,
-            created_at: fields.optional("createdAt"),
+            slot: fields.take_optional("slot"),
+            pair: fields.take_optional("pair"),
+            time: fields.take_required("time")?,
+            prices: take_prices(fields)?,
+            created_at: fields.take_optional("createdAt"),
         };
-        fields.check::<Millis>(&["updatedAt"]);
+        fields.ignore::<Millis>(&["updatedAt"]);
         Ok(record)
     }
 }
 
-/// A candle (contract 2.8, `observed: prices and candles`).
+/// Reads a candle of the price API (contract 2.8, `observed: prices and candles`).
 impl Record for CandleRow {
     const NAME: &'static str = "Candle";
 
-    fn read(fields: &mut Fields<'_>) -> Result<Self, Unreadable> {
-        let prices = prices(fields)?;
-        Ok(Self { time: fields.required("time")?, prices })
+    fn read(fields: &mut Fields<'_>) -> Result<Self, RecordError> {
+        let prices = take_prices(fields)?;
+        Ok(Self { time: fields.take_required("time")?, prices })
     }
 }
 
-fn prices(fields: &mut Fields<'_>) -> Result<Ohlcv, Unreadable> {
+fn take_prices(fields: &mut Fields<'_>) -> Result<Ohlcv, RecordError> {
     Ok(Ohlcv {
-        volume: fields.optional("volume").unwrap_or_default(),
-        open: fields.required("openPrice")?,
-        close: fields.required("closePrice")?,
-        high: fields.required("highPrice")?,
-        low: fields.required("lowPrice")?,
+        volume: fields.take_optional("volume").unwrap_or_default(),
+        open: fields.take_required("openPrice")?,
+        close: fields.take_required("closePrice")?,
+        high: fields.take_required("highPrice")?,
+        low: fields.take_required("lowPrice")?,
     })
 }
 
-/// Enum of contract values, which the venue may extend (`observed: values`). Parses `$normalize`d text.
-macro_rules! venue_values {
+/// Defines an enum of values that the venue may extend (`observed: values`). Parses `$normalize`d text.
+macro_rules! venue_enum {
     ($name:ident, $normalize:expr, { $($variant:ident = $text:literal,)+ }) => {
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub(crate) enum $name {
             $($variant,)+
-            /// Any other value, verbatim. It is counted, and never interpreted as an outcome.
+            /// Any other value, as received. Such values are counted and never mean an outcome.
             Unknown(String),
         }
 
@@ -352,7 +352,7 @@ macro_rules! venue_values {
                 })
             }
 
-            fn unknown(&self) -> Option<&str> {
+            fn unknown_text(&self) -> Option<&str> {
                 match self {
                     Self::Unknown(text) => Some(text),
                     _ => None,
@@ -362,7 +362,7 @@ macro_rules! venue_values {
     };
 }
 
-venue_values! {
+venue_enum! {
     TradeStatus, str::to_owned, {
         Open = "OPEN",
         Processing = "PROCESSING",
@@ -372,7 +372,7 @@ venue_values! {
     }
 }
 
-venue_values! {
+venue_enum! {
     TradeResult, str::to_owned, {
         Pending = "PENDING",
         Hold = "HOLD",
@@ -385,7 +385,7 @@ venue_values! {
 }
 
 // The case of wallet types varies.
-venue_values! {
+venue_enum! {
     WalletType, str::to_ascii_uppercase, {
         Real = "REAL",
         Demo = "DEMO",
@@ -411,7 +411,7 @@ impl<T: FromStr> Field for Reported<T> {
         Some(text.parse().map_or_else(|_| Self::Unrecognised(text.to_owned()), Self::Known))
     }
 
-    fn unknown(&self) -> Option<&str> {
+    fn unknown_text(&self) -> Option<&str> {
         match self {
             Self::Known(_) => None,
             Self::Unrecognised(text) => Some(text),
@@ -733,9 +733,9 @@ mod tests {
             assert_eq!((result.outcome(), result.to_string().as_str()), (expected, text));
         }
         let kind = WalletType::from_value(&json!("LOYALTY")).unwrap();
-        assert_eq!((kind.unknown(), kind.to_string().as_str()), (Some("LOYALTY"), "LOYALTY"));
+        assert_eq!((kind.unknown_text(), kind.to_string().as_str()), (Some("LOYALTY"), "LOYALTY"));
         assert_eq!(WalletType::from_value(&json!("Demo")), Some(WalletType::Demo));
         let direction = Reported::<Direction>::from_value(&json!("UP")).unwrap();
-        assert_eq!((direction.known(), direction.unknown()), (None, Some("UP")));
+        assert_eq!((direction.known(), direction.unknown_text()), (None, Some("UP")));
     }
 }

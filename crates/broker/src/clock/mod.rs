@@ -1,6 +1,6 @@
 //! The only module that reads a clock; all other code receives the time.
 //!
-//! All times are *venue time*. In a live run, this is the system time. An embedded venue and its bots share a
+//! All times are *venue time*. In a live run, venue time is the system time. An embedded venue and its bots share a
 //! [`VirtualClock`], which stops while a [`Hold`] exists.
 
 mod elapsed;
@@ -16,7 +16,7 @@ use candlewick_sdk::Millis;
 use std::fmt;
 use std::sync::Arc;
 
-/// A source of venue time that can be awaited.
+/// Clock for venue time, which tasks can await.
 #[async_trait]
 pub trait Clock: Send + Sync {
     /// Returns the current venue time.
@@ -28,7 +28,7 @@ pub trait Clock: Send + Sync {
     /// Stops a virtual clock until the returned hold is dropped.
     fn hold(&self) -> Hold;
 
-    /// Catches up after system sleep and returns how far the clock moved forward.
+    /// Moves the clock forward after system sleep. Returns the difference.
     fn catch_up(&self) -> Millis {
         Millis::ZERO
     }
@@ -40,12 +40,12 @@ pub trait Clock: Send + Sync {
     fn is_lock_step(&self) -> bool;
 }
 
-/// A guard that stops a virtual clock until dropped. Pass it along with the work due at that time.
-pub struct Hold(Option<Arc<dyn Release>>);
+/// Guard that stops a virtual clock until dropped. Keep the guard until all work due at that time is done.
+pub struct Hold(Option<Arc<dyn HoldCounter>>);
 
-trait Release: Send + Sync {
-    fn take(self: Arc<Self>) -> Arc<dyn Release>;
-    fn release(self: Arc<Self>);
+trait HoldCounter: Send + Sync {
+    fn add_hold(self: Arc<Self>) -> Arc<dyn HoldCounter>;
+    fn remove_hold(self: Arc<Self>);
 }
 
 impl Hold {
@@ -57,14 +57,14 @@ impl Hold {
 
 impl Clone for Hold {
     fn clone(&self) -> Self {
-        Self(self.0.as_ref().map(|clock| Arc::clone(clock).take()))
+        Self(self.0.as_ref().map(|clock| Arc::clone(clock).add_hold()))
     }
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
         if let Some(clock) = &self.0 {
-            Arc::clone(clock).release();
+            Arc::clone(clock).remove_hold();
         }
     }
 }

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
-/// System time, read once and then advanced by tokio's timer. Wall-clock jumps have no effect.
+/// Clock that reads the system time once and then follows tokio's timer. Wall-clock jumps have no effect.
 #[derive(Clone, Debug)]
 pub struct SystemClock {
     started: Instant,
-    /// Time at `started`, in ms.
+    /// Unix time at `started`, in ms.
     epoch: Arc<AtomicI64>,
     wall: fn() -> Millis,
 }
@@ -23,10 +23,10 @@ const MIN_CORRECTION: Millis = Millis::new(500);
 impl SystemClock {
     /// Creates a clock set to the current system time.
     pub fn new() -> Self {
-        Self::with_wall(wall)
+        Self::with_wall_clock(wall_time)
     }
 
-    pub(crate) fn with_wall(wall: fn() -> Millis) -> Self {
+    pub(crate) fn with_wall_clock(wall: fn() -> Millis) -> Self {
         Self { started: Instant::now(), epoch: Arc::new(AtomicI64::new(wall().get())), wall }
     }
 
@@ -36,7 +36,7 @@ impl SystemClock {
 }
 
 #[allow(clippy::disallowed_methods)] // this module is the clock
-fn wall() -> Millis {
+fn wall_time() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     Millis::new(i64::try_from(since).unwrap_or(i64::MAX))
 }
@@ -102,7 +102,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn wall_clock_jumps_move_it_only_forward_on_request() {
         static WALL: AtomicI64 = AtomicI64::new(1_000_000);
-        let clock = SystemClock::with_wall(|| Millis::new(WALL.load(Ordering::Relaxed)));
+        let clock = SystemClock::with_wall_clock(|| Millis::new(WALL.load(Ordering::Relaxed)));
         for (wall, caught_up, now) in [
             // Ten minutes back, less than the minimum correction, an hour of sleep.
             (400_000, 0, 1_000_000),

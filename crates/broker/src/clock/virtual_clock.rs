@@ -1,6 +1,6 @@
 //! A clock that runs at a chosen speed or jumps, and stops while a hold exists.
 
-use super::{Clock, Hold, Release};
+use super::{Clock, Hold, HoldCounter};
 use async_trait::async_trait;
 use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub enum Speed {
     Max,
 }
 
-/// Venue time of an embedded venue and its bot. Clones share the same clock.
+/// Virtual clock of an embedded venue and its bots. Clones share the same time.
 #[derive(Clone)]
 pub struct VirtualClock {
     shared: Arc<Shared>,
@@ -27,7 +27,7 @@ pub struct VirtualClock {
 struct Shared {
     speed: Speed,
     state: Mutex<State>,
-    /// Wakes sleepers of a running clock when it resumes.
+    /// Wakes the sleepers of a running clock whenever a hold is released.
     released: Notify,
 }
 
@@ -76,7 +76,7 @@ impl Shared {
         state.holds += 1;
     }
 
-    /// Jumps to the next awaited time if in lock-step without holds. Returns the sleepers to wake.
+    /// Jumps to the next awaited time, in lock-step and without holds only. Returns the sleepers to wake.
     fn jump(self: &Arc<Self>, state: &mut State) -> Vec<(oneshot::Sender<Hold>, Hold)> {
         let mut woken = Vec::new();
         // Dropped sleepers do not move the clock.
@@ -94,26 +94,26 @@ impl Shared {
             }
             let sleeper = entry.remove();
             state.holds += 1;
-            woken.push((sleeper, Hold(Some(Arc::clone(self) as Arc<dyn Release>))));
+            woken.push((sleeper, Hold(Some(Arc::clone(self) as Arc<dyn HoldCounter>))));
         }
         woken
     }
 
-    /// Must be called without the lock: the hold of a cancelled sleeper releases itself.
-    fn wake(woken: Vec<(oneshot::Sender<Hold>, Hold)>) {
+    /// Wakes sleepers. Call this without the lock, because the hold of a cancelled sleeper takes the lock.
+    fn wake_sleepers(woken: Vec<(oneshot::Sender<Hold>, Hold)>) {
         for (sleeper, hold) in woken {
             drop(sleeper.send(hold));
         }
     }
 }
 
-impl Release for Shared {
-    fn take(self: Arc<Self>) -> Arc<dyn Release> {
+impl HoldCounter for Shared {
+    fn add_hold(self: Arc<Self>) -> Arc<dyn HoldCounter> {
         self.freeze(&mut self.state());
         self
     }
 
-    fn release(self: Arc<Self>) {
+    fn remove_hold(self: Arc<Self>) {
         let woken = {
             let mut state = self.state();
             state.holds = state.holds.saturating_sub(1);
@@ -122,7 +122,7 @@ impl Release for Shared {
             }
             self.jump(&mut state)
         };
-        Self::wake(woken);
+        Self::wake_sleepers(woken);
         self.released.notify_waiters();
     }
 }
@@ -143,7 +143,7 @@ impl Clock for VirtualClock {
 
     fn hold(&self) -> Hold {
         self.shared.freeze(&mut self.shared.state());
-        Hold(Some(Arc::clone(&self.shared) as Arc<dyn Release>))
+        Hold(Some(Arc::clone(&self.shared) as Arc<dyn HoldCounter>))
     }
 
     fn is_virtual(&self) -> bool {
@@ -165,7 +165,7 @@ impl VirtualClock {
             state.sleepers.insert((at, arrival), sender);
             self.shared.jump(&mut state)
         };
-        Shared::wake(woken);
+        Shared::wake_sleepers(woken);
         match receiver.await {
             Ok(hold) => hold,
             // Unreachable: `self` keeps the state with the sender alive.
@@ -182,7 +182,7 @@ impl VirtualClock {
                 let left = at - self.shared.now(&state);
                 if left <= Millis::ZERO {
                     self.shared.freeze(&mut state);
-                    return Hold(Some(Arc::clone(&self.shared) as Arc<dyn Release>));
+                    return Hold(Some(Arc::clone(&self.shared) as Arc<dyn HoldCounter>));
                 }
                 (left, state.holds > 0)
             };
@@ -191,7 +191,7 @@ impl VirtualClock {
             } else {
                 let seconds = left.get() as f64 / 1_000.0 / factor.max(1e-9);
                 let wait = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-                // At least tokio's resolution, so that rounding cannot cause a busy loop.
+                // Waits at least for tokio's resolution, so that rounding cannot cause a busy loop.
                 tokio::time::sleep(wait.clamp(Duration::from_millis(1), Duration::from_hours(1))).await;
             }
         }

@@ -11,14 +11,14 @@ mod window;
 
 use crate::{BrokerError, MarketData};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
-use requester::{CandleRequester, Page};
+use requester::{CandlePage, CandleRequester};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use window::{Coverage, Windows};
 
-/// Range and pace of a download.
+/// Series, request size and pace of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DownloadSettings {
     /// Trading pair.
@@ -31,19 +31,19 @@ pub struct DownloadSettings {
     pub spacing: Duration,
 }
 
-/// A running download, one window at a time in chronological order. Retries temporary failures.
+/// Candle download, one window at a time in chronological order. Retries temporary failures.
 pub struct Download {
     requester: CandleRequester,
     windows: Windows,
-    /// Number of rows in the largest answer. A smaller answer was not truncated.
+    /// Number of rows in the largest answer so far. A smaller answer was not truncated.
     largest: usize,
     now: Option<Millis>,
 }
 
-/// Result of one window.
+/// Candles that were downloaded for one window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DownloadedWindow {
-    /// From the open time of the first candle to the close time of the last one.
+    /// Requested window, from the first open time to the last close time.
     pub window: Range<Millis>,
     /// Closed candles, sorted by time. Different candles with the same time are kept in order of arrival.
     pub candles: Vec<Candle>,
@@ -56,13 +56,13 @@ pub struct DownloadedWindow {
 }
 
 impl Download {
-    /// Creates a download for ascending ranges of open times. Sends nothing yet.
+    /// Creates a download for ascending ranges of open times. Sends no request yet.
     pub fn new(market: Arc<dyn MarketData>, settings: DownloadSettings, ranges: Vec<Range<Millis>>) -> Self {
         let windows = Windows::new(settings.interval, ranges, settings.limit);
         Self { requester: CandleRequester::new(market, settings), windows, largest: 0, now: None }
     }
 
-    /// Returns the candles of the next window; `None` after the last one or at the current venue time.
+    /// Downloads the next window; `None` after the last window or at the current venue time.
     ///
     /// # Errors
     ///
@@ -72,11 +72,11 @@ impl Download {
         let mut got = DownloadedWindow { window: window.clone(), ..DownloadedWindow::default() };
         let mut open = vec![window];
         while let Some(window) = open.pop() {
-            open.extend(self.read(&window, &mut got).await?);
+            open.extend(self.read_window(&window, &mut got).await?);
         }
         if got.candles.len() > self.largest {
             // No single answer contained this many rows, so longer windows would be truncated.
-            self.windows.shorten(self.largest);
+            self.windows.limit_rows(self.largest);
         }
         // The sort is stable: candles with the same time stay in order of arrival.
         got.candles.sort_by_key(Candle::time);
@@ -85,12 +85,12 @@ impl Download {
         Ok(Some(got))
     }
 
-    async fn read(
+    async fn read_window(
         &mut self,
         window: &Range<Millis>,
         got: &mut DownloadedWindow,
     ) -> Result<Vec<Range<Millis>>, BrokerError> {
-        let page = self.requester.page(window).await?;
+        let page = self.requester.request_page(window).await?;
         let now = page.now;
         self.now = self.now.max(Some(now));
         let may_be_truncated = page.rows >= self.largest;
@@ -101,12 +101,12 @@ impl Download {
             self.requester.check_window_is_respected(&page, window).await?;
         }
         got.add_page(page);
-        let (missing, at_ends) = (coverage.missing(now), coverage.missing_at_ends(now));
+        let (missing, at_ends) = (coverage.missing_ranges(now), coverage.missing_ranges_at_ends(now));
         Ok(if is_empty {
             // The forming candle may have been the only row within the limit.
             at_ends.into_iter().filter(|part| has_forming && part != window).collect()
         } else if may_be_truncated && missing != at_ends {
-            coverage.halves()
+            coverage.split_in_half()
         } else {
             at_ends
         })
@@ -114,7 +114,7 @@ impl Download {
 }
 
 impl DownloadedWindow {
-    fn add_page(&mut self, page: Page) {
+    fn add_page(&mut self, page: CandlePage) {
         self.candles.extend(page.candles);
         self.rejected += page.unusable;
         self.requests += 1;

@@ -9,38 +9,36 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// Backoff after failures of a venue that has answered before: 1 s to 30 s, about two minutes in total.
+/// First retry delay for a venue that has answered before. All retries together take about two minutes.
 const MIN_BACKOFF: Duration = Duration::from_secs(1);
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 const MAX_RETRIES: usize = 7;
-/// A download is aborted if the venue demands a longer pause.
+/// Maximum pause that the venue may demand. A longer pause aborts the download.
 const MAX_RETRY_AFTER: Duration = Duration::from_mins(5);
-/// Distance of the probe request from a suspicious window, in window lengths.
-const PROBE_DISTANCE: i64 = 1_000;
+/// Distance between a suspicious window and the probe request, in window lengths.
+const PROBE_DISTANCE_WINDOWS: i64 = 1_000;
 
 pub(super) struct CandleRequester {
     market: Arc<dyn MarketData>,
     pub(super) settings: DownloadSettings,
-    /// Earliest time of the next request.
-    due: Option<Instant>,
+    next_request_at: Option<Instant>,
     has_answered: bool,
-    trust: Trust,
+    trust: WindowTrust,
 }
 
 /// Whether the venue respects the requested window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trust {
+enum WindowTrust {
     Assumed,
     Confirmed,
 }
 
-pub(super) struct Page {
+pub(super) struct CandlePage {
     /// Candles of the window that had closed by `now`, sorted by time.
     pub(super) candles: Vec<Candle>,
-    /// Distinct open times of all rows closed by `now`, ascending. Includes invalid and unrequested rows.
+    /// Distinct open times of all rows that had closed by `now`, including invalid and unrequested rows.
     pub(super) times: Vec<Millis>,
     pub(super) unusable: usize,
-    /// Number of distinct rows.
     pub(super) rows: usize,
     pub(super) is_forming: bool,
     /// Earliest possible venue time of the answer.
@@ -49,10 +47,10 @@ pub(super) struct Page {
 
 impl CandleRequester {
     pub(super) fn new(market: Arc<dyn MarketData>, settings: DownloadSettings) -> Self {
-        Self { market, settings, due: None, has_answered: false, trust: Trust::Assumed }
+        Self { market, settings, next_request_at: None, has_answered: false, trust: WindowTrust::Assumed }
     }
 
-    pub(super) async fn page(&mut self, window: &Range<Millis>) -> Result<Page, BrokerError> {
+    pub(super) async fn request_page(&mut self, window: &Range<Millis>) -> Result<CandlePage, BrokerError> {
         let DownloadSettings { symbol, interval, .. } = self.settings;
         let query = CandleQuery { symbol, interval, start: window.start, end: window.end };
         let reply = self.request_with_retries(&query).await?;
@@ -73,29 +71,29 @@ impl CandleRequester {
         let is_forming = forming > 0 || !times.iter().all(has_closed);
         times.retain(has_closed);
         let candles = candles.into_iter().filter(|candle| has_closed(&candle.time())).collect();
-        Ok(Page { candles, times, unusable, rows, is_forming, now })
+        Ok(CandlePage { candles, times, unusable, rows, is_forming, now })
     }
 
-    /// Fails if the page is outside the window, and the venue sends the same page for a distant time.
+    /// Fails if the page is outside the window and the venue sends the same page for a distant window.
     pub(super) async fn check_window_is_respected(
         &mut self,
-        page: &Page,
+        page: &CandlePage,
         window: &Range<Millis>,
     ) -> Result<(), BrokerError> {
-        if page.times.is_empty() || self.trust == Trust::Confirmed {
+        if page.times.is_empty() || self.trust == WindowTrust::Confirmed {
             return Ok(());
         }
-        let distance = (window.end - window.start) * PROBE_DISTANCE;
+        let distance = (window.end - window.start) * PROBE_DISTANCE_WINDOWS;
         let back = window.start - distance;
         let start = if back > Millis::ZERO { back } else { window.start + distance };
         let far = start..start + self.settings.interval.length();
         // A venue that rejects the distant window respects it.
-        if self.page(&far).await.is_ok_and(|answer| answer.times == page.times) {
+        if self.request_page(&far).await.is_ok_and(|answer| answer.times == page.times) {
             let count = page.times.len();
             let problem = format!("the venue sends the same {count} candles for any window");
             return Err(self.malformed(problem, window));
         }
-        self.trust = Trust::Confirmed;
+        self.trust = WindowTrust::Confirmed;
         Ok(())
     }
 
@@ -114,10 +112,10 @@ impl CandleRequester {
             }
             _ => pause.filter(|_| has_answered),
         };
-        if let Some(due) = self.due {
-            sleep_until(due).await;
+        if let Some(at) = self.next_request_at {
+            sleep_until(at).await;
         }
-        self.due = Some(Instant::now() + self.settings.spacing);
+        self.next_request_at = Some(Instant::now() + self.settings.spacing);
         (|| market.candles(query))
             .retry(pauses)
             .when(BrokerError::is_temporary)

@@ -1,14 +1,14 @@
-//! Windows of a download: the next request, and the coverage of an answer.
+//! Splits a download into windows, and finds the candles that an answer lacks.
 
 use candlewick_sdk::{Interval, Millis};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// Maximum window length in ranges without candles (`observed: prices and candles`).
+/// Maximum length of a window in a range without candles (`observed: prices and candles`).
 const MAX_EMPTY_WINDOW: Millis = Millis::from_seconds(7 * 86_400);
 
 /// Minimum window length in candles. Shorter windows would not save requests.
-const MIN_WINDOW: i64 = 100;
+const MIN_WINDOW_CANDLES: i64 = 100;
 
 #[derive(Debug)]
 pub(super) struct Windows {
@@ -20,7 +20,7 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Creates the windows of `ranges`, excluding partial candles at their ends.
+    /// Creates the windows for `ranges`, excluding partial candles at both ends of a range.
     pub(super) fn new(interval: Interval, ranges: Vec<Range<Millis>>, usual: u64) -> Self {
         let length = interval.length();
         let on_grid = |range: Range<Millis>| {
@@ -47,15 +47,15 @@ impl Windows {
         Some(range.start..end)
     }
 
-    /// Records the result of a window. After an empty one, the next is twice as long.
+    /// Records how many candles a window had. The window after an empty one is twice as long.
     pub(super) fn record_result(&mut self, candles: usize) {
         let longest = (MAX_EMPTY_WINDOW.get() / self.interval.length().get()).max(self.usual);
         self.next = if candles == 0 { self.next.saturating_mul(2).min(longest) } else { self.usual };
     }
 
-    /// Records the maximum number of rows per answer: longer windows would be truncated.
-    pub(super) fn shorten(&mut self, rows: usize) {
-        let rows = i64::try_from(rows).unwrap_or(i64::MAX).max(MIN_WINDOW);
+    /// Limits windows to the venue's maximum number of rows, beyond which answers are truncated.
+    pub(super) fn limit_rows(&mut self, rows: usize) {
+        let rows = i64::try_from(rows).unwrap_or(i64::MAX).max(MIN_WINDOW_CANDLES);
         self.usual = self.usual.min(rows);
         self.next = self.usual;
     }
@@ -79,7 +79,7 @@ impl Coverage {
         self.times.is_empty()
     }
 
-    pub(super) fn missing(&self, now: Millis) -> Vec<Range<Millis>> {
+    pub(super) fn missing_ranges(&self, now: Millis) -> Vec<Range<Millis>> {
         let length = self.interval.length();
         let end = self.window.end.min(now.floor_to(length));
         let mut missing = Vec::new();
@@ -93,14 +93,14 @@ impl Coverage {
         missing
     }
 
-    pub(super) fn missing_at_ends(&self, now: Millis) -> Vec<Range<Millis>> {
+    pub(super) fn missing_ranges_at_ends(&self, now: Millis) -> Vec<Range<Millis>> {
         let end = self.window.end.min(now.floor_to(self.interval.length()));
         let touches = |range: &Range<Millis>| range.start == self.window.start || range.end == end;
-        self.missing(now).into_iter().filter(touches).collect()
+        self.missing_ranges(now).into_iter().filter(touches).collect()
     }
 
     /// Splits the window into halves; empty for a window of one candle.
-    pub(super) fn halves(&self) -> Vec<Range<Millis>> {
+    pub(super) fn split_in_half(&self) -> Vec<Range<Millis>> {
         let length = self.interval.length();
         let slots = (self.window.end - self.window.start).get() / length.get();
         let middle = self.window.start + length * (slots / 2);
@@ -135,9 +135,9 @@ mod tests {
             (window.end - window.start).get() / 60_000
         };
         assert_eq!([0, 0, 0, 7, 7].map(&mut lengths), [3_000, 6_000, 10_080, 10_080, 3_000]);
-        windows.shorten(500);
+        windows.limit_rows(500);
         for (rows, minutes) in [(500, 500), (700, 500), (3, 100)] {
-            windows.shorten(rows);
+            windows.limit_rows(rows);
             let window = windows.next(None).unwrap();
             assert_eq!((window.end - window.start).get(), minutes * 60_000);
         }

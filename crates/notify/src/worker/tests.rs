@@ -194,7 +194,7 @@ async fn critical_alerts_do_not_wait_for_a_flood() {
 
 #[tokio::test(start_paused = true)]
 async fn rejected_or_unanswered_message_does_not_block_others() {
-    let refused = || Answer::Fail(Failure::Refused { reason: "400".to_owned() });
+    let refused = || Answer::Fail(Failure::Permanent { reason: "400".to_owned() });
     let never = || Answer::Never;
     let answers: [fn() -> Answer; 2] = [refused, never];
     for (answer, expected) in answers.into_iter().zip([(1, 1, 2), (0, 2, 3)]) {
@@ -209,7 +209,7 @@ async fn rejected_or_unanswered_message_does_not_block_others() {
 #[tokio::test(start_paused = true)]
 async fn message_rejected_for_an_hour_does_not_block_others() {
     for (until_s, expected) in [(1_800, (0, 2)), (4_000, (1, 1))] {
-        let turned_away = || Answer::Fail(Failure::TurnedAway { reason: "403".to_owned() });
+        let turned_away = || Answer::Fail(Failure::Rejected { reason: "403".to_owned() });
         let (_receiver, notifier) =
             Receiver::start(
                 PACE,
@@ -225,7 +225,7 @@ async fn message_rejected_for_an_hour_does_not_block_others() {
 
 #[tokio::test(start_paused = true)]
 async fn next_message_reports_drops_after_a_rejected_one() {
-    let refused = || Answer::Fail(Failure::Refused { reason: "400".to_owned() });
+    let refused = || Answer::Fail(Failure::Permanent { reason: "400".to_owned() });
     let (receiver, notifier) = Receiver::start(Pace { queue: 1, ..PACE }, move |_, attempt| match attempt {
         1 => Answer::TakeAfter(seconds(5)),
         2 => refused(),

@@ -1,4 +1,4 @@
-//! Price stream of the venue. The first subscription opens one connection for all pairs.
+//! Price stream of the venue. All pairs share one connection, which the first subscription opens.
 //!
 //! A subscription ends with the connection, or when its pair is silent for `broker.stream_silence_ms`.
 //! Prices are then polled until the next subscription.
@@ -10,7 +10,7 @@ use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{BrokerError, PriceFeed, PriceSender, UnrecognisedData};
 use candlewick_sdk::{Millis, Symbol};
 use futures_util::{SinkExt, StreamExt};
-use packet::{Packet, Update};
+use packet::{Packet, PriceUpdate};
 use reqwest::header::HeaderMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,10 +26,9 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_conf
 
 mod packet;
 
-const PRICE_BUFFER: usize = 256;
-const SUBSCRIPTION_BUFFER: usize = 64;
-/// Minimum and maximum delay before reconnecting.
-const RECONNECT_DELAY: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
+const PRICE_BUFFER_CAPACITY: usize = 256;
+const SUBSCRIPTION_BUFFER_CAPACITY: usize = 64;
+const RECONNECT_DELAY_BOUNDS: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 
 pub(super) struct PriceStream {
     link: Mutex<Link>,
@@ -43,7 +42,7 @@ struct Link {
 }
 
 fn reconnect_backoff() -> ExponentialBackoff {
-    let [least, most] = RECONNECT_DELAY;
+    let [least, most] = RECONNECT_DELAY_BOUNDS;
     let builder = ExponentialBuilder::default().with_min_delay(least).with_max_delay(most);
     builder.with_jitter().without_max_times().build()
 }
@@ -63,42 +62,42 @@ impl PriceStream {
         headers: HeaderMap,
     ) -> Result<PriceFeed, BrokerError> {
         let silence = venue.settings.stream_silence();
-        let (prices, feed) = PriceFeed::channel(PRICE_BUFFER);
+        let (prices, feed) = PriceFeed::channel(PRICE_BUFFER_CAPACITY);
         let (begun, begins) = oneshot::channel();
-        let subscriptions = self.link.lock().await.connected(venue, headers).await?;
+        let subscriptions = self.link.lock().await.ensure_connected(venue, headers).await?;
         let asked = timeout(silence, subscriptions.send(Subscription { symbol, prices, begun })).await;
         if !matches!(asked, Ok(Ok(()))) {
-            return Err(unavailable("it ended"));
+            return Err(unavailable("the connection ended"));
         }
         match timeout(silence, begins).await {
             Ok(Ok(())) => Ok(feed),
-            Ok(Err(_)) => Err(unavailable("it ended")),
-            Err(_) => Err(unavailable(&format!("no price of {symbol} within {} ms", silence.as_millis()))),
+            Ok(Err(_)) => Err(unavailable("the connection ended")),
+            Err(_) => Err(unavailable(&format!("no {symbol} price within {} ms", silence.as_millis()))),
         }
     }
 }
 
 impl Link {
-    async fn connected(
+    async fn ensure_connected(
         &mut self,
         venue: &HttpBroker,
         headers: HeaderMap,
     ) -> Result<mpsc::Sender<Subscription>, BrokerError> {
         match self.subscriptions.take() {
             Some(open) if !open.is_closed() => return Ok(self.subscriptions.insert(open).clone()),
-            Some(_) => self.pause(),
+            Some(_) => self.schedule_reconnect(),
             None => {}
         }
         if Instant::now() < self.not_before {
-            return Err(unavailable("waiting before the next connection attempt"));
+            return Err(unavailable("the next connection attempt is not due yet"));
         }
         let opened = match build_request(venue, headers) {
             Ok(request) => Socket::open(request, venue.settings.timeout()).await,
             Err(error) => Err(error),
         };
-        let socket = opened.inspect_err(|_| self.pause())?;
-        let (subscriptions, receiver) = mpsc::channel(SUBSCRIPTION_BUFFER);
-        let reader = Reader {
+        let socket = opened.inspect_err(|_| self.schedule_reconnect())?;
+        let (subscriptions, receiver) = mpsc::channel(SUBSCRIPTION_BUFFER_CAPACITY);
+        let reader = PriceReader {
             slot: venue.settings.slot.clone(),
             clock: Arc::clone(&venue.clock),
             drift: Arc::clone(&venue.unrecognised),
@@ -109,11 +108,11 @@ impl Link {
         Ok(self.subscriptions.insert(subscriptions).clone())
     }
 
-    fn pause(&mut self) {
+    fn schedule_reconnect(&mut self) {
         if self.has_heard.swap(false, Ordering::Relaxed) {
             self.pauses = reconnect_backoff();
         }
-        let [_, most] = RECONNECT_DELAY;
+        let [_, most] = RECONNECT_DELAY_BOUNDS;
         self.not_before = Instant::now() + self.pauses.next().unwrap_or(most);
     }
 }
@@ -126,14 +125,13 @@ fn build_request(venue: &HttpBroker, headers: HeaderMap) -> Result<Request, Brok
     url.set_query(Some("EIO=4&transport=websocket"));
     let encrypted = url.scheme() == "https";
     let refused = |problem: &str| BrokerError::settings("price_url", &venue.settings.price_url, problem);
-    url.set_scheme(if encrypted { "wss" } else { "ws" }).map_err(|()| refused("is not an HTTP URL"))?;
+    url.set_scheme(if encrypted { "wss" } else { "ws" }).map_err(|()| refused("use an HTTP URL"))?;
     let request = url.as_str().into_client_request();
     let mut request = request.map_err(|error| refused(&error.to_string()))?;
     request.headers_mut().extend(headers);
     Ok(request)
 }
 
-/// Maximum frame size. A longer frame ends the connection.
 const MAX_FRAME_BYTES: usize = 64 * 1024;
 const SILENCE_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
@@ -148,7 +146,7 @@ struct Subscription {
     begun: oneshot::Sender<()>,
 }
 
-struct Reader {
+struct PriceReader {
     slot: String,
     clock: Arc<dyn Clock>,
     drift: Arc<UnrecognisedData>,
@@ -156,7 +154,7 @@ struct Reader {
     has_heard: Arc<AtomicBool>,
 }
 
-struct Pair {
+struct Feed {
     symbol: Symbol,
     prices: PriceSender,
     begun: Option<oneshot::Sender<()>>,
@@ -178,27 +176,27 @@ impl Socket {
         let (mut socket, _) = connected.map_err(|error| connection_error(&error))?;
         let mut dead_after = None;
         loop {
-            let message = socket.next().await.ok_or_else(|| unavailable("it ended"))?;
+            let message = socket.next().await.ok_or_else(|| unavailable("the connection ended"))?;
             let Message::Text(text) = message.map_err(|error| connection_error(&error))? else { continue };
-            match packet::read(&text) {
+            match packet::parse(&text) {
                 Packet::Open(span) => {
                     dead_after = Some(span);
-                    send(&mut socket, packet::join_packet()).await?;
+                    send(&mut socket, packet::build_join_packet()).await?;
                 }
                 Packet::Ping => send(&mut socket, packet::PONG.to_owned()).await?,
                 Packet::Joined => {
                     let dead_after = dead_after.ok_or_else(|| unavailable("no session was opened"))?;
                     return Ok(Self { socket, dead_after });
                 }
-                Packet::Refused(text) => return Err(unavailable(&format!("the server rejected it: {text}"))),
-                Packet::End => return Err(unavailable("it ended")),
+                Packet::Refused(text) => return Err(unavailable(&format!("connection rejected: {text}"))),
+                Packet::End => return Err(unavailable("the connection ended")),
                 Packet::Event(_) | Packet::Other | Packet::Unreadable => {}
             }
         }
     }
 
-    async fn serve(mut self, mut subscriptions: mpsc::Receiver<Subscription>, reader: Reader) {
-        let mut pairs: Vec<Pair> = Vec::new();
+    async fn serve(mut self, mut subscriptions: mpsc::Receiver<Subscription>, reader: PriceReader) {
+        let mut pairs: Vec<Feed> = Vec::new();
         let mut silence_check = tokio::time::interval(SILENCE_CHECK_INTERVAL);
         let mut heard = Instant::now();
         loop {
@@ -206,13 +204,13 @@ impl Socket {
                 biased;
                 more = subscriptions.recv() => {
                     let Some(Subscription { symbol, prices, begun }) = more else { return };
-                    let text = packet::subscribe_packet(&reader.slot, symbol.as_str());
+                    let text = packet::build_subscribe_packet(&reader.slot, symbol.as_str());
                     if send(&mut self.socket, text).await.is_err() {
                         return;
                     }
                     pairs.retain(|pair| pair.symbol != symbol);
                     let heard = Instant::now();
-                    pairs.push(Pair { symbol, prices, begun: Some(begun), newest: Millis::new(i64::MIN), heard });
+                    pairs.push(Feed { symbol, prices, begun: Some(begun), newest: Millis::new(i64::MIN), heard });
                 }
                 message = self.socket.next() => {
                     heard = Instant::now();
@@ -220,20 +218,20 @@ impl Socket {
                         return tracing::debug!("the price stream ended");
                     };
                     let Message::Text(text) = message else { continue };
-                    match packet::read(&text) {
+                    match packet::parse(&text) {
                         Packet::Ping if send(&mut self.socket, packet::PONG.to_owned()).await.is_err() => return,
                         Packet::End => return,
-                        Packet::Event(arguments) => reader.take(arguments, &mut pairs),
+                        Packet::Event(arguments) => reader.dispatch_price(arguments, &mut pairs),
                         Packet::Unreadable => reader.drift.count_unreadable("Stream", "packet"),
                         _ => {}
                     }
                 }
                 _ = silence_check.tick() => {
                     let had = !pairs.is_empty();
-                    // A reader whose feed is dropped polls instead.
+                    // Dropping a feed makes its reader poll instead.
                     pairs.retain(|pair| pair.heard.elapsed() < reader.silence);
                     if (had && pairs.is_empty()) || heard.elapsed() > self.dead_after {
-                        return tracing::debug!("the price stream is silent");
+                        return tracing::debug!("closing the silent price stream");
                     }
                 }
             }
@@ -241,10 +239,10 @@ impl Socket {
     }
 }
 
-impl Reader {
-    fn take(&self, arguments: Vec<serde_json::Value>, pairs: &mut Vec<Pair>) {
+impl PriceReader {
+    fn dispatch_price(&self, arguments: Vec<serde_json::Value>, pairs: &mut Vec<Feed>) {
         let update = packet::read_price(arguments, &self.slot, self.clock.now(), &self.drift);
-        let Some(Update { pair: name, tick }) = update else { return };
+        let Some(PriceUpdate { pair: name, tick }) = update else { return };
         let found = pairs.iter().position(|pair| is_same_pair(pair.symbol.as_str(), &name));
         let Some(place) = found else { return self.drift.count_unreadable("Stream", "pair") };
         let pair = &mut pairs[place];
@@ -271,11 +269,11 @@ async fn send(
     sent.map_err(|_| unavailable("sending timed out"))?.map_err(|error| connection_error(&error))
 }
 
-/// Describes an error. A rejected handshake is described only by its status, not its arbitrary text.
+/// Converts a connection error. For a rejected handshake, the text contains only the HTTP status.
 fn connection_error(error: &Error) -> BrokerError {
     match error {
         Error::Http(answer) if matches!(answer.status().as_u16(), 401 | 403) => {
-            BrokerError::Credentials { text: format!("the price stream answered {}", answer.status()) }
+            BrokerError::Credentials { text: format!("the price stream answered HTTP {}", answer.status()) }
         }
         Error::Http(answer) => unavailable(&format!("the server answered {}", answer.status())),
         error => unavailable(&crate::model::one_line(&error.to_string())),

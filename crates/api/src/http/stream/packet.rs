@@ -1,4 +1,4 @@
-//! Engine.IO 4 and Socket.IO 4 packets in text frames, and the prices in them
+//! Parses Engine.IO 4 and Socket.IO 4 text packets, and the prices in these packets
 //! (`observed: prices and candles`).
 
 use crate::model::{PriceRecord, one_line, read_record};
@@ -10,8 +10,7 @@ use std::time::Duration;
 const NAMESPACE: &str = "/symbol-prices";
 const SUBSCRIBE_EVENT: &str = "last-symbol-price";
 pub(super) const PONG: &str = "3";
-/// Bounds for the silence timeout that the server announces.
-const SILENCE_BOUNDS: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
+const SILENCE_TIMEOUT_BOUNDS: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Packet {
@@ -26,29 +25,29 @@ pub(super) enum Packet {
     Unreadable,
 }
 
-pub(super) fn read(text: &str) -> Packet {
+pub(super) fn parse(text: &str) -> Packet {
     let mut letters = text.chars();
     match letters.next() {
-        Some('0') => handshake(letters.as_str()),
+        Some('0') => parse_handshake(letters.as_str()),
         Some('1') => Packet::End,
         Some('2') => Packet::Ping,
-        Some('4') => message(letters.as_str()),
+        Some('4') => parse_message(letters.as_str()),
         Some('3' | '5' | '6') => Packet::Other,
         _ => Packet::Unreadable,
     }
 }
 
-fn handshake(text: &str) -> Packet {
+fn parse_handshake(text: &str) -> Packet {
     let Ok(Value::Object(fields)) = serde_json::from_str(text) else { return Packet::Unreadable };
     let span = |name: &str| fields.get(name).and_then(Value::as_u64);
     let (Some(interval), Some(timeout)) = (span("pingInterval"), span("pingTimeout")) else {
         return Packet::Unreadable;
     };
-    let [least, most] = SILENCE_BOUNDS;
+    let [least, most] = SILENCE_TIMEOUT_BOUNDS;
     Packet::Open(Duration::from_millis(interval.saturating_add(timeout)).clamp(least, most))
 }
 
-fn message(text: &str) -> Packet {
+fn parse_message(text: &str) -> Packet {
     let mut letters = text.chars();
     let Some(kind) = letters.next() else { return Packet::Unreadable };
     let rest = letters.as_str();
@@ -63,47 +62,47 @@ fn message(text: &str) -> Packet {
     match kind {
         '0' => Packet::Joined,
         '1' => Packet::End,
-        '2' => event(rest.trim_start_matches(|letter: char| letter.is_ascii_digit())),
+        '2' => parse_event(rest.trim_start_matches(|letter: char| letter.is_ascii_digit())),
         '4' => Packet::Refused(one_line(rest).chars().take(200).collect()),
         _ => Packet::Other,
     }
 }
 
-fn event(text: &str) -> Packet {
+fn parse_event(text: &str) -> Packet {
     match serde_json::from_str(text) {
         Ok(Value::Array(arguments)) => Packet::Event(arguments),
         _ => Packet::Unreadable,
     }
 }
 
-pub(super) fn join_packet() -> String {
+pub(super) fn build_join_packet() -> String {
     format!("40{NAMESPACE},")
 }
 
-pub(super) fn subscribe_packet(slot: &str, pair: &str) -> String {
+pub(super) fn build_subscribe_packet(slot: &str, pair: &str) -> String {
     let arguments = Value::from(vec![SUBSCRIBE_EVENT.to_owned(), format!("{slot}:{pair}")]);
     format!("42{NAMESPACE},{arguments}")
 }
 
 const PRICE_EVENT: &str = "message";
 const PRICE_UPDATE: &str = "symbol.price.update";
-/// Maximum age of a price, and its maximum lead over our clock.
+/// Maximum age of a streamed price by our clock, and the maximum time by which it may be ahead.
 const MAX_PRICE_AGE: Millis = Millis::from_seconds(60);
 const MAX_PRICE_LEAD: Millis = Millis::from_seconds(5);
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Update {
+pub(super) struct PriceUpdate {
     pub(super) pair: String,
     pub(super) tick: PriceTick,
 }
 
-/// Reads a pushed price as tolerantly as a polled one. Checks its slot, price and time.
+/// Reads the price in an event. Returns `None` (and counts the event) if slot, price or time is not valid.
 pub(super) fn read_price(
     arguments: Vec<Value>,
     slot: &str,
     now: Millis,
     drift: &UnrecognisedData,
-) -> Option<Update> {
+) -> Option<PriceUpdate> {
     let refuse = |reason: &str| {
         drift.count_unreadable("Stream", reason);
         None
@@ -130,7 +129,7 @@ pub(super) fn read_price(
         return refuse("time");
     }
     let Some(pair) = record.pair else { return refuse("pair") };
-    Some(Update { pair, tick: PriceTick { time, price } })
+    Some(PriceUpdate { pair, tick: PriceTick { time, price } })
 }
 
 fn extract_record(message: Value, is_named: bool) -> Option<Value> {
@@ -154,7 +153,7 @@ fn extract_record(message: Value, is_named: bool) -> Option<Value> {
     Some(Value::Object(fields))
 }
 
-/// Returns the time of a record's last price: the end of its second.
+/// Returns the time of the last price in a one-second record: the end of that second.
 fn last_price_time(time: Millis) -> Millis {
     if time.get() == i64::MAX || !time.is_aligned_to(Millis::SECOND) { time } else { time + Millis::new(999) }
 }
@@ -168,33 +167,33 @@ mod tests {
     #[test]
     fn the_packets_of_the_protocol_are_read() {
         let open = |interval, timeout| {
-            read(&format!(
+            parse(&format!(
                 r#"0{{"sid":"x","upgrades":[],"pingInterval":{interval},"pingTimeout":{timeout}}}"#
             ))
         };
         assert_eq!(open(25_000, 20_000), Packet::Open(Duration::from_secs(45)));
         assert_eq!(open(u64::MAX, 1), Packet::Open(Duration::from_mins(1)), "a dead server is noticed");
         assert_eq!(open(0, 0), Packet::Open(Duration::from_secs(1)));
-        assert_eq!(read("2"), Packet::Ping);
-        assert_eq!(read(r#"40/symbol-prices,{"sid":"y"}"#), Packet::Joined);
+        assert_eq!(parse("2"), Packet::Ping);
+        assert_eq!(parse(r#"40/symbol-prices,{"sid":"y"}"#), Packet::Joined);
         let refused = Packet::Refused(r#"{"message":"no"}"#.into());
-        assert_eq!(read(r#"44/symbol-prices,{"message":"no"}"#), refused);
-        assert_eq!([read("1"), read("41/symbol-prices,")], [Packet::End, Packet::End]);
+        assert_eq!(parse(r#"44/symbol-prices,{"message":"no"}"#), refused);
+        assert_eq!([parse("1"), parse("41/symbol-prices,")], [Packet::End, Packet::End]);
         let arguments = vec![json!("message"), json!({"a": 1})];
         for text in [r#"42/symbol-prices,["message",{"a":1}]"#, r#"42/symbol-prices,17["message",{"a":1}]"#] {
-            assert_eq!(read(text), Packet::Event(arguments.clone()), "{text}");
+            assert_eq!(parse(text), Packet::Event(arguments.clone()), "{text}");
         }
-        assert_eq!(read(r#"42/other,["message",{"a":1}]"#), Packet::Other);
-        assert_eq!(read(r#"42["message",{"a":1}]"#), Packet::Other, "the main namespace");
+        assert_eq!(parse(r#"42/other,["message",{"a":1}]"#), Packet::Other);
+        assert_eq!(parse(r#"42["message",{"a":1}]"#), Packet::Other, "the main namespace");
     }
 
     #[test]
     fn sent_packets_match_observed_ones() {
-        assert_eq!(join_packet(), "40/symbol-prices,");
+        assert_eq!(build_join_packet(), "40/symbol-prices,");
         let expected = r#"42/symbol-prices,["last-symbol-price","default:BTCUSDT"]"#;
-        assert_eq!(subscribe_packet("default", "BTCUSDT"), expected);
+        assert_eq!(build_subscribe_packet("default", "BTCUSDT"), expected);
         assert!(
-            subscribe_packet("default", "a\"\n]").contains(r#""default:a\"\n]""#),
+            build_subscribe_packet("default", "a\"\n]").contains(r#""default:a\"\n]""#),
             "nothing leaves its text"
         );
     }
@@ -204,14 +203,14 @@ mod tests {
         let nested = format!("42/symbol-prices,{}", "[".repeat(10_000));
         for text in ["", "x", "9", "0", "0[]", "4", "4x", "42/symbol-prices,", "42/symbol-prices,{}", &nested]
         {
-            assert_eq!(read(text), Packet::Unreadable, "{}", &text[..text.len().min(40)]);
+            assert_eq!(parse(text), Packet::Unreadable, "{}", &text[..text.len().min(40)]);
         }
     }
 
     proptest! {
         #[test]
         fn no_text_panics(text in ".*", kind in "(0|42/symbol-prices,|44/symbol-prices,|4)") {
-            let (_, _) = (read(&text), read(&format!("{kind}{text}")));
+            let (_, _) = (parse(&text), parse(&format!("{kind}{text}")));
         }
     }
 
@@ -224,7 +223,7 @@ mod tests {
         })
     }
 
-    fn read_message(message: Value) -> (Option<Update>, Vec<String>) {
+    fn read_message(message: Value) -> (Option<PriceUpdate>, Vec<String>) {
         let drift = UnrecognisedData::new();
         let update = read_price(vec![json!("message"), message], "default", NOW, &drift);
         (update, drift.snapshot().into_keys().collect())
@@ -233,7 +232,7 @@ mod tests {
     #[test]
     fn reads_prices_in_all_wrappings() {
         let tick = PriceTick { time: Millis::new(1_795_176_000_999), price: 64001.25 };
-        let expected = Some(Update { pair: "BTCUSDT".into(), tick });
+        let expected = Some(PriceUpdate { pair: "BTCUSDT".into(), tick });
         for message in [
             json!({"event": "symbol.price.update", "data": record()}),
             json!({"type": "symbol.price.update", "payload": record()}),
