@@ -1,7 +1,7 @@
 //! [`Broker`] implementation for the trading token API.
 
 use super::HttpBroker;
-use super::pages::{PageMerger, MergedList};
+use super::pages::{MergedList, PageMerger};
 use super::read::GET_TRADE;
 use crate::model::{TradeRecord, Wallet, WalletType, one_line};
 use crate::report::build_report;

@@ -120,7 +120,8 @@ impl HttpBroker {
             return Err(not_sent("the machine was suspended before the order was sent".to_owned()));
         }
         let mut request = Request::new(Method::POST, url);
-        *request.headers_mut() = self.api_headers(Api::Trading).map_err(|error| not_sent(error.to_string()))?;
+        *request.headers_mut() =
+            self.api_headers(Api::Trading).map_err(|error| not_sent(error.to_string()))?;
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         *request.timeout_mut() = Some(self.settings.timeout());
         *request.body_mut() = Some(body.into());
