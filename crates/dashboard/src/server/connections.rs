@@ -113,7 +113,7 @@ async fn serve_stream(stream: TcpStream, router: Router, place: Arc<ConnectionSl
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_timeout)
         .max_buf_size(MAX_HEAD_BYTES)
-        .serve_stream(
+        .serve_connection(
             TokioIo::new(TimeoutStream::new(stream, limits.write_timeout)),
             SlotService { routes: TowerToHyperService::new(router), place },
         )
