@@ -1,4 +1,4 @@
-//! A backtest and its main loop, which handles venue events, candles, prices, then session orders.
+//! A backtest and its main loop, which replays candles through a session and a simulated venue.
 
 use crate::feed::{Feed, Item};
 use crate::translation::{to_opened, to_rejection, to_settled};
@@ -49,7 +49,7 @@ pub enum BacktestError {
 pub struct NullRecorder;
 
 impl NullRecorder {
-    /// Returns a placeholder header. It is never recorded, so its contents do not matter.
+    /// Returns a placeholder header. The contents do not matter, because this recorder ignores the header.
     pub fn header() -> Header {
         Header { format: Header::FORMAT, settings: Value::Null, strategies: Vec::new(), data_hash: None }
     }
@@ -65,8 +65,8 @@ impl Recorder for NullRecorder {
     }
 }
 
-/// Minimum initial capacity of the trade book, in intents.
-/// Unused capacity takes no physical memory, but growing the book copies it.
+/// Minimum initial capacity of the trade book, in intents (approved orders).
+/// Unused capacity takes no physical memory, but a book that grows must be copied.
 const MIN_CAPACITY: usize = 4_096;
 const CANDLES_PER_INTENT: usize = 32;
 
@@ -90,22 +90,22 @@ pub struct Finished {
     pub candles: u64,
     /// Final free balance, including refunded stakes of unsettled trades.
     pub final_balance: Money,
-    /// Stakes of trades that expire after the end of the data.
+    /// Total stake of trades that expire after the end of the data.
     pub unsettled_stakes: Money,
-    /// Number of longer candles that strategies did not see because too many shorter ones are missing.
+    /// Number of longer candles that were not built, because too many of their shorter candles are missing.
     pub longer_not_built: u64,
     pub longer_staleness: Vec<LongerStaleness>,
     pub money_scale: MoneyScale,
     /// Edge verdicts in bot order.
     pub verdicts: Vec<BotVerdict>,
-    /// Rule that stops each bot for good, in bot order ([`Session::stopped_by`]).
+    /// Rules that permanently stopped bots, one entry per bot ([`Session::stopped_by`]).
     pub stopped_by: Vec<Option<Rule>>,
 }
 
 impl Backtest {
-    /// Creates a run of bots over candles.
-    /// `candles` contains every series that a bot uses. `markets` contains the venue's pricing data, one market per
-    /// symbol. `wants_prices` says for each bot whether its strategy needs prices between candles.
+    /// Creates a backtest of one or more bots.
+    /// `candles` must contain every series that a bot uses. `markets` must contain the venue's pricing data, one market
+    /// per symbol. `wants_prices` states for each bot whether its strategy needs prices between candles.
     pub fn new(
         settings: &BacktestSettings,
         strategies: Vec<Box<dyn Strategy>>,
@@ -138,7 +138,7 @@ impl Backtest {
         })
     }
 
-    /// Hides prices after `end` from strategies. Trades open at `end` still settle on the market's candles.
+    /// Hides prices after `end` from strategies. Trades that are open at `end` still settle on the market's candles.
     #[must_use]
     pub fn with_prices_until(mut self, end: Millis) -> Self {
         let shown = Millis::new(i64::MIN)..end;
@@ -149,7 +149,8 @@ impl Backtest {
     }
 
     /// Adds external signals. Simultaneous signals keep their order.
-    /// As in live trading, each signal is handled after the candles and before the prices of its instant (`domain 4`).
+    /// As in live trading, a signal is handled after the candles and before the prices of the same instant (`domain
+    /// 4`).
     #[must_use]
     pub fn with_signals(mut self, mut signals: Vec<(Millis, OutsideSignal)>) -> Self {
         signals.sort_by_key(|(at, _)| *at);
@@ -157,8 +158,8 @@ impl Backtest {
         self
     }
 
-    /// Runs to the end of the candles and settles every trade that expires within them.
-    /// Regularly calls `progress` with the number of processed candles and their total.
+    /// Runs the backtest to the end of the candles and settles every trade that expires by then.
+    /// Regularly calls `progress` with the number of processed events and the total number of events.
     pub fn run(
         mut self,
         header: &Header,
@@ -303,7 +304,7 @@ impl Backtest {
     fn handle_venue(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         match self.simulator.next_due() {
             Some(due) if due <= now => self.pop_all(now, recorder),
-            // Fast path: nothing is due at most candles.
+            // Fast path: most candles have no due event.
             _ => Ok(()),
         }
     }

@@ -1,16 +1,16 @@
-//! Candles, prices and external signals of all series, instant by instant.
+//! Merge of candles, prices and external signals into one chronological feed.
 
 use candlewick_engine::{OutsideSignal, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Price};
 
-/// A merge of several sources. Items of the same instant keep the order in which sources were added.
+/// Chronological merge of several sources. Simultaneous items keep the order in which their sources were added.
 pub(crate) struct Feed<'a> {
     sources: Vec<Source<'a>>,
     /// External signals, ascending by time.
     signals: &'a [(Millis, OutsideSignal)],
 }
 
-/// An item of a source. Candles are borrowed, because copying them would double the cost of an event.
+/// Item of a feed. Candles are borrowed, because copying each candle would double the cost of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Item<'a> {
     Candle(SeriesId, &'a Candle),
@@ -35,12 +35,12 @@ impl<'a> Feed<'a> {
         Self { sources: Vec::new(), signals: &[] }
     }
 
-    /// Adds the candles of a series. Call it in the session's series order, and before adding any prices.
+    /// Adds the candles of a series. Add all series in the session's series order, and before any prices.
     pub(crate) fn add_candles(&mut self, id: SeriesId, candles: &'a CandleSeries) {
         self.add(candles, Kind::Candles(id));
     }
 
-    /// Adds the prices of a symbol: the closes of detail candles that end on a multiple of `every`.
+    /// Adds the prices of a symbol, which are the closes of `detail` candles that end on a multiple of `every`.
     pub(crate) fn add_prices(&mut self, id: SymbolId, detail: &'a CandleSeries, every: Millis) {
         self.add(detail, Kind::Prices(id, every));
     }

@@ -1,4 +1,4 @@
-//! Running totals of settled trades: the counts, sums and extremes behind all figures of a run.
+//! Running totals of settled trades, from which all figures of a run are computed.
 
 use crate::metric::{DailyProfits, DrawdownFold};
 use candlewick_engine::{IntentRow, IntentState, to_trade_outcome};
@@ -6,8 +6,8 @@ use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::{StreakFold, Streaks, WinRate, binomial_p_value, break_even};
 use std::ops::Range;
 
-/// Counts, sums and extremes of settled trades, in the order in which settlements became known.
-/// Reports, search trials and walk-forward tests share it, so that none of them stores a list of trades.
+/// Running totals of settled trades. Add trades in the order in which their settlements became known.
+/// Reports, search trials and walk-forward tests share these totals, so that they do not store lists of trades.
 #[derive(Clone, Debug)]
 pub struct RunTotals {
     won: u64,
@@ -42,7 +42,7 @@ pub(crate) enum Payouts {
 pub struct Evidence {
     /// Win rate at which the trades break even with equal stakes; `None` without a won or lost trade.
     pub break_even: Option<f64>,
-    /// Probability of at least as many wins without an edge, assuming independent trades.
+    /// Probability of winning at least as many trades without an edge, assuming independent trades.
     pub p_value: Option<f64>,
 }
 
@@ -76,7 +76,7 @@ impl RunTotals {
         Self { days: Some(DailyProfits::new(span)), ..self }
     }
 
-    // Branch-free in the outcome: docs/performance.md.
+    // Does not branch on the outcome; see docs/performance.md.
     #[allow(clippy::inline_always, reason = "it is short, and a call would be a third of its cost")]
     #[inline(always)]
     pub fn settle(&mut self, trade: &SettledFigures) {
@@ -153,7 +153,7 @@ impl RunTotals {
         self.streaks.longest()
     }
 
-    /// Daily profits, `None` if they are not tracked.
+    /// Returns the daily profits, `None` if daily profits are not tracked.
     pub const fn days(&self) -> Option<&DailyProfits> {
         self.days.as_ref()
     }

@@ -1,4 +1,4 @@
-//! Summary of a run, computed from its trade book for backtests and live sessions alike.
+//! Summary of a run, computed from its trade book. Backtests and live sessions share this code.
 
 use crate::metric::Drawdown;
 use crate::run_totals::{Evidence, Payouts, RunTotals, SettledFigures};
@@ -19,18 +19,18 @@ pub struct Summary {
     pub unsettled: u64,
     pub refused: BTreeMap<&'static str, u64>,
     pub pnl: Money,
-    /// `won / (won + lost)`; `None` without a won or lost trade.
+    /// Win rate: `won / (won + lost)`, `None` without a won or lost trade.
     pub win_rate: Option<f64>,
-    /// Win rate at which the trades break even with equal stakes. Compare it with `win_rate`.
+    /// Win rate at which the trades break even with equal stakes, for comparison with `win_rate`.
     pub break_even: Option<f64>,
     /// Win rate at which the trades break even with their actual stakes.
     pub break_even_by_money: Option<f64>,
-    /// Probability of at least as many wins without an edge, each trade having its own break-even.
+    /// Probability of winning at least as many trades, if each trade wins with its break-even probability.
     /// Assumes independent trades.
     pub p_value: Option<f64>,
-    /// The drawdown that is largest by amount.
+    /// Drawdown with the largest amount.
     pub max_drawdown: Drawdown,
-    /// The drawdown that is largest in percent of its peak, which the risk rule `MaxDrawdown` limits.
+    /// Drawdown that is largest in percent of its peak. The risk rule `MaxDrawdown` limits this percentage.
     pub max_drawdown_by_percent: Drawdown,
     pub longest_winning_streak: u64,
     pub longest_losing_streak: u64,
@@ -46,7 +46,7 @@ impl Summary {
         Self::with_totals(book, RunTotals::new(balance)).0
     }
 
-    /// Builds the summary and the totals after all trades of the book. `totals` must be empty.
+    /// Builds the summary, and adds all trades of the book to `totals`, which must be empty.
     pub fn with_totals(book: &TradeBook, totals: RunTotals) -> (Self, RunTotals) {
         let rows = book.rows();
         // Fast path: trades usually settle in the order of their decisions.
@@ -61,7 +61,7 @@ impl Summary {
 }
 
 impl Rows {
-    /// Adds rows in their order, `None` if their settlements became known in a different order.
+    /// Sums up rows in the given order, `None` if their settlements became known in a different order.
     fn add_ordered<'a>(totals: RunTotals, rows: impl Iterator<Item = &'a IntentRow>) -> Option<Self> {
         let (mut added, mut last) = (Self { totals, unsettled: 0 }, None);
         for row in rows {
@@ -117,7 +117,7 @@ impl Rows {
     }
 }
 
-/// Iterates over rows and prefetches later ones (docs/performance.md).
+/// Iterates over rows and prefetches later rows into the CPU cache (docs/performance.md).
 fn read_ahead(rows: &[IntentRow]) -> impl Iterator<Item = &IntentRow> {
     rows.iter().enumerate().map(|(place, row)| {
         if let Some(soon) = rows.get(place + ROWS_AHEAD) {
@@ -129,12 +129,12 @@ fn read_ahead(rows: &[IntentRow]) -> impl Iterator<Item = &IntentRow> {
     })
 }
 
-/// Sort key of settled trades: time at which the settlement became known, close time, intent.
+/// Returns the sort key of a settled trade: time at which the settlement became known, close time, intent.
 fn rank(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentId) {
     (row.settled_at, row.close_time, row.approved.intent())
 }
 
-/// Returns the evidence from trades with different payouts, and the break-even rate by money.
+/// Returns the evidence from trades with different payouts, and their stake-weighted break-even rate.
 /// The p-value is `None` unless all payouts are known.
 fn mixed<'a>(rows: impl Iterator<Item = &'a IntentRow>, rate: Option<WinRate>) -> (Evidence, Option<f64>) {
     let decided = |row: &&IntentRow| {

@@ -1,4 +1,4 @@
-//! Order latency, drawn for each order from the samples of a live session.
+//! Order latencies, drawn at random from latencies that a live session recorded.
 
 use crate::SimulatorError;
 use candlewick_sdk::{Millis, Symbol};
@@ -6,17 +6,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Latencies from decision to arrival at the venue, recorded by symbol in milliseconds.
+/// Recorded latencies from an order's decision to its arrival at the venue, in milliseconds.
 ///
-/// Each order draws one of its symbol's latencies with equal probability. The draw depends only on the seed and the
-/// order number, so repeated runs have the same latencies. A symbol without latencies draws from those of all symbols.
+/// Each order draws one latency of its symbol with equal probability. The draw depends only on the seed and the order
+/// number, so repeated runs have the same latencies. A symbol without latencies draws from all symbols.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedLatency {
-    /// Seed of the draws.
+    /// Seed of the random draws.
     #[serde(default)]
     pub seed: u64,
-    /// Latencies by symbol, at least one in total and none negative.
+    /// Latencies by symbol, each from 0 to 86,400,000 (one day). At least one latency is required.
     #[schemars(with = "BTreeMap<String, Vec<i64>>")]
     pub samples_ms: BTreeMap<Symbol, Vec<Millis>>,
 }
@@ -60,7 +60,7 @@ impl RecordedLatency {
     }
 }
 
-/// Mixes seed and number into 64 bits, which are unrelated for neighbouring numbers.
+/// Hashes a seed and a number into 64 bits. The results for adjacent numbers are unrelated.
 /// `SplitMix64` finalizer: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
 const fn mix(seed: u64, number: u64) -> u64 {
     let mut bits = seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,4 +1,4 @@
-//! Open time, close time and pricing times of a trade, and its maximum duration.
+//! Open, close and pricing times of a trade, and the maximum duration of a trade.
 
 use crate::SimulationSettings;
 use crate::path::PriceMoment;
@@ -7,25 +7,25 @@ use candlewick_sdk::{ExpirationType, Expiry, Millis};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moments {
-    /// Open time, never before the arrival of the order.
+    /// Open time, at or after the arrival of the order.
     pub open_time: Millis,
-    /// Close time, always after the open.
+    /// Close time, always after the open time.
     pub close_time: Millis,
     pub entry: PriceMoment,
     pub exit: PriceMoment,
 }
 
 impl Moments {
-    /// Returns the open, close and pricing times of an order arriving at `arrival` (`observed: expiry`).
+    /// Computes the times of a trade whose order arrives at `arrival` (`observed: expiry`).
     ///
     /// - `TIME_FIXED d` opens at the arrival, or at the end of the second of arrival, and closes `d` later.
     /// - `CANDLE_CLOSE d` opens in the same way. It closes at the end of the aligned candle of length `d` that contains
-    ///   the open, or one candle later if at most the cutoff is left.
+    ///   the open, or one candle later if the time left is at most the cutoff.
     /// - `NEXT_CANDLE d` opens with the first aligned candle of length `d` that begins strictly after the arrival, and
     ///   closes at its end. The open time is not rounded.
     #[allow(
         clippy::inline_always,
-        reason = "a call would read an order's expiry in other pieces than it was written in"
+        reason = "a call would read the expiry in other pieces than written, which stalls the CPU"
     )]
     #[inline(always)]
     pub fn new(expiry: Expiry, arrival: Millis, settings: &SimulationSettings) -> Self {
@@ -77,15 +77,15 @@ fn exit_moment(close_time: Millis, rounding: OpenRounding) -> PriceMoment {
     }
 }
 
-/// Returns the whole second that prices `time` on a venue with one price per second.
-/// The last millisecond of a second gets the price at the end of that second.
+/// Returns the whole second whose price applies at `time`, for a venue with one price per second.
+/// The last millisecond of a second has the price at the end of that second.
 fn whole_second(time: Millis) -> Millis {
     (time + Millis::new(1)).floor_to(Millis::SECOND)
 }
 
 impl SimulationSettings {
-    /// Returns the longest possible time from a decision to its known settlement.
-    /// It covers any latency and any arrival time within a candle.
+    /// Returns the longest possible time from an order decision until its settlement is known.
+    /// The result holds for every latency and every arrival time within a candle.
     pub fn longest_trade(&self, expiry: Expiry) -> Millis {
         let recorded =
             self.recorded_latency.iter().flat_map(|recorded| recorded.samples_ms.values().flatten());

@@ -1,7 +1,7 @@
-//! Outcome and profit of an order that the wallet covers.
+//! Outcome and profit of an order whose stake the wallet covers.
 #![allow(
     clippy::inline_always,
-    reason = "an outcome is written into its queue directly: see docs/performance.md"
+    reason = "inlining writes an outcome directly into its queue: see docs/performance.md"
 )]
 
 use crate::moments::Moments;
@@ -41,8 +41,8 @@ pub(crate) enum OrderOutcome {
     StaysOpen(Opening),
 }
 
-/// An order covered by the wallet, with both prices. Settlements are computed separately, so that an
-/// outcome is not written field by field and then copied (docs/performance.md).
+/// Order covered by the wallet, with its entry and exit prices.
+/// A separate function computes the settlement, which avoids copying the outcome (docs/performance.md).
 pub(crate) struct QuotedOrder<'a> {
     order: &'a Order,
     settings: &'a SimulationSettings,
@@ -83,7 +83,7 @@ impl<'a> QuotedOrder<'a> {
         }
     }
 
-    /// Returns the settled trade, which is cancelled if a price is missing.
+    /// Returns the settlement of the trade. The trade is cancelled if a price is missing.
     #[inline(always)]
     pub(crate) fn settled(&self) -> OrderOutcome {
         let Self { order, settings, opening, .. } = *self;

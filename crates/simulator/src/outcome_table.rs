@@ -1,4 +1,4 @@
-//! Order outcomes at the closes of a series, computed once for many runs over the same candles.
+//! Precomputed order outcomes, shared by many runs over the same candles.
 
 use crate::moments::Moments;
 use crate::order::{Opening, Order, Refusal};
@@ -11,15 +11,15 @@ use candlewick_sdk::{
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Outcomes of orders with one expiry at the closes of a series, for both directions.
-/// Stores one byte per candle, computed on first use. Threads can share a table, because any thread computes the same
-/// outcome. A [`Simulator`](crate::Simulator) with a [table](crate::Simulator::with_outcomes) looks up outcomes in it.
+/// Table of outcomes of BUY and SELL orders with one expiry, decided at the closes of a candle series.
+/// The table stores one byte per candle, computed on first use. Threads can share a table, because every thread
+/// computes the same outcomes. [`Simulator::with_outcomes`](crate::Simulator::with_outcomes) uses such tables.
 pub struct OutcomeTable {
     path: PricePath,
     settings: SimulationSettings,
     expiry: Expiry,
     candles: CandleSeries,
-    /// Offsets of open and close from the decision, `None` if they vary between closes.
+    /// Offsets of a trade's open and close time from its decision, `None` if the offsets vary between candles.
     steady: Option<(Millis, Millis)>,
     outcomes: Box<[AtomicU8]>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct TableTrade {
     pub(crate) known_at: Millis,
 }
 
-/// Kind of outcome, packed into three bits of a table byte; 0 means not yet computed.
+/// Outcome of an order, stored in three bits of a table byte. All bits are 0 until the outcome is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Kind {
@@ -47,7 +47,7 @@ enum Kind {
 const BITS: u32 = 3;
 const MASK: u8 = 0b111;
 
-/// Decodes three bits by lookup instead of branches; see docs/performance.md.
+/// Outcome kind of each three-bit value. A lookup avoids branches (docs/performance.md).
 const KINDS: [Option<Kind>; 8] = {
     use Kind::{Cancelled, Draw, Lost, NoPrice, StaysOpen, Won};
     [None, Some(Won), Some(Lost), Some(Draw), Some(Cancelled), Some(StaysOpen), Some(NoPrice), None]
@@ -59,8 +59,8 @@ const OUTCOMES: [Option<Outcome>; 8] = {
 };
 
 impl OutcomeTable {
-    /// Creates the table for orders decided on `candles` and priced by `market`.
-    /// `None` if the latency of an order depends on its number, because then outcomes differ between runs.
+    /// Creates a table for orders that are decided on `candles` and priced by `market`.
+    /// `None` with recorded latencies, because the outcome of an order then depends on its number.
     pub fn new(
         settings: &SimulationSettings,
         market: Market,
@@ -114,8 +114,8 @@ impl OutcomeTable {
         Some(OrderOutcome::Settles(opening, trade))
     }
 
-    /// Returns the trade of an order decided at the close of this candle.
-    /// `None` if the trade does not settle. `close` must be the close time of `candle`.
+    /// Returns the trade of an order that is decided at the close of the candle with this index.
+    /// `None` if the trade does not settle. `close` must be the close time of the candle.
     #[inline]
     pub(crate) fn trade(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<TableTrade> {
         let outcome = self.kind((candle, close), direction)?.outcome()?;
@@ -199,8 +199,8 @@ impl Kind {
     }
 }
 
-/// Returns the offsets of open and close time for a fixed duration.
-/// `None` unless all candle closes share the same sub-second part.
+/// Returns the offsets of open and close time from the decision, if the expiry has a fixed duration.
+/// `None` unless all candles close at the same millisecond of a second.
 fn steady(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings) -> Option<(Millis, Millis)> {
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => {}

@@ -7,12 +7,11 @@ use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Symbol};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriceMoment {
-    /// Entry. On a boundary, takes the open of the candle that opens there.
+    /// Entry. At a candle boundary, the price is the open of the later candle.
     Entry(Millis),
-    /// Entry at a whole second. On a boundary, takes the close of the candle that ends there.
-    /// This is the same rule as for an exit.
+    /// Entry at a whole second. At a candle boundary, the price is the close of the earlier candle, as for an exit.
     SecondEntry(Millis),
-    /// Exit. On a boundary, takes the close of the candle that ends there, never the next open.
+    /// Exit. At a candle boundary, the price is the close of the earlier candle.
     Exit(Millis),
 }
 
@@ -21,7 +20,7 @@ pub enum PathPrice {
     Price(f64),
     /// No candle covers the time, and no earlier close fills the gap.
     Gap,
-    /// Outside the data: an entry at or after its end, or an exit after its end.
+    /// The time is outside the data: an entry at or after the end of the data, or an exit after the end.
     Beyond,
 }
 
@@ -32,7 +31,7 @@ pub(crate) enum Quote {
     Beyond,
 }
 
-/// A price, and the amount by which stress shifts it against a trade (0 without stress).
+/// Price, and the amount by which stress shifts the price against a trade (0 without stress).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ShiftedPrice {
     pub(crate) price: f64,
@@ -41,12 +40,11 @@ pub(crate) struct ShiftedPrice {
 
 /// Price path of one symbol: a pure function from a time to a price.
 ///
-/// On a boundary between two candles, the [`PriceMoment`] selects which candle sets the price. Strictly inside a
-/// candle, the price is `open + (close - open) * (x - open_time) / interval`, evaluated in that order and rounded to
-/// the symbol's tick if set, or the candle's open ([`PathKind::Open`]). The finest candle that covers the time is used:
-/// from a detail series if possible, otherwise from the price series. If no series has a candle, the last close of the
-/// price series fills gaps of at most `max_gap_intervals` missing candles. The data ends with the last candle of any
-/// series.
+/// On a boundary between two candles, the [`PriceMoment`] selects the candle that sets the price. Strictly inside a
+/// candle, the price is `open + (close - open) * (x - open_time) / interval`, evaluated in this order and rounded to
+/// the symbol's tick size if set. With [`PathKind::Open`], it is the candle's open. The finest series with a candle at
+/// the time sets the price. If no series has a candle, the last close of the price series fills gaps of at most
+/// `max_gap_intervals` missing candles. The data ends with the last candle of any series.
 #[derive(Clone, Debug)]
 pub struct PricePath {
     symbol: Symbol,
@@ -91,7 +89,7 @@ impl PricePath {
         self.symbol == *symbol
     }
 
-    /// Returns `T_end`, the last close of the data.
+    /// Returns the end of the data: the last close of any series.
     pub fn end(&self) -> Millis {
         self.end
     }
@@ -165,8 +163,8 @@ impl Layer {
     }
 }
 
-/// Price shift of one series: `k x (high - low) x sqrt(max(L, 1 s) / interval)`.
-/// `high` and `low` are those of the candle that sets the price, and `L` is the order latency.
+/// Stress shift of the prices of one series: `k x (high - low) x sqrt(max(L, 1 s) / interval)`.
+/// `k` is the stress factor and `L` the order latency. The candle that sets the price supplies `high` and `low`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Stress {
     k: f64,
@@ -189,7 +187,7 @@ impl Stress {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tick {
     size: f64,
-    /// Number of ticks in 1.0, `None` if it is not an integer.
+    /// Number of ticks in 1.0, `None` if this number is not an integer.
     steps_per_one: Option<f64>,
 }
 
@@ -203,9 +201,9 @@ impl Tick {
         Some(Self { size, steps_per_one })
     }
 
-    /// Rounds to the nearest multiple of the tick, halves up.
-    /// If 1.0 is a whole number of ticks, a single division gives exactly the number that the decimal text parses to
-    /// (123,457 ticks of 0.00001 are 1.23457), so that a price equal to a close counts as a draw.
+    /// Rounds a price to the nearest multiple of the tick size, and halves up.
+    /// If 1.0 is a whole number of ticks, the result equals the parsed decimal text of the price: 123,457 ticks of
+    /// 0.00001 are exactly 1.23457. A rounded price can therefore equal a close, which is a draw.
     #[inline]
     fn round(self, price: f64) -> f64 {
         match self.steps_per_one {

@@ -23,7 +23,7 @@ pub(crate) enum Slot<'a> {
 pub(crate) struct Track {
     series: CandleSeries,
     interval: Millis,
-    /// Gapless runs in ascending order. Never empty, because a series is never empty.
+    /// Runs of candles without gaps, in ascending order. Never empty, because a series is never empty.
     runs: Vec<Run>,
 }
 
@@ -78,7 +78,7 @@ impl Track {
     }
 }
 
-/// Finds every gap by bisection. A range whose length matches its number of candles has no gap.
+/// Finds all gaps by bisection. A range whose length matches its number of candles has no gap.
 fn cut_at_gaps(candles: &[Candle], first: usize, interval: Millis, runs: &mut Vec<Run>) {
     let [head, .., tail] = candles else { return };
     let steps = candles.len() - 1;

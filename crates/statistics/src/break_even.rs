@@ -11,7 +11,7 @@ pub struct PaidStake {
 }
 
 /// Returns the break-even win rate `p* = 1 / (1 + b)` of the payout fraction `b`.
-/// It solves `p b - (1 - p) = 0`, where the left side is the expected return per unit of stake without draws.
+/// This rate solves `p b - (1 - p) = 0`, where the left side is the expected return per unit of stake without draws.
 pub fn break_even(payout_fraction: f64) -> Result<f64, StatisticsError> {
     check_payout(payout_fraction).map(|b| 1.0 / (1.0 + b))
 }
@@ -19,8 +19,8 @@ pub fn break_even(payout_fraction: f64) -> Result<f64, StatisticsError> {
 /// Fixed-point scale for summing break-even rates. A power of two keeps the scaling exact.
 const PARTS: f64 = (1_u64 << 60) as f64;
 
-/// Mean break-even win rate of trades with different payouts, to compare a win rate with.
-/// Each trade counts once, whatever its stake. The integer sum does not depend on the order of trades.
+/// Mean break-even win rate of trades with different payouts, for comparison with a win rate.
+/// Every trade has the same weight, whatever its stake. The integer sum does not depend on the order of trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeanBreakEven {
     sum: u128,
@@ -47,13 +47,13 @@ impl MeanBreakEven {
 
 /// Returns the stake-weighted break-even win rate: `sum(stake) / sum(stake (1 + b))`.
 ///
-/// This is the break-even of the money staked. Compare a win rate with [`MeanBreakEven`] instead, and test it with
-/// [`crate::poisson_binomial_p_value`], since each trade has its own break-even.
+/// At this win rate, the money staked breaks even. Compare a win rate with [`MeanBreakEven`] instead, and test it with
+/// [`crate::poisson_binomial_p_value`], since each trade has its own break-even rate.
 pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
     if trades.is_empty() {
         return Err(StatisticsError::NoTrades);
     }
-    // As fractions of the largest stake, so that sums of finite stakes cannot overflow.
+    // Stakes are divided by the largest stake, so that sums of finite stakes cannot overflow.
     let largest = trades.iter().map(|trade| trade.stake).fold(0.0, f64::max);
     let (mut staked, mut returned) = (0.0, 0.0);
     for &PaidStake { stake, payout_fraction } in trades {
@@ -68,7 +68,7 @@ pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
 
 /// Returns the Kelly fraction `f = max(0, (p (1 + b) - 1) / b)` for the payout fraction `b`.
 ///
-/// It assumes a known `p` and one trade at a time. Pass a lower bound of `p`, never the estimate.
+/// The formula assumes a known win probability `p` and one trade at a time. Pass a lower bound of `p`, not an estimate.
 ///
 /// Source: J. L. Kelly, *A New Interpretation of Information Rate* (1956).
 pub fn kelly_fraction(win_probability: f64, payout_fraction: f64) -> Result<f64, StatisticsError> {

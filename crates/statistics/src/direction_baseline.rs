@@ -18,25 +18,25 @@ pub struct DirectedTrade {
     pub sell_return: f64,
 }
 
-/// Mean returns per trade with the actual and with shifted directions.
+/// Mean returns per trade with the actual directions and with other directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DirectionBaseline {
     pub actual: f64,
     pub always_buy: f64,
     pub always_sell: f64,
     pub shifted: f64,
-    /// Probability of at least the actual mean with shifted directions. `None` if more than 95 % of trades
-    /// have the same direction or no symbol has two trades, because shifting then changes nothing.
+    /// Probability that shifted directions reach at least the actual mean return. `None` if shifting changes too
+    /// little: more than 95 % of trades have the same direction, or no symbol has two trades.
     pub p_value: Option<f64>,
 }
 
-/// Share of one direction above which shifting is meaningless.
+/// Maximum share of trades in one direction for a meaningful shift.
 const MAX_ONE_SIDED: f64 = 0.95;
 
 /// Compares the directions of trades with the same directions shifted in time.
 ///
-/// In each run, the directions within each symbol are rotated by a random number of trades, which preserves
-/// serial dependence. `p = (1 + hits) / (1 + runs)`, where a hit is a run with at least the actual mean.
+/// Each run rotates the directions of each symbol by a random number of trades, which preserves serial dependence. The
+/// p-value is `(1 + hits) / (1 + runs)`, where a hit is a run with at least the actual mean return.
 ///
 /// Source: B. Phipson and G. K. Smyth, *Permutation P-values Should Never Be Zero* (2010).
 pub fn direction_baseline(

@@ -16,30 +16,31 @@ pub struct GatedTrade {
     pub unit_return: f64,
 }
 
-/// Value of a gate. All means are returns per unit of stake and trade.
+/// Value of a gate. Each mean is a mean return per trade and unit of stake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateWorth {
     pub trades: u64,
     pub real: u64,
     pub mean_of_all: f64,
     pub mean_of_real: Option<f64>,
-    /// Central 95 % range of the mean of equally many randomly picked trades.
+    /// Central 95 % range of the mean return, if the same number of trades is picked at random.
     pub random_95: Option<[f64; 2]>,
     pub random_means: Vec<f64>,
-    /// Probability that equally many randomly picked trades do at least as well.
+    /// Probability that the same number of randomly picked trades has at least the gate's mean return.
     pub p_random: Option<f64>,
-    /// Probability that this gate does at least as well on the same results in random order.
+    /// Probability that the gate reaches at least its mean return if the results are shuffled.
     /// Exact for independent trades.
     pub p_shuffled: Option<f64>,
 }
 
-/// Compares a gate with random gates and with itself on shuffled results, with `draws` draws for each.
+/// Compares a gate with random gates, and with the same gate on shuffled results. Draws `draws` samples of each.
 ///
-/// A random gate picks the same number of real trades. `p = (1 + hits) / (1 + draws)`. A shuffle in which the gate
-/// takes no real trades counts as a hit.
+/// A random gate picks the same number of real trades. A p-value is `(1 + hits) / (1 + draws)`. A shuffle in which the
+/// gate takes no real trades counts as a hit.
 ///
-/// Sources: Phipson and Smyth (2010); J. B. Miller and A. Sanjurjo, *Surprised by the Hot Hand Fallacy?* (2018). In a
-/// short sequence of independent trades, those after losses win more often on average, hence the second p-value.
+/// Sources: Phipson and Smyth (2010); J. B. Miller and A. Sanjurjo, *Surprised by the Hot Hand Fallacy?* (2018): in
+/// short sequences of independent trades, those after losses win more often on average. The second p-value corrects
+/// this.
 pub fn gate_worth(
     trades: &[GatedTrade],
     rule: GateRule,
@@ -89,11 +90,11 @@ pub fn gate_worth(
     Ok(worth)
 }
 
-/// Index of the trade, and whether its result becomes known in this step.
+/// Step of a replay: index of the trade, and whether its result becomes known (otherwise it is decided).
 type Step = (usize, bool);
 
 /// Returns decisions and results in chronological order.
-/// At equal times results come first, but never before their own decision.
+/// At equal times, results come before decisions, but no result comes before its own decision.
 fn order_steps(trades: &[GatedTrade]) -> Vec<Step> {
     let mut steps: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * trades.len());
     for (place, trade) in trades.iter().enumerate() {

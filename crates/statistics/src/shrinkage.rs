@@ -22,7 +22,7 @@ impl GroupMoments {
     }
 }
 
-/// Shrinks each group mean towards the overall mean, `None` for an empty group.
+/// Returns each group mean, shrunk towards the overall mean. `None` for an empty group.
 ///
 /// Let `s2` be the variance within groups (pooled, `N - k`), `w = n / s2`, `m` the overall mean and
 /// `Q = sum w (m_i - m)^2`. The variance between groups is `t2 = max(0, (Q - (k - 1)) / (sum w - sum w^2 / sum w))`,

@@ -1,4 +1,4 @@
-//! The largest drawdowns of the balance.
+//! Largest drawdowns of the balance, by amount and in percent of the peak.
 
 use candlewick_sdk::{Millis, Money};
 
@@ -14,8 +14,8 @@ pub struct Drawdown {
     pub recovered_at: Option<Millis>,
 }
 
-/// Tracks the largest drawdowns of a balance, by amount and in percent of the peak.
-/// The two often differ, because a larger amount can be a smaller part of a higher peak.
+/// Tracker of the largest drawdowns of a balance, by amount and in percent of the peak.
+/// These drawdowns often differ, because a larger amount can be a smaller percentage of a higher peak.
 #[derive(Clone, Debug)]
 pub struct DrawdownFold {
     balance: Money,
@@ -100,7 +100,7 @@ impl DrawdownFold {
 }
 
 impl Fall {
-    /// Compares exactly by cross-multiplying with the peaks.
+    /// Returns whether this drawdown is a larger fraction of its peak. Exact, because it cross-multiplies integers.
     #[inline]
     fn is_larger_part_than(&self, other: &Self) -> bool {
         if self.peak == other.peak {

@@ -1,17 +1,17 @@
-//! Detection of the end of an edge, with a stated mean number of trades between false alarms.
+//! Detection of the end of an edge, with a guaranteed mean number of trades to a false alarm.
 
 use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Serialize};
 
-/// Kelly fractions for falls below the edge by 4, 8 and 16 % of the stake, at a variance of 1.
+/// Bets as fractions of an account: Kelly fractions for a mean return that is 4, 8 or 16 % of the stake below the edge.
 const BETS: [f64; 3] = [0.04, 0.08, 0.16];
 
 type PerBet = [f64; BETS.len()];
 
 /// Detects the end of an edge of `delta` or more per unit of stake.
 ///
-/// Report opens and settlements in the order in which they became known. The mark of an open, such as its time,
-/// identifies where the edge seems to have ended.
+/// Report opens and settlements in the order in which they became known. Each open has a mark, such as its time. The
+/// alarm returns the mark at which the edge seems to have ended.
 ///
 /// ```
 /// use candlewick_statistics::{ChangeDetector, TradeOutcome};
@@ -58,7 +58,7 @@ pub struct ChangeDetector {
     alarm: Option<i64>,
 }
 
-/// The account with the largest part of the sum, since its last restart.
+/// Account that restarts when its value falls below 1 (CUSUM), to estimate when the edge ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Restart {
     /// Value of the account, with open stakes counted as lost.
@@ -95,7 +95,7 @@ impl ChangeDetector {
         })
     }
 
-    /// Returns the stake for an open, given the [`Overlap`](crate::Overlap) variance inflation.
+    /// Records an open and returns its stake. `variance_inflation` comes from [`Overlap`](crate::Overlap).
     pub fn on_open(&mut self, mark: i64, variance_inflation: f64) -> WatchStake {
         let mut stake = WatchStake {
             bets: [0.0; BETS.len()],
@@ -118,7 +118,7 @@ impl ChangeDetector {
     }
 
     /// Records the end of a trade that pays `payout_fraction` on a win.
-    /// If this trade raises the alarm, which happens once, returns where the edge seems to have ended.
+    /// The first time that the alarm is raised, returns the mark at which the edge seems to have ended.
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn on_settled(
         &mut self,
@@ -146,7 +146,7 @@ impl ChangeDetector {
         None
     }
 
-    /// Returns the mean of the accounts, which raises the alarm at `mean_trades`.
+    /// Returns the mean of the accounts. The detector raises the alarm when the mean reaches `mean_trades`.
     pub fn account(&self) -> f64 {
         self.accounts.iter().sum::<f64>() / BETS.len() as f64
     }

@@ -8,7 +8,7 @@ use crate::statistics_error::check_confidence;
 use crate::verdict::OverlapMark;
 use crate::{ConfidenceInterval, Overlap, StatisticsError, TradeOutcome};
 
-/// Resolution of the interval ends: number of steps from -1 to 1. Ends are rounded outward.
+/// Resolution of the interval ends: number of steps between -1 and 1. Ends are rounded outward.
 const STEPS: u32 = 1 << 16;
 
 /// Anytime-valid intervals for the edge (mean return per unit of stake) and for the win rate.
@@ -45,7 +45,7 @@ const STEPS: u32 = 1 << 16;
 /// [`EdgeTest`](crate::EdgeTest). Returns are never below 0 and monotone in `m`, and so are the capitals. The
 /// candidates not refuted therefore form an interval, whose ends are found by bisection.
 ///
-/// It is not a verdict: *edge shown* usually comes before the lower end is above 0, and neither implies the other.
+/// The interval is not a verdict: *edge shown* usually comes before a lower end above 0, and neither implies the other.
 ///
 /// Source: I. Waudby-Smith and A. Ramdas, *Estimating Means of Bounded Random Variables by Betting* (2024).
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ pub struct OpenTrade {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
     Edge,
-    /// 1 for a win and -1 for a loss; draws are excluded.
+    /// Mean of 1 for each win and -1 for each loss. Draws are excluded.
     WinRate,
 }
 
@@ -125,14 +125,14 @@ impl ConfidenceSequence {
     }
 
     /// Returns the interval of the mean return per unit of stake.
-    /// Before the first trade, it is -1 to the largest payout. If no mean fits all trades, the ends are crossed.
+    /// The initial interval is -1 to the largest payout. If all means are refuted, `lower` exceeds `upper`.
     pub fn edge(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
         let (lower, upper) = self.ends(Measure::Edge, confidence)?;
         Ok(ConfidenceInterval { lower, upper: upper.unwrap_or(self.largest_payout) })
     }
 
     /// Returns the interval of the win probability of a decided trade.
-    /// Before the first trade, it is 0 to 1. If no rate fits all trades, the lower end is above the upper end.
+    /// The initial interval is 0 to 1. If all win rates are refuted, `lower` exceeds `upper`.
     pub fn win_rate(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
         let (lower, upper) = self.ends(Measure::WinRate, confidence)?;
         let rate = |mean: f64| f64::midpoint(1.0, mean);
@@ -184,7 +184,7 @@ impl Measure {
     }
 }
 
-/// Returns the first step at which the monotone `holds` is false, `STEPS + 1` if there is none.
+/// Returns the first step for which the monotone `holds` is false, `STEPS + 1` if `holds` is always true.
 fn first_without(holds: impl Fn(u32) -> bool) -> u32 {
     let (mut first, mut end) = (0, STEPS + 1);
     while first < end {
@@ -194,12 +194,12 @@ fn first_without(holds: impl Fn(u32) -> bool) -> u32 {
     first
 }
 
-/// Kelly fractions for edges from 0.25 to 32 % of the stake, at a variance of 1.
-/// Twice the largest is below 1, so that no bet can lose more than the capital.
+/// Bets as fractions of a capital: Kelly fractions for edges from 0.25 to 32 % of the stake.
+/// Twice the largest fraction is below 1, so that no bet can lose more than the capital.
 const BETS: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
 
-/// Part of a unit bet that counts as lost until the trade ends: the largest loss against any candidate.
-/// It is the same for all candidates, so that open stakes do not change the ordering of capitals.
+/// Amount per unit bet that counts as lost while a trade is open: the largest possible loss.
+/// The amount is the same for all candidates, so that open stakes do not change the order of their capitals.
 const BET_RISK: f64 = 2.0;
 
 type Capitals = [f64; BETS.len()];
@@ -210,7 +210,7 @@ enum Side {
     Below,
 }
 
-/// Capitals of the bets against one candidate, starting at 1, with open stakes counted as lost.
+/// Capitals that bet against one candidate. They start at 1 and count open stakes as lost.
 #[derive(Clone, Debug)]
 struct Capital {
     side: Side,

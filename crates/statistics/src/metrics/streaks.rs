@@ -4,7 +4,7 @@ use crate::statistics_error::check_probability;
 use crate::{StatisticsError, TradeOutcome};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Consecutive wins and losses. Draws and cancelled trades neither end nor extend a streak.
+/// Numbers of consecutive wins and losses. Draws and cancelled trades neither end nor extend a streak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streaks {
     pub won: u32,
@@ -53,8 +53,8 @@ pub fn longest_streaks(outcomes: impl IntoIterator<Item = TradeOutcome>) -> Stre
 
 /// Returns the probability of a streak of at least `length` within `trades` independent trades.
 ///
-/// `probability` is that of the streak's outcome in one trade, such as a loss. The recursion over trades is
-/// `r(n) = r(n - 1) + (1 - r(n - length - 1)) (1 - p) p^length`, with `r(length) = p^length`.
+/// `probability` is the probability that one trade has the streak's outcome, such as a loss. The recursion is `r(n) =
+/// r(n - 1) + (1 - r(n - length - 1)) (1 - p) p^length`, with `r(length) = p^length`.
 ///
 /// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), XIII.7.
 pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<f64, StatisticsError> {
@@ -90,12 +90,12 @@ const FEWEST_OF_EACH: u64 = 20;
 pub struct RunsTest {
     pub runs: u64,
     pub expected: f64,
-    /// Two-sided p-value: probability in random order of a run count at least as far from its expectation.
+    /// Two-sided p-value: probability that a random order has a run count at least this far from `expected`.
     pub p_value: f64,
 }
 
-/// Runs the Wald-Wolfowitz test over several sequences together, where `true` is a win. It is valid for
-/// any win rate if the trades of a sequence do not overlap. `None` with fewer than 20 wins or 20 losses in total.
+/// Performs the Wald-Wolfowitz runs test on several sequences together, where `true` is a win. `None` with fewer than
+/// 20 wins or 20 losses in total. Valid for any win rate if the trades of a sequence do not overlap.
 pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<RunsTest> {
     let (mut runs, mut expected, mut variance) = (0, 0.0, 0.0);
     let [mut all_won, mut all_lost] = [0, 0];

@@ -1,4 +1,4 @@
-//! Test of the best variant against the best of equally many worthless ones.
+//! Significance test of the best of many variants.
 
 use super::{Group, Variants};
 use crate::StatisticsError;
@@ -6,7 +6,7 @@ use crate::simulation::Dice;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// Length of a block. At least that of the longest trade, to preserve the dependence between results.
+    /// Block length in periods. Use at least the length of the longest trade, to preserve dependence between results.
     pub block_periods: usize,
     pub runs: u32,
     pub seed: u64,
@@ -15,11 +15,11 @@ pub struct Bootstrap {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestOfMany {
     pub best: usize,
-    /// Mean of the best variant divided by its standard error.
+    /// Mean return of the best variant, divided by the standard error of this mean.
     pub statistic: f64,
     /// Probability that the best variant is at least this good if all variants are worthless.
     pub p_value: f64,
-    /// p-value of each variant, corrected for all variants tried. `None` if its results never vary.
+    /// p-value of each variant, corrected for all variants tried. `None` if the variant's results never vary.
     pub p_values: Vec<Option<f64>>,
 }
 
@@ -40,7 +40,7 @@ pub fn best_of_many(returns: &dyn Variants, bootstrap: Bootstrap) -> Result<Best
         if found < needed { Err(StatisticsError::TooFew { what, found, needed }) } else { Ok(()) }
     };
     needs("periods of a block", bootstrap.block_periods, 1)?;
-    needs("runs of the bootstrap", bootstrap.runs as usize, 1)?;
+    needs("bootstrap runs", bootstrap.runs as usize, 1)?;
     needs("blocks", returns.periods().div_ceil(bootstrap.block_periods), 2)?;
     let draws = Draws::new(returns.periods(), bootstrap);
     let mut statistics: Vec<Option<f64>> = Vec::with_capacity(returns.variants());

@@ -7,7 +7,7 @@ pub const MAX_BLOCKS: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Number of blocks, even, from 2 to [`MAX_BLOCKS`].
+    /// Number of blocks: an even number from 2 to [`MAX_BLOCKS`].
     pub blocks: usize,
     /// Number of periods excluded from the selection half at each border with the other half.
     /// Use at least the length of a trade, so that no trade is in both halves.
@@ -16,7 +16,7 @@ pub struct Split {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overfitting {
-    /// Share of splits where the selected variant ranks in the lower half out of sample (no skill: 0.5).
+    /// Share of splits in which the selected variant ranks in the lower half out of sample: 0.5 without skill.
     pub probability: f64,
     pub loss_probability: f64,
 }
@@ -25,7 +25,7 @@ pub struct Overfitting {
 ///
 /// The history is divided into blocks. For each choice of half of the blocks, the variant with the best ratio of mean
 /// to deviation is selected and ranked in the other half. With rank `r` of `N` (1 is the worst, ties share their mean
-/// rank), it is overfitted if `ln(w / (1 - w)) <= 0` for `w = r / (N + 1)`.
+/// rank), the selection is overfitted if `ln(w / (1 - w)) <= 0` for `w = r / (N + 1)`.
 ///
 /// Source: D. H. Bailey, J. M. Borwein, M. Lopez de Prado and Q. J. Zhu, *The Probability of Backtest
 /// Overfitting* (2017); purging by M. Lopez de Prado, *Advances in Financial Machine Learning* (2018), chapter 7.
@@ -40,7 +40,7 @@ pub fn probability_of_overfitting(
     }
     if !(2..=MAX_BLOCKS).contains(&blocks) || blocks % 2 == 1 {
         return Err(StatisticsError::TooFew {
-            what: "even number of blocks up to 16",
+            what: "blocks (an even number up to 16)",
             found: blocks,
             needed: 2,
         });
@@ -88,7 +88,7 @@ struct ChosenVariant {
     ratio: f64,
 }
 
-/// Moments of a block: whole, purged at the start, purged at the end, and purged at both.
+/// Moments of a block in four versions: whole, and purged at its start, at its end, or at both ends.
 struct Block {
     trimmed: [Moments; 4],
 }

@@ -1,4 +1,4 @@
-//! Selection among many variants: false discoveries, and how good the best one looks by chance.
+//! Corrections for selecting among many variants: false discovery rate and tests of the best variant.
 
 mod best_of_many;
 mod cscv;
@@ -12,27 +12,27 @@ use crate::statistics_error::{check_numbers, check_probability};
 /// Number of variants processed together, so that their data stays in the CPU cache.
 const GROUP: usize = 32;
 
-/// Source of the returns of many variants, which are never all needed at once.
+/// Source of the returns of many variants. Only some variants are in memory at any time.
 pub trait Variants {
     fn variants(&self) -> usize;
 
     fn periods(&self) -> usize;
 
-    /// Writes the return of each period of one variant. All returns must be finite.
+    /// Writes the return of each period of one variant to `returns`. All returns must be finite.
     fn put(&self, variant: usize, returns: &mut [f64]);
 }
 
-/// Returns per period of every variant tried. Omitting discarded variants biases all results.
+/// Returns of every variant tried, by period. Omitting discarded variants biases all results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantReturns {
     variants: usize,
-    /// One row of periods per variant.
+    /// All returns of the first variant, then of the second, and so on.
     returns: Vec<f64>,
 }
 
 struct Group {
     count: usize,
-    /// One row of variants per period.
+    /// Returns of all variants in the first period, then in the second, and so on.
     returns: Vec<f64>,
 }
 
@@ -98,9 +98,9 @@ impl Group {
 
 /// Returns the adjusted p-values of Benjamini and Hochberg, in the given order.
 ///
-/// Selecting p-values of at most `q` keeps the mean share of false discoveries at or below `q`. The `i`-th smallest of
-/// `m` becomes `min(1, p_(j) m / j for all j >= i)`. This holds for independent p-values and for positively dependent
-/// ones, such as those of variants of the same strategy.
+/// Selecting adjusted p-values of at most `q` keeps the mean share of false discoveries at or below `q`. The `i`-th
+/// smallest of `m` becomes `min(1, p_(j) m / j for all j >= i)`. The guarantee holds for independent p-values and for
+/// positively dependent p-values, such as those of variants of one strategy.
 ///
 /// Sources: Y. Benjamini and Y. Hochberg (1995); Y. Benjamini and D. Yekutieli (2001), for dependence.
 pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, StatisticsError> {

@@ -16,7 +16,7 @@ use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use std::f64::consts::TAU;
 
-/// Random numbers that are the same on every machine.
+/// Random number generator with the same results on every machine.
 pub(crate) struct Dice {
     source: ChaCha8Rng,
     second_normal: Option<f64>,
@@ -30,7 +30,7 @@ impl Dice {
         Self { source, second_normal: None }
     }
 
-    /// Returns a number in `[0, 1)`.
+    /// Returns a uniformly distributed number in `[0, 1)`.
     pub(crate) fn share(&mut self) -> f64 {
         const STEPS: f64 = (1_u64 << 53) as f64;
         (self.source.next_u64() >> 11) as f64 / STEPS

@@ -9,13 +9,13 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TradeDependence {
     Independent,
-    /// This number of bots take the same trade. All of them win or all of them lose.
+    /// This number of bots take the same trades, so that all bots win or all bots lose.
     SameTrade(usize),
     /// Each trade lasts this number of random-walk steps. One trade opens at each step.
     Overlapping(usize),
 }
 
-/// Trades with a known win rate, in percentage points above the break-even of each payout.
+/// Generator of trades with a known win rate, in percentage points above the break-even rate of each payout.
 /// All payouts are equally likely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TradeStream {
@@ -39,8 +39,8 @@ pub enum StreamEvent {
 }
 
 impl TradeStream {
-    /// Creates trades that, unless drawn, win with probability `1 / (1 + b) + points / 100` at a payout
-    /// fraction of `b`.
+    /// Creates a generator of trades. At a payout fraction of `b`, a trade that is not drawn wins with probability `1 /
+    /// (1 + b) + points / 100`.
     pub fn new(
         dependence: TradeDependence,
         payout_fractions: &[f64],
@@ -103,8 +103,8 @@ impl TradeStream {
         ControlFlow::Continue(())
     }
 
-    /// The steps of the walk follow the open, so the win rate is exact given everything known at the open.
-    /// The sum of `steps` normal numbers exceeds the threshold with the win probability.
+    /// Plays overlapping trades on one random walk. A trade wins if the sum of its `steps` normal numbers exceeds its
+    /// threshold. All its steps follow the open, so its win probability is exact given everything known at the open.
     fn play_overlapping(
         &self,
         dice: &mut Dice,

@@ -7,9 +7,9 @@ use std::ops::ControlFlow;
 #[derive(Clone, Debug, PartialEq)]
 pub struct VerdictRates {
     paths: u64,
-    /// Numbers of trades until *edge shown*, sorted, for the paths that showed an edge.
+    /// Sorted numbers of trades until *edge shown*, one for each path that showed an edge.
     shown_after: Vec<u64>,
-    /// Numbers of trades until *no edge*, sorted, for the paths that ruled an edge out.
+    /// Sorted numbers of trades until *no edge*, one for each path that ruled out an edge.
     rejected_after: Vec<u64>,
 }
 
@@ -51,7 +51,7 @@ impl VerdictRates {
         self.trades_at_share(&self.shown_after, share)
     }
 
-    /// Returns [`Self::trades_to_show`] for the shares one standard error below and above `share`.
+    /// Returns [`Self::trades_to_show`] at one standard error below `share`, and at one above.
     pub fn trades_to_show_range(&self, share: f64) -> (Option<u64>, Option<u64>) {
         let error = self.standard_error(share);
         (self.trades_to_show(share - error), self.trades_to_show(share + error))

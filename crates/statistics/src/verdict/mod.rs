@@ -1,4 +1,4 @@
-//! Edge verdict: shown, ruled out or undecided, valid to check after every trade.
+//! Verdict on an edge (shown, ruled out or undecided), which may be checked after every trade.
 
 mod overlap;
 mod stake_rule;
@@ -12,7 +12,7 @@ use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Deserializer, Serialize};
 use stake_rule::{EdgeParts, MirrorParts, mirror_bound};
 
-/// Error rates of a verdict and the edge that it tests for, chosen before the first trade.
+/// Error rates and tested edge of a verdict. Choose them before the first trade.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EdgeTestPlan {
     alpha: f64,
@@ -46,7 +46,7 @@ impl EdgeTestPlan {
         self.delta
     }
 
-    /// Mean number of trades to a false [`ChangeDetector`](crate::ChangeDetector) alarm, 0 if disabled.
+    /// Returns the mean number of trades to a false [`ChangeDetector`](crate::ChangeDetector) alarm, 0 if disabled.
     pub const fn watch_trades(self) -> u64 {
         self.watch_trades
     }
@@ -58,7 +58,7 @@ impl EdgeTestPlan {
 }
 
 impl Default for EdgeTestPlan {
-    /// Error rates of 5 %, and an edge of 0.04 per unit of stake, which is 2.2 points at payout 85.
+    /// Returns error rates of 5 % and an edge of 0.04 per unit of stake, which is 2.2 percentage points at payout 85.
     fn default() -> Self {
         Self { alpha: 0.05, beta: 0.05, delta: 0.04, watch_trades: Self::WATCH_TRADES }
     }
@@ -86,9 +86,9 @@ pub struct NotionalStake {
     mark: OverlapMark,
 }
 
-/// Sequential test that produces a [`Verdict`] from opens and settlements, without allocation.
+/// Sequential test for an edge. Computes a [`Verdict`] from opens and settlements, without allocating memory.
 ///
-/// Report events in the order in which they became known. At the same time, settlements come first.
+/// Report events in the order in which they became known. Of simultaneous events, report settlements first.
 ///
 /// ```
 /// use candlewick_statistics::{EdgeTest, TradeOutcome, Verdict, EdgeTestPlan};
@@ -137,12 +137,12 @@ pub struct NotionalStake {
 pub struct EdgeTest {
     plan: EdgeTestPlan,
     weight: f64,
-    /// Infinite for a weight of 0, which is null in JSON.
+    /// Account value that shows an edge. Infinite (null in JSON) for a weight of 0.
     #[serde(deserialize_with = "null_as_infinite")]
     goal: f64,
     edge: EdgeParts,
     mirror: MirrorParts,
-    /// Minimum of the edge account before any stake.
+    /// Minimum value of the edge account at any open so far, at most 1.
     edge_minimum: f64,
     settled: u64,
     draws: u64,
@@ -178,7 +178,7 @@ impl EdgeTest {
         }
     }
 
-    /// Records an open at `payout_fraction` (0.85 for 85 %), on which the accounts stake.
+    /// Records an open at `payout_fraction` (0.85 for 85 %) and places the stakes of both accounts.
     /// An invalid payout changes nothing. After a final verdict, nothing is staked.
     #[inline]
     pub fn on_open(&mut self, payout_fraction: f64) -> Result<NotionalStake, StatisticsError> {
@@ -203,7 +203,7 @@ impl EdgeTest {
         self.on_settled_paying(stake, outcome, payout_fraction)
     }
 
-    /// Like [`on_settled`](Self::on_settled), for a payout that was only known from the venue's answer.
+    /// Like [`on_settled`](Self::on_settled), for a payout that became known only with the venue's answer.
     pub fn on_settled_paying(
         &mut self,
         stake: NotionalStake,
@@ -214,7 +214,7 @@ impl EdgeTest {
         self.verdict()
     }
 
-    /// Like [`on_settled_paying`](Self::on_settled_paying), without a verdict and its slow forecast.
+    /// Like [`on_settled_paying`](Self::on_settled_paying), but skips the slow computation of a [`Verdict`].
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn settle(&mut self, stake: NotionalStake, outcome: TradeOutcome, payout_fraction: f64) {
         let NotionalStake { payout_fraction: b, edge, mirror, mark } = stake;
@@ -291,17 +291,17 @@ impl EdgeTest {
         self.plan
     }
 
-    /// Returns the account that bets on an edge, with open stakes counted as lost.
+    /// Returns the value of the account that bets on an edge, with open stakes counted as lost.
     pub fn edge_account(&self) -> f64 {
         self.edge.total()
     }
 
-    /// Returns the minimum of the edge account, before each stake and now, at most 1.
+    /// Returns the minimum value of the edge account so far, at most 1.
     pub fn edge_account_minimum(&self) -> f64 {
         self.edge_account().min(self.edge_minimum)
     }
 
-    /// Returns the account that bets against an edge of `delta`, with open stakes counted as lost.
+    /// Returns the value of the account that bets against an edge of `delta`, with open stakes counted as lost.
     pub fn mirror_account(&self) -> f64 {
         self.mirror.total()
     }
@@ -315,8 +315,8 @@ impl EdgeTest {
         &self.overlap
     }
 
-    /// Returns the mean number of trades until the edge account reaches its goal, by Wald's identity.
-    /// Assumes a true edge of `delta`, and the mean payout, overlap and draws so far.
+    /// Returns the expected number of trades until the edge account reaches its goal, by Wald's identity.
+    /// Assumes a true edge of `delta`, and the mean payout, overlap and share of draws so far.
     fn trades_to_go(&self) -> Option<u64> {
         if self.opened == 0 {
             return None;

@@ -1,19 +1,19 @@
-//! Stake rules of the accounts: fractions fixed in advance.
+//! Stake rules of the two accounts of a verdict, with stake fractions that are fixed in advance.
 
 use serde::{Deserialize, Serialize};
 
-/// Edges that the edge account bets on, as multiples of `delta`, and the initial value of each part.
-/// Chosen to come closest to the median number of trades of a bettor who knows an edge of 1 to 6 `delta`.
+/// Edges on which the parts of the edge account bet, as multiples of `delta`. Chosen together with the initial values
+/// to come closest to the median number of trades of a bettor who knows an edge of 1 to 6 `delta`.
 const EDGES: [f64; 4] = [1.1, 1.99, 3.59, 6.5];
 const EDGE_PARTS: [f64; 4] = [22.0 / 64.0, 8.0 / 64.0, 17.0 / 64.0, 17.0 / 64.0];
 
-/// Shortfalls that the mirror account bets on, as multiples of `delta`, and the initial value of each part.
+/// Shortfalls on which the parts of the mirror account bet, as multiples of `delta`.
 const SHORTFALLS: [f64; 2] = [1.1, 3.0];
 const MIRROR_PARTS: [f64; 2] = [11.0 / 16.0, 5.0 / 16.0];
 
 const MAX_SHARE: f64 = 0.35;
 
-/// An account in parts with separate stake fractions, or the stakes of these parts.
+/// Values of the parts of an account, which have separate stake fractions, or the stakes of these parts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Vec<f64>", try_from = "Vec<f64>")]
 pub(super) struct Parts<const N: usize>([f64; N]);
@@ -59,15 +59,15 @@ impl<const N: usize> Parts<N> {
 impl EdgeParts {
     pub(super) const INITIAL: Self = Self(EDGE_PARTS);
 
-    /// Returns the sum of the parts, added in pairs as laid out in memory. Any other order stalls.
+    /// Returns the sum of the parts. This order of additions suits vector registers; other orders are slower.
     #[inline]
     pub(super) fn total(&self) -> f64 {
         let [a, b, c, d] = self.0;
         (a + c) + (b + d)
     }
 
-    /// Stakes the Kelly fraction `e / b` of each part's edge, scaled by `part` for overlap.
-    /// The total is capped at the stake with which a win takes the account from `held` to `goal`.
+    /// Stakes the Kelly fraction `e / b` of each part, for its edge `e`, multiplied by `part` for overlap.
+    /// The total is capped at the stake with which a win raises the account from `held` to `goal`.
     #[inline]
     pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64, (held, goal): (f64, f64)) -> Self {
         let unit = delta / b * part;
@@ -102,7 +102,7 @@ impl MirrorParts {
         a + b
     }
 
-    /// Stakes the Kelly fraction `s / (1 + delta)` of each shortfall `s`, and nothing for payouts up to
+    /// Stakes the Kelly fraction `s / (1 + delta)` of each part, for its shortfall `s`, and nothing for payouts up to
     /// `delta`. The stake is increased by the possible cost of a payout above `b`.
     #[inline]
     pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64) -> Self {
@@ -114,7 +114,7 @@ impl MirrorParts {
     }
 }
 
-/// Returns the maximum payout that the mirror account assumes, at which a win costs its whole stake.
+/// Returns the maximum payout that the mirror account assumes. A win at this payout costs its whole stake.
 pub(super) const fn mirror_bound(payout_fraction: f64) -> f64 {
     payout_fraction.max(1.0)
 }
