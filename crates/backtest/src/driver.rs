@@ -1,6 +1,6 @@
 //! A backtest and its main loop, which replays candles through a session and a simulated venue.
 
-use crate::feed::{Feed, Item};
+use crate::feed::{Feed, FeedItem};
 use crate::translation::{to_opened, to_rejection, to_settled};
 use candlewick_engine::{
     Action, BatchEnd, BotId, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest,
@@ -67,10 +67,10 @@ impl Recorder for NullRecorder {
 
 /// Minimum initial capacity of the trade book, in intents (approved orders).
 /// Unused capacity takes no physical memory, but a book that grows must be copied.
-const MIN_CAPACITY: usize = 4_096;
+const MIN_BOOK_CAPACITY: usize = 4_096;
 const CANDLES_PER_INTENT: usize = 32;
 
-const PROGRESS_STEP: u64 = 50_000;
+const EVENTS_PER_PROGRESS_CALL: u64 = 50_000;
 
 pub struct Backtest {
     session: Session,
@@ -122,7 +122,7 @@ impl Backtest {
                 bot: find_bot_name(settings, |bot| bot.series() == *series),
             })?);
         }
-        let prices = price_sources(settings, &session, wants_prices, &markets)?;
+        let prices = find_price_sources(settings, &session, wants_prices, &markets)?;
         let simulator = Simulator::new(settings.simulation.clone(), session.ledger().free(), markets)?;
         let total: usize = own.iter().map(|series| series.candles().len()).sum();
         Ok(Self {
@@ -133,7 +133,7 @@ impl Backtest {
             signals: Vec::new(),
             simulator,
             session,
-            book: TradeBook::with_capacity(MIN_CAPACITY.max(total / CANDLES_PER_INTENT)),
+            book: TradeBook::with_capacity(MIN_BOOK_CAPACITY.max(total / CANDLES_PER_INTENT)),
             actions: Vec::with_capacity(64),
         })
     }
@@ -149,8 +149,7 @@ impl Backtest {
     }
 
     /// Adds external signals. Simultaneous signals keep their order.
-    /// As in live trading, a signal is handled after the candles and before the prices of the same instant (`domain
-    /// 4`).
+    /// As in live trading, a signal is handled after the candles and before the prices of its instant (`domain 4`).
     #[must_use]
     pub fn with_signals(mut self, mut signals: Vec<(Millis, OutsideSignal)>) -> Self {
         signals.sort_by_key(|(at, _)| *at);
@@ -171,10 +170,10 @@ impl Backtest {
         let prices = std::mem::take(&mut self.prices);
         let total = match recorder.interest() {
             Interest::AllButCandles if self.signals.is_empty() => {
-                self.run_by_stretches(&candles, &prices, recorder, progress)?
+                self.run_in_batches(&candles, &prices, recorder, progress)?
             }
             Interest::Everything | Interest::AllButCandles => {
-                self.run_by_events(&candles, &prices, recorder, progress)?
+                self.run_by_single_events(&candles, &prices, recorder, progress)?
             }
         };
         progress(total, total);
@@ -193,7 +192,7 @@ impl Backtest {
         })
     }
 
-    fn run_by_events(
+    fn run_by_single_events(
         &mut self,
         candles: &[CandleSeries],
         prices: &[(SymbolId, CandleSeries)],
@@ -213,18 +212,18 @@ impl Backtest {
         let (mut done, mut reported) = (0, 0);
         while let Some(instant) = feed.next_instant() {
             // Events caused by the candles of an instant come after all candles of that instant, as in a live run.
-            self.handle_venue(instant, recorder)?;
+            self.handle_venue_events(instant, recorder)?;
             done += self.handle_instant(&mut feed, instant, recorder)?;
-            if done - reported >= PROGRESS_STEP {
+            if done - reported >= EVENTS_PER_PROGRESS_CALL {
                 reported = done;
                 progress(done, total);
             }
         }
-        self.handle_venue(Millis::MAX, recorder)?;
+        self.handle_venue_events(Millis::MAX, recorder)?;
         Ok(total)
     }
 
-    fn run_by_stretches(
+    fn run_in_batches(
         &mut self,
         candles: &[CandleSeries],
         prices: &[(SymbolId, CandleSeries)],
@@ -248,7 +247,7 @@ impl Backtest {
             let until = venue_due.min(price_end);
             let end = self.session.handle_candles(&mut stored, until, &mut self.actions);
             if !self.actions.is_empty() {
-                self.act(recorder)?;
+                self.execute_actions(recorder)?;
             }
             match end {
                 BatchEnd::ActionsAt(instant) => instant_end = instant + Millis::new(1),
@@ -257,10 +256,10 @@ impl Backtest {
                     prices_done += self.handle_instant(&mut feed, price_end - Millis::new(1), recorder)?;
                     instant_end = price_end;
                 }
-                BatchEnd::Reached => self.handle_venue(venue_due, recorder)?,
+                BatchEnd::Reached => self.handle_venue_events(venue_due, recorder)?,
             }
             let done = stored.shown() + prices_done;
-            if done - reported >= PROGRESS_STEP {
+            if done - reported >= EVENTS_PER_PROGRESS_CALL {
                 reported = done;
                 progress(done, total);
             }
@@ -279,10 +278,10 @@ impl Backtest {
         for source in feed.sources() {
             let Some(item) = source.take_at(instant) else { continue };
             let kind = match item {
-                Item::Candle(series, candle) => {
+                FeedItem::Candle(series, candle) => {
                     EventKind::Candle { series, candle: *candle, origin: Origin::Live }
                 }
-                Item::Price(symbol, price) => {
+                FeedItem::Price(symbol, price) => {
                     for (_, signal) in signals.by_ref() {
                         self.handle(&event(EventKind::OutsideSignal(*signal)), recorder)?;
                         taken += 1;
@@ -301,16 +300,16 @@ impl Backtest {
     }
 
     #[inline]
-    fn handle_venue(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
+    fn handle_venue_events(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         match self.simulator.next_due() {
-            Some(due) if due <= now => self.pop_all(now, recorder),
+            Some(due) if due <= now => self.handle_due_events(now, recorder),
             // Fast path: most candles have no due event.
             _ => Ok(()),
         }
     }
 
     #[inline(never)]
-    fn pop_all(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
+    fn handle_due_events(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         while let Some(event) = self.simulator.pop_due(now) {
             self.handle(&self.translate(&event), recorder)?;
         }
@@ -343,12 +342,12 @@ impl Backtest {
         self.session.handle(event, &mut self.actions);
         self.book.record_event(event);
         if !self.actions.is_empty() {
-            self.act(recorder)?;
+            self.execute_actions(recorder)?;
         }
         Ok(())
     }
 
-    fn act(&mut self, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
+    fn execute_actions(&mut self, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         for action in &self.actions {
             recorder.record(Entry::Action(action))?;
             self.book.record_action(action);
@@ -368,7 +367,7 @@ impl Backtest {
     }
 }
 
-fn price_sources(
+fn find_price_sources(
     settings: &BacktestSettings,
     session: &Session,
     wants_prices: &[bool],

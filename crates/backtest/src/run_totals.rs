@@ -18,7 +18,7 @@ pub struct RunTotals {
     start: Money,
     drawdowns: DrawdownFold,
     streaks: StreakFold,
-    payouts: Payouts,
+    payouts: PayoutMix,
     days: Option<DailyProfits>,
 }
 
@@ -32,9 +32,9 @@ pub struct SettledFigures {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Payouts {
+pub(crate) enum PayoutMix {
     NoneYet,
-    Alike(Payout),
+    Uniform(Payout),
     Mixed,
 }
 
@@ -66,7 +66,7 @@ impl RunTotals {
             start: balance,
             drawdowns: DrawdownFold::new(balance),
             streaks: StreakFold::NEW,
-            payouts: Payouts::NoneYet,
+            payouts: PayoutMix::NoneYet,
             days: None,
         }
     }
@@ -91,12 +91,12 @@ impl RunTotals {
         }
         match outcome {
             Outcome::Won | Outcome::Lost => self.record_payout(payout),
-            Outcome::Draw | Outcome::Cancelled => self.settle_undecided(outcome),
+            Outcome::Draw | Outcome::Cancelled => self.count_undecided(outcome),
         }
     }
 
     #[cold]
-    fn settle_undecided(&mut self, outcome: Outcome) {
+    fn count_undecided(&mut self, outcome: Outcome) {
         self.draw += u64::from(outcome == Outcome::Draw);
         self.cancelled += u64::from(outcome == Outcome::Cancelled);
     }
@@ -104,16 +104,16 @@ impl RunTotals {
     #[inline]
     fn record_payout(&mut self, payout: Option<Payout>) {
         // Fast path: usually the payout does not change.
-        if payout.is_none_or(|payout| self.payouts != Payouts::Alike(payout)) {
-            self.record_other_payout(payout);
+        if payout.is_none_or(|payout| self.payouts != PayoutMix::Uniform(payout)) {
+            self.record_payout_change(payout);
         }
     }
 
     #[cold]
-    fn record_other_payout(&mut self, payout: Option<Payout>) {
+    fn record_payout_change(&mut self, payout: Option<Payout>) {
         self.payouts = match (self.payouts, payout) {
-            (Payouts::NoneYet, Some(payout)) => Payouts::Alike(payout),
-            _ => Payouts::Mixed,
+            (PayoutMix::NoneYet, Some(payout)) => PayoutMix::Uniform(payout),
+            _ => PayoutMix::Mixed,
         };
     }
 
@@ -162,7 +162,7 @@ impl RunTotals {
         WinRate::new(self.won, self.lost).ok()
     }
 
-    pub(crate) const fn payouts(&self) -> Payouts {
+    pub(crate) const fn payout_mix(&self) -> PayoutMix {
         self.payouts
     }
 
@@ -238,11 +238,11 @@ mod tests {
             let payouts: Vec<_> = trades.iter().filter(|trade| matches!(trade.outcome, Outcome::Won | Outcome::Lost))
                 .map(|trade| trade.payout).collect();
             let expected = match payouts.first() {
-                None => Payouts::NoneYet,
-                Some(Some(first)) if payouts.iter().all(|payout| *payout == Some(*first)) => Payouts::Alike(*first),
-                Some(_) => Payouts::Mixed,
+                None => PayoutMix::NoneYet,
+                Some(Some(first)) if payouts.iter().all(|payout| *payout == Some(*first)) => PayoutMix::Uniform(*first),
+                Some(_) => PayoutMix::Mixed,
             };
-            prop_assert_eq!(totals.payouts(), expected);
+            prop_assert_eq!(totals.payout_mix(), expected);
             let days = totals.days().unwrap().days();
             prop_assert!(days.len() >= 3);
             for (day, profit) in days.iter().enumerate() {

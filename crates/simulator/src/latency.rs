@@ -28,10 +28,10 @@ impl RecordedLatency {
             value,
             allowed,
         };
-        if self.all().next().is_none() {
+        if self.samples().next().is_none() {
             return Err(problem("nothing".to_owned(), "at least one latency"));
         }
-        match self.all().find(|latency| !(Millis::ZERO..=Millis::DAY).contains(latency)) {
+        match self.samples().find(|latency| !(Millis::ZERO..=Millis::DAY).contains(latency)) {
             Some(latency) => Err(problem(latency.to_string(), "0 to 86400000")),
             None => Ok(()),
         }
@@ -39,23 +39,23 @@ impl RecordedLatency {
 
     pub(crate) fn draw(&self, symbol: Symbol, number: u64) -> Millis {
         let own = self.samples_ms.get(&symbol).filter(|own| !own.is_empty());
-        let count = own.map_or_else(|| self.all().count(), Vec::len);
+        let count = own.map_or_else(|| self.samples().count(), Vec::len);
         // The high half of the product distributes 64 bits evenly over any count.
         let place = ((u128::from(mix(self.seed, number)) * count as u128) >> 64) as usize;
         let drawn = match own {
             Some(own) => own.get(place).copied(),
-            None => self.all().nth(place),
+            None => self.samples().nth(place),
         };
         drawn.unwrap_or(Millis::ZERO)
     }
 
     pub fn median(&self) -> Millis {
-        let mut sorted: Vec<Millis> = self.all().collect();
+        let mut sorted: Vec<Millis> = self.samples().collect();
         sorted.sort_unstable();
         sorted.get(sorted.len() / 2).copied().unwrap_or(Millis::ZERO)
     }
 
-    fn all(&self) -> impl Iterator<Item = Millis> {
+    fn samples(&self) -> impl Iterator<Item = Millis> {
         self.samples_ms.values().flatten().copied()
     }
 }

@@ -1,7 +1,7 @@
 //! Candles that price the trades of a symbol, and checks whether they are fine enough for an expiry.
 
 use crate::SimulatorError;
-use crate::track::Track;
+use crate::track::CandleLookup;
 use candlewick_sdk::{CandleSeries, Expiry, Interval, Millis, Symbol};
 use std::ops::Range;
 
@@ -57,9 +57,10 @@ pub fn coarse_stretches(expiry: Expiry, market: &Market) -> Vec<Range<Millis>> {
         return Vec::new();
     }
     let fine = market.detail.iter().filter(|detail| is_fine(detail.interval()));
-    let covered = union(fine.flat_map(|detail| Track::new(detail.clone()).stretches().collect::<Vec<_>>()));
+    let covered =
+        union(fine.flat_map(|detail| CandleLookup::new(detail.clone()).gapless_ranges().collect::<Vec<_>>()));
     let mut coarse = Vec::new();
-    for stretch in Track::new(market.prices.clone()).stretches() {
+    for stretch in CandleLookup::new(market.prices.clone()).gapless_ranges() {
         let mut from = stretch.start;
         let first = covered.partition_point(|one| one.end <= stretch.start);
         for one in covered[first..].iter().take_while(|one| one.start < stretch.end) {

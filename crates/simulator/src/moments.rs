@@ -33,53 +33,53 @@ impl Moments {
         let rounding = settings.open_rounding;
         match expiry.expiration_type {
             ExpirationType::Unstated | ExpirationType::TimeFixed => {
-                let open_time = rounded_open(arrival, rounding);
-                Self::rounded(open_time, open_time + duration, rounding)
+                let open_time = round_open_time(arrival, rounding);
+                Self::from_times(open_time, open_time + duration, rounding)
             }
             ExpirationType::CandleClose => {
-                let open_time = rounded_open(arrival, rounding);
+                let open_time = round_open_time(arrival, rounding);
                 let mut close_time = open_time.floor_to(duration) + duration;
-                if close_time - open_time <= settings.cutoff_of(duration) {
+                if close_time - open_time <= settings.candle_close_cutoff(duration) {
                     close_time += duration;
                 }
-                Self::rounded(open_time, close_time, rounding)
+                Self::from_times(open_time, close_time, rounding)
             }
             ExpirationType::NextCandle => {
                 let open_time = arrival.floor_to(duration) + duration;
                 let close_time = open_time + duration;
                 // Rounding does not affect entries at a candle's open.
-                let exit = exit_moment(close_time, rounding);
+                let exit = exit_price_moment(close_time, rounding);
                 Self { open_time, close_time, entry: PriceMoment::Entry(open_time), exit }
             }
         }
     }
 
-    fn rounded(open_time: Millis, close_time: Millis, rounding: OpenRounding) -> Self {
+    fn from_times(open_time: Millis, close_time: Millis, rounding: OpenRounding) -> Self {
         let entry = match rounding {
-            OpenRounding::SecondEnd => PriceMoment::SecondEntry(whole_second(open_time)),
+            OpenRounding::SecondEnd => PriceMoment::SecondEntry(pricing_second(open_time)),
             OpenRounding::None => PriceMoment::Entry(open_time),
         };
-        Self { open_time, close_time, entry, exit: exit_moment(close_time, rounding) }
+        Self { open_time, close_time, entry, exit: exit_price_moment(close_time, rounding) }
     }
 }
 
-fn rounded_open(arrival: Millis, rounding: OpenRounding) -> Millis {
+fn round_open_time(arrival: Millis, rounding: OpenRounding) -> Millis {
     match rounding {
         OpenRounding::SecondEnd => arrival.floor_to(Millis::SECOND) + Millis::new(999),
         OpenRounding::None => arrival,
     }
 }
 
-fn exit_moment(close_time: Millis, rounding: OpenRounding) -> PriceMoment {
+fn exit_price_moment(close_time: Millis, rounding: OpenRounding) -> PriceMoment {
     match rounding {
-        OpenRounding::SecondEnd => PriceMoment::Exit(whole_second(close_time)),
+        OpenRounding::SecondEnd => PriceMoment::Exit(pricing_second(close_time)),
         OpenRounding::None => PriceMoment::Exit(close_time),
     }
 }
 
 /// Returns the whole second whose price applies at `time`, for a venue with one price per second.
 /// The last millisecond of a second has the price at the end of that second.
-fn whole_second(time: Millis) -> Millis {
+fn pricing_second(time: Millis) -> Millis {
     (time + Millis::new(1)).floor_to(Millis::SECOND)
 }
 
@@ -93,7 +93,7 @@ impl SimulationSettings {
         let duration = expiry.close_type.duration();
         let open = match expiry.expiration_type {
             ExpirationType::Unstated | ExpirationType::TimeFixed => duration,
-            ExpirationType::CandleClose => duration + self.cutoff_of(duration).min(duration),
+            ExpirationType::CandleClose => duration + self.candle_close_cutoff(duration).min(duration),
             ExpirationType::NextCandle => duration + duration,
         };
         // Open times are rounded up within their second.

@@ -1,7 +1,7 @@
 //! Price path: the price of a symbol at any time, derived from its candles.
 
 use crate::settings::{PathKind, SimulationSettings};
-use crate::track::{Boundary, Slot, Track};
+use crate::track::{BoundaryCandle, CandleLookup, Slot};
 use crate::{Market, SimulatorError};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Symbol};
 
@@ -48,8 +48,8 @@ pub(crate) struct ShiftedPrice {
 #[derive(Clone, Debug)]
 pub struct PricePath {
     symbol: Symbol,
-    prices: Layer,
-    detail: Box<[Layer]>,
+    prices: SeriesLayer,
+    detail: Box<[SeriesLayer]>,
     end: Millis,
     kind: PathKind,
     tick: Option<Tick>,
@@ -57,9 +57,9 @@ pub struct PricePath {
 }
 
 #[derive(Clone, Debug)]
-struct Layer {
-    track: Track,
-    stress: Stress,
+struct SeriesLayer {
+    track: CandleLookup,
+    stress: StressShift,
 }
 
 impl PricePath {
@@ -67,13 +67,14 @@ impl PricePath {
         settings.check()?;
         market.check()?;
         let symbol = market.symbol();
-        let layer = |series: CandleSeries| Layer {
-            stress: Stress::new(settings.stress, settings.latency_ms, series.interval()),
-            track: Track::new(series),
+        let layer = |series: CandleSeries| SeriesLayer {
+            stress: StressShift::new(settings.stress, settings.latency_ms, series.interval()),
+            track: CandleLookup::new(series),
         };
         let mut finer = market.detail;
         finer.sort_by_key(CandleSeries::interval);
-        let (prices, detail) = (layer(market.prices), finer.into_iter().map(layer).collect::<Box<[Layer]>>());
+        let (prices, detail) =
+            (layer(market.prices), finer.into_iter().map(layer).collect::<Box<[SeriesLayer]>>());
         let end = detail.iter().map(|detail| detail.track.end()).fold(prices.track.end(), Millis::max);
         let tick = settings.ticks.get(&symbol).and_then(|size| Tick::new(*size));
         let max_gap_intervals = i64::from(settings.max_gap_intervals);
@@ -105,9 +106,9 @@ impl PricePath {
     #[inline]
     pub(crate) fn quote(&self, moment: PriceMoment) -> Quote {
         let (at, boundary, beyond) = match moment {
-            PriceMoment::Entry(at) => (at, Boundary::Opens, at >= self.end),
-            PriceMoment::SecondEntry(at) => (at, Boundary::Ends, at >= self.end),
-            PriceMoment::Exit(at) => (at, Boundary::Ends, at > self.end),
+            PriceMoment::Entry(at) => (at, BoundaryCandle::Opens, at >= self.end),
+            PriceMoment::SecondEntry(at) => (at, BoundaryCandle::Ends, at >= self.end),
+            PriceMoment::Exit(at) => (at, BoundaryCandle::Ends, at > self.end),
         };
         if beyond {
             return Quote::Beyond;
@@ -127,7 +128,7 @@ impl PricePath {
     }
 
     #[inline]
-    fn price_in(&self, candle: &Candle, at: Millis, track: &Track) -> f64 {
+    fn price_in(&self, candle: &Candle, at: Millis, track: &CandleLookup) -> f64 {
         let interval = track.interval();
         if at == candle.time() {
             return candle.open();
@@ -148,7 +149,7 @@ impl PricePath {
 }
 
 impl Quote {
-    pub(crate) fn priced(self) -> Option<ShiftedPrice> {
+    pub(crate) fn to_price(self) -> Option<ShiftedPrice> {
         match self {
             Self::Price(priced) => Some(priced),
             Self::Gap | Self::Beyond => None,
@@ -156,7 +157,7 @@ impl Quote {
     }
 }
 
-impl Layer {
+impl SeriesLayer {
     #[inline]
     fn quote(&self, candle: &Candle, price: f64) -> Quote {
         Quote::Price(ShiftedPrice { price, shift: self.stress.shift(candle) })
@@ -166,12 +167,12 @@ impl Layer {
 /// Stress shift of the prices of one series: `k x (high - low) x sqrt(max(L, 1 s) / interval)`.
 /// `k` is the stress factor and `L` the order latency. The candle that sets the price supplies `high` and `low`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Stress {
+struct StressShift {
     k: f64,
     root: f64,
 }
 
-impl Stress {
+impl StressShift {
     fn new(k: f64, latency: Millis, interval: Interval) -> Self {
         let exposed = latency.max(Millis::SECOND).get() as f64;
         Self { k, root: (exposed / interval.length().get() as f64).sqrt() }
@@ -392,7 +393,7 @@ mod tests {
     fn check_shift(k: f64, latency_ms: i64, expected: f64) {
         let numbers = Ohlcv { open: 10.0, high: 12.0, low: 8.0, close: 9.0, volume: 0.0 };
         let candle = Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap();
-        let stress = Stress::new(k, Millis::new(latency_ms), Interval::MINUTE);
+        let stress = StressShift::new(k, Millis::new(latency_ms), Interval::MINUTE);
         assert_eq!(stress.shift(&candle), expected);
     }
 

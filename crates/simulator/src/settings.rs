@@ -41,8 +41,8 @@ pub struct SimulationSettings {
     /// Maximum number of consecutive missing candles that are filled with the last close.
     pub max_gap_intervals: u32,
     /// Stress factor `k`. 0 disables stress, 0.5 is typical.
-    /// Stress shifts entry and exit prices against the trade by `k x (high - low) x sqrt(max(latency, 1 s) /
-    /// interval)`. The candle that sets the price supplies `high` and `low`.
+    /// Stress shifts prices against the trade by `k x (high - low) x sqrt(max(latency, 1 s) / interval)`, with `high`
+    /// and `low` of the candle that sets the price.
     #[schemars(range(min = 0.0))]
     pub stress: f64,
     /// Tick size of each symbol. Interpolated prices are rounded to a multiple of the tick size.
@@ -132,11 +132,11 @@ impl SimulationSettings {
     }
 
     #[inline]
-    pub fn cutoff_of(&self, duration: Millis) -> Millis {
-        const DEFAULT: Millis = Millis::from_seconds(30); // observed: expiry
+    pub fn candle_close_cutoff(&self, duration: Millis) -> Millis {
+        const DEFAULT_CUTOFF: Millis = Millis::from_seconds(30); // observed: expiry
         match self.candle_close_cutoff_ms {
             Some(cutoff) => cutoff,
-            None if duration >= Millis::MINUTE => DEFAULT,
+            None if duration >= Millis::MINUTE => DEFAULT_CUTOFF,
             None => Millis::ZERO,
         }
     }

@@ -91,7 +91,7 @@ impl Simulator {
             paths,
             tables: Vec::new(),
             state: VenueState {
-                wallet: Wallet { balance, staked: Money::ZERO, promised: Money::ZERO },
+                wallet: Wallet { balance, staked: Money::ZERO, reserved: Money::ZERO },
                 answers: DueQueue::new(),
                 settlements: DueQueue::new(),
                 next_due: Millis::MAX,
@@ -124,15 +124,15 @@ impl Simulator {
         }
         let Self { settings, paths, state, .. } = self;
         let Some(path) = paths.iter().find(|path| path.is_for(&order.symbol)) else {
-            return state.put_cold(order, at, OrderOutcome::Refused(Refusal::UnknownSymbol));
+            return state.enqueue_rare(order, at, OrderOutcome::Refused(Refusal::UnknownSymbol));
         };
         if !state.covers(order.stake, at) {
-            return state.put_cold(order, at, OrderOutcome::Refused(Refusal::InsufficientBalance));
+            return state.enqueue_rare(order, at, OrderOutcome::Refused(Refusal::InsufficientBalance));
         }
         let quoted = QuotedOrder::new(order, at, path, settings);
-        match quoted.without_settlement() {
-            None => state.put(order, at, quoted.settled()),
-            Some(outcome) => state.put_cold(order, at, outcome),
+        match quoted.outcome_without_settlement() {
+            None => state.enqueue(order, at, quoted.settled_outcome()),
+            Some(outcome) => state.enqueue_rare(order, at, outcome),
         }
     }
 
@@ -143,7 +143,7 @@ impl Simulator {
         let outcome = self.tables.iter().find_map(|table| table.outcome_of(order))?;
         let insufficient = OrderOutcome::Refused(Refusal::InsufficientBalance);
         let outcome = if self.state.covers(order.stake, at) { outcome } else { insufficient };
-        Some(self.state.put(order, at, outcome))
+        Some(self.state.enqueue(order, at, outcome))
     }
 
     /// Submits an order and settles its trade immediately, without events.
@@ -157,7 +157,7 @@ impl Simulator {
         let TableTrade { outcome, open_time, close_time, known_at } =
             table.trade((candle, time), direction)?;
         let VenueState { next_due, wallet, .. } = &mut self.state;
-        if *next_due != Millis::MAX || !stake.is_positive() || stake > wallet.free() {
+        if *next_due != Millis::MAX || !stake.is_positive() || stake > wallet.free_balance() {
             return None;
         }
         let answered_at = time + self.settings.latency_ms;
@@ -166,7 +166,7 @@ impl Simulator {
             self.last_profits = (stake, Outcome::ALL.map(|outcome| profit_of(outcome, stake, payout)));
         }
         let profit = self.last_profits.1[outcome as usize];
-        wallet.book_settled(profit);
+        wallet.book_profit(profit);
         Some(ImmediateSettlement { answered_at, open_time, close_time, known_at, outcome, profit })
     }
 
@@ -192,7 +192,7 @@ impl Simulator {
         } else {
             let PendingAnswer { answer, stake } = state.answers.pop()?;
             match answer.kind {
-                AnswerKind::Opened(_) => state.wallet.take(stake),
+                AnswerKind::Opened(_) => state.wallet.take_stake(stake),
                 AnswerKind::Refused(_) => {}
             }
             VenueEvent::Answered(answer)
@@ -217,7 +217,7 @@ impl Simulator {
 
     /// Returns the price of a symbol for an exit, without stress. Returns a gap for an unknown symbol.
     pub fn price_at(&self, symbol: Symbol, at: Millis) -> PathPrice {
-        self.path_of(symbol).map_or(PathPrice::Gap, |path| path.price(PriceMoment::Exit(at)))
+        self.find_path(symbol).map_or(PathPrice::Gap, |path| path.price(PriceMoment::Exit(at)))
     }
 
     pub fn unsettled(&self) -> &[UnsettledTrade] {
@@ -225,14 +225,14 @@ impl Simulator {
     }
 
     #[inline]
-    fn path_of(&self, symbol: Symbol) -> Option<&PricePath> {
+    fn find_path(&self, symbol: Symbol) -> Option<&PricePath> {
         self.paths.iter().find(|path| path.symbol() == symbol)
     }
 }
 
 impl VenueState {
     #[inline(always)]
-    fn put(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
+    fn enqueue(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
         let Order { number, stake, .. } = *order;
         let answer = Answer { number, at, kind: outcome.answer() };
         match outcome {
@@ -251,20 +251,20 @@ impl VenueState {
     }
 
     #[cold]
-    fn put_cold(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
-        self.put(order, at, outcome)
+    fn enqueue_rare(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
+        self.enqueue(order, at, outcome)
     }
 
     #[inline(always)]
     fn accept(&mut self, answer: Answer, stake: Money) {
-        self.wallet.promise(stake);
+        self.wallet.reserve_stake(stake);
         self.answers.push(answer.at, answer.number, || PendingAnswer { answer, stake });
     }
 
     /// Returns whether the wallet will cover a stake when an order arrives at `at`.
     /// Includes settlements known by that time and the stakes of earlier accepted orders.
     fn covers(&self, stake: Money, at: Millis) -> bool {
-        let free = self.wallet.free();
+        let free = self.wallet.free_balance();
         let returned = || self.settlements.due_by(at).map(|due| due.stake + due.trade.profit).sum::<Money>();
         stake.is_positive() && (stake <= free || stake <= free + returned())
     }
@@ -279,27 +279,27 @@ impl VenueState {
 struct Wallet {
     balance: Money,
     staked: Money,
-    promised: Money,
+    reserved: Money,
 }
 
 impl Wallet {
-    fn free(&self) -> Money {
-        self.balance - self.promised
+    fn free_balance(&self) -> Money {
+        self.balance - self.reserved
     }
 
     /// Reserves the stake of an accepted order in flight. The balance includes the stake until the answer is due.
-    fn promise(&mut self, stake: Money) {
-        self.promised += stake;
+    fn reserve_stake(&mut self, stake: Money) {
+        self.reserved += stake;
     }
 
-    fn take(&mut self, stake: Money) {
-        self.promised -= stake;
+    fn take_stake(&mut self, stake: Money) {
+        self.reserved -= stake;
         self.balance -= stake;
         self.staked += stake;
     }
 
     /// Adds the profit of an immediately settled trade, whose stake never leaves the balance.
-    fn book_settled(&mut self, profit: Money) {
+    fn book_profit(&mut self, profit: Money) {
         self.balance += profit;
     }
 

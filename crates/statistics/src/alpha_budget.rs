@@ -78,7 +78,7 @@ impl AlphaBudget {
         }
         let mut new: Vec<&str> = Vec::new();
         for bot in bots.iter().filter(|bot| !self.weights.contains_key(bot.name)) {
-            match take_best(&mut absent) {
+            match take_most_valuable(&mut absent) {
                 Some(weight) => drop(known.insert(bot.name.to_owned(), (weight, 1.0))),
                 None => new.push(bot.name),
             }
@@ -95,7 +95,7 @@ impl AlphaBudget {
     }
 }
 
-fn take_best(absent: &mut BTreeMap<String, (f64, f64)>) -> Option<f64> {
+fn take_most_valuable(absent: &mut BTreeMap<String, (f64, f64)>) -> Option<f64> {
     let mut best: Option<(&String, f64)> = None;
     for (name, (_, worth)) in &*absent {
         if best.is_none_or(|(_, most)| *worth > most) {

@@ -17,7 +17,7 @@ pub fn break_even(payout_fraction: f64) -> Result<f64, StatisticsError> {
 }
 
 /// Fixed-point scale for summing break-even rates. A power of two keeps the scaling exact.
-const PARTS: f64 = (1_u64 << 60) as f64;
+const FIXED_POINT_SCALE: f64 = (1_u64 << 60) as f64;
 
 /// Mean break-even win rate of trades with different payouts, for comparison with a win rate.
 /// Every trade has the same weight, whatever its stake. The integer sum does not depend on the order of trades.
@@ -29,19 +29,19 @@ pub struct MeanBreakEven {
 
 impl MeanBreakEven {
     pub fn add(&mut self, payout_fraction: f64) -> Result<(), StatisticsError> {
-        self.sum += (break_even(payout_fraction)? * PARTS) as u128;
+        self.sum += (break_even(payout_fraction)? * FIXED_POINT_SCALE) as u128;
         self.trades += 1;
         Ok(())
     }
 
     pub fn remove(&mut self, payout_fraction: f64) -> Result<(), StatisticsError> {
-        self.sum = self.sum.saturating_sub((break_even(payout_fraction)? * PARTS) as u128);
+        self.sum = self.sum.saturating_sub((break_even(payout_fraction)? * FIXED_POINT_SCALE) as u128);
         self.trades = self.trades.saturating_sub(1);
         Ok(())
     }
 
     pub fn mean(self) -> Option<f64> {
-        (self.trades > 0).then(|| (self.sum / u128::from(self.trades)) as f64 / PARTS)
+        (self.trades > 0).then(|| (self.sum / u128::from(self.trades)) as f64 / FIXED_POINT_SCALE)
     }
 }
 

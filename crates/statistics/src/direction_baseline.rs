@@ -31,7 +31,7 @@ pub struct DirectionBaseline {
 }
 
 /// Maximum share of trades in one direction for a meaningful shift.
-const MAX_ONE_SIDED: f64 = 0.95;
+const MAX_SAME_DIRECTION_SHARE: f64 = 0.95;
 
 /// Compares the directions of trades with the same directions shifted in time.
 ///
@@ -52,9 +52,9 @@ pub fn direction_baseline(
     }
     let count = all.len() as f64;
     let mean = |of: &dyn Fn(&DirectedTrade) -> f64| all.iter().map(of).sum::<f64>() / count;
-    let actual = mean(&|trade| trade.returned(trade.side));
+    let actual = mean(&|trade| trade.return_for(trade.side));
     let bought = all.iter().filter(|trade| trade.side == TradeSide::Buy).count() as f64;
-    let is_shiftable = bought.max(count - bought) <= MAX_ONE_SIDED * count
+    let is_shiftable = bought.max(count - bought) <= MAX_SAME_DIRECTION_SHARE * count
         && by_symbol.iter().any(|trades| trades.len() > 1);
 
     let (mut hits, mut sum_of_means) = (0_u32, 0.0);
@@ -79,11 +79,11 @@ fn shifted_sum(dice: &mut Dice, trades: &[DirectedTrade]) -> f64 {
     let (first, last) = trades.split_at(shift);
     // Two slices instead of modulo indexing, because this loop dominates the run time.
     let sides = last.iter().chain(first).map(|trade| trade.side);
-    trades.iter().zip(sides).map(|(trade, side)| trade.returned(side)).sum()
+    trades.iter().zip(sides).map(|(trade, side)| trade.return_for(side)).sum()
 }
 
 impl DirectedTrade {
-    const fn returned(&self, side: TradeSide) -> f64 {
+    const fn return_for(&self, side: TradeSide) -> f64 {
         match side {
             TradeSide::Buy => self.buy_return,
             TradeSide::Sell => self.sell_return,

@@ -54,7 +54,7 @@ pub fn gate_worth(
     }
     let gate = TradeGate::new(rule)?;
     let order = order_steps(trades);
-    let actual = real_mean(&gate, (trades, &order), &returns);
+    let actual = mean_of_real_trades(&gate, (trades, &order), &returns);
     let count = trades.len();
     let mut worth = GateWorth {
         trades: count as u64,
@@ -78,7 +78,7 @@ pub fn gate_worth(
         means.push(random);
         // Rounding errors must not decide between equal means.
         random_hits += u32::from(random >= mean - 1e-12);
-        let shuffled = real_mean(&gate, (trades, &order), &returns);
+        let shuffled = mean_of_real_trades(&gate, (trades, &order), &returns);
         shuffled_hits += u32::from(shuffled.is_none_or(|(shuffled, _)| shuffled >= mean - 1e-12));
     }
     means.sort_by(f64::total_cmp);
@@ -91,11 +91,11 @@ pub fn gate_worth(
 }
 
 /// Step of a replay: index of the trade, and whether its result becomes known (otherwise it is decided).
-type Step = (usize, bool);
+type ReplayStep = (usize, bool);
 
 /// Returns decisions and results in chronological order.
 /// At equal times, results come before decisions, but no result comes before its own decision.
-fn order_steps(trades: &[GatedTrade]) -> Vec<Step> {
+fn order_steps(trades: &[GatedTrade]) -> Vec<ReplayStep> {
     let mut steps: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * trades.len());
     for (place, trade) in trades.iter().enumerate() {
         steps.push((trade.decided, true, place));
@@ -105,9 +105,9 @@ fn order_steps(trades: &[GatedTrade]) -> Vec<Step> {
     steps.into_iter().map(|(_, is_decision, place)| (place, !is_decision)).collect()
 }
 
-fn real_mean(
+fn mean_of_real_trades(
     gate: &TradeGate,
-    (trades, order): (&[GatedTrade], &[Step]),
+    (trades, order): (&[GatedTrade], &[ReplayStep]),
     returns: &[f64],
 ) -> Option<(f64, usize)> {
     let mut gate = gate.clone();

@@ -46,7 +46,7 @@ pub fn shrink_to_overall_mean(groups: &[GroupMoments]) -> Result<Vec<Option<f64>
         // Without variance within groups, the means are certain.
         Some(0.0) => 1.0,
         Some(variance) => {
-            let between = between_groups(&filled, whole, total, variance);
+            let between = variance_between_groups(&filled, whole, total, variance);
             between / (between + variance / count as f64)
         }
     };
@@ -55,7 +55,7 @@ pub fn shrink_to_overall_mean(groups: &[GroupMoments]) -> Result<Vec<Option<f64>
     Ok(groups.iter().map(shrunk).collect())
 }
 
-fn between_groups(filled: &[GroupMoments], whole: f64, total: f64, variance: f64) -> f64 {
+fn variance_between_groups(filled: &[GroupMoments], whole: f64, total: f64, variance: f64) -> f64 {
     let spread = |group: &GroupMoments| group.count as f64 * (group.mean() - whole).powi(2);
     let squares: f64 = filled.iter().map(|group| (group.count as f64).powi(2)).sum();
     // `Q` and the weights are multiplied by the variance, to avoid dividing by it.

@@ -5,7 +5,7 @@ use crate::{EdgeTest, EdgeTestPlan, NotionalStake, StatisticsError, TradeOutcome
 use std::collections::VecDeque;
 use std::fmt;
 
-const DEFAULT_WINDOW: usize = 20;
+const DEFAULT_WINDOW_TRADES: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GateOpening {
@@ -108,14 +108,14 @@ impl GateState {
         (self.known > 0).then(|| f64::from(self.won) / f64::from(self.known))
     }
 
-    fn until_open(&self) -> String {
+    fn describe_opening_progress(&self) -> String {
         let GateRule { openings, opening, .. } = self.rule;
         if openings > 0 && self.opened >= openings {
-            return format!("opened {} of {} today", self.opened, plural(openings, "time", "times"));
+            return format!("opened {} of {} today", self.opened, pluralize(openings, "time", "times"));
         }
         match opening {
             GateOpening::AfterVirtualLosses(losses) => {
-                format!("{} of {}", self.losses, plural(losses, "virtual loss", "virtual losses in a row"))
+                format!("{} of {}", self.losses, pluralize(losses, "virtual loss", "virtual losses in a row"))
             }
             GateOpening::WinRate { rate, over } => {
                 format!("{}, opens at {:.0} %", self.describe_win_rate(over), rate * 100.0)
@@ -127,10 +127,10 @@ impl GateState {
         }
     }
 
-    fn until_closed(&self) -> String {
+    fn describe_closing_progress(&self) -> String {
         let rule = &self.rule;
         let mut parts = Vec::new();
-        let most = closings(rule.close_after_losses, rule.close_after_wins, rule.close_after_trades);
+        let most = describe_closings(rule.close_after_losses, rule.close_after_wins, rule.close_after_trades);
         for (found, (most, passed)) in [self.losses, self.wins, self.trades].into_iter().zip(most) {
             if most > 0 {
                 parts.push(format!("{found} of {passed}"));
@@ -183,7 +183,7 @@ impl TradeGate {
                 check_probability("win rate of a gate", rate)?;
             }
             GateOpening::VerdictShown { payout, .. } if !(payout.is_finite() && payout > 0.0) => {
-                return Err(StatisticsError::NotANumberFor { what: "assumed payout of a gate", value: payout });
+                return Err(StatisticsError::NotANumberFor { what: "payout of a gate", value: payout });
             }
             GateOpening::VerdictShown { test: plan, .. } => test = Some(EdgeTest::new(plan)),
             GateOpening::AfterVirtualLosses(_) => {}
@@ -245,7 +245,7 @@ impl TradeGate {
             return;
         }
         self.recent.push_back(won);
-        while self.recent.len() > self.window() {
+        while self.recent.len() > self.window_size() {
             self.recent.pop_front();
         }
         if trade.span == self.span {
@@ -296,10 +296,10 @@ impl TradeGate {
         }
     }
 
-    const fn window(&self) -> usize {
+    const fn window_size(&self) -> usize {
         match self.rule.opening {
             GateOpening::WinRate { over, .. } => over as usize,
-            GateOpening::AfterVirtualLosses(_) | GateOpening::VerdictShown { .. } => DEFAULT_WINDOW,
+            GateOpening::AfterVirtualLosses(_) | GateOpening::VerdictShown { .. } => DEFAULT_WINDOW_TRADES,
         }
     }
 
@@ -314,14 +314,14 @@ impl fmt::Display for GateRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut closing = Vec::new();
         let Self { close_after_losses, close_after_wins, close_after_trades, .. } = *self;
-        for (most, passed) in closings(close_after_losses, close_after_wins, close_after_trades) {
+        for (most, passed) in describe_closings(close_after_losses, close_after_wins, close_after_trades) {
             if most > 0 {
                 closing.push(format!("after {passed}"));
             }
         }
         let opening = match self.opening {
             GateOpening::AfterVirtualLosses(losses) => {
-                format!("opens after {}", plural(losses, "virtual loss", "virtual losses in a row"))
+                format!("opens after {}", pluralize(losses, "virtual loss", "virtual losses in a row"))
             }
             GateOpening::VerdictShown { payout, .. } => {
                 format!("opens once an edge is shown at a payout of {:.2} %", payout * 100.0)
@@ -347,24 +347,24 @@ impl fmt::Display for GateRule {
 impl fmt::Display for GateState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_open {
-            write!(f, "open: {}", self.until_closed())
+            write!(f, "open: {}", self.describe_closing_progress())
         } else {
-            write!(f, "closed: {}", self.until_open())
+            write!(f, "closed: {}", self.describe_opening_progress())
         }
     }
 }
 
 /// Describes the closing conditions of a gate. A signal that passes the gate counts even if a limit rejects it.
-fn closings(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
+fn describe_closings(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
     let of = |count: u32| if count == 1 { "of a passed signal" } else { "of passed signals" };
     [
-        (losses, format!("{} {}", plural(losses, "loss", "losses in a row"), of(losses))),
-        (wins, format!("{} {}", plural(wins, "win", "wins"), of(wins))),
-        (trades, plural(trades, "passed signal", "passed signals")),
+        (losses, format!("{} {}", pluralize(losses, "loss", "losses in a row"), of(losses))),
+        (wins, format!("{} {}", pluralize(wins, "win", "wins"), of(wins))),
+        (trades, pluralize(trades, "passed signal", "passed signals")),
     ]
 }
 
-fn plural(count: u32, one: &str, more: &str) -> String {
+fn pluralize(count: u32, one: &str, more: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
 }
 
@@ -542,7 +542,7 @@ mod tests {
     fn describes_opening_and_closing() {
         for (rule, parts) in [
             (GateRule { close_after_losses: 2, ..RATE }, ["60.00 %", "4 trades", "or below that"]),
-            (GateRule { close_after_wins: 1, ..ONE }, ["1 virtual loss", "after 1 win", "of a passed signal"]),
+            (GateRule { close_after_wins: 1, ..ONE }, ["1 virtual loss", "after 1 win", "a passed signal"]),
             (GateRule { resets_daily: true, openings: 1, ..HOOK }, ["2", "once a day", "end of the day"]),
         ] {
             assert!(parts.into_iter().all(|part| rule.to_string().contains(part)), "{rule}");

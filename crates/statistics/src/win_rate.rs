@@ -65,8 +65,8 @@ pub struct ConfidenceInterval {
 
 /// Returns the two-sided Wilson score interval at `confidence` (0.95 for 95 %), for independent trades.
 ///
-/// With `k` wins out of `n` and `z` the normal quantile at `(1 + confidence) / 2`, the ends of the interval are `(k +
-/// z^2 / 2 ± z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)`, without continuity correction.
+/// With `k` wins out of `n` and `z` the normal quantile at `(1 + confidence) / 2`, the interval's ends are
+/// `(k + z^2 / 2 ± z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)`, without continuity correction.
 ///
 /// Source: E. B. Wilson, *Probable Inference, the Law of Succession, and Statistical Inference* (1927).
 pub fn wilson_interval(rate: WinRate, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
@@ -98,13 +98,13 @@ pub fn clopper_pearson_interval(
         return Err(StatisticsError::NotAConfidence { value: confidence });
     }
     let lost = rate.decided() - rate.won();
-    let lower = lower_end(rate, tail)?;
+    let lower = clopper_pearson_lower_end(rate, tail)?;
     // By symmetry between wins and losses.
-    let upper = 1.0 - lower_end(WinRate::new(lost, rate.won())?, tail)?;
+    let upper = 1.0 - clopper_pearson_lower_end(WinRate::new(lost, rate.won())?, tail)?;
     Ok(ConfidenceInterval { lower, upper })
 }
 
-fn lower_end(rate: WinRate, tail: f64) -> Result<f64, StatisticsError> {
+fn clopper_pearson_lower_end(rate: WinRate, tail: f64) -> Result<f64, StatisticsError> {
     if rate.won() == 0 {
         return Ok(0.0);
     }

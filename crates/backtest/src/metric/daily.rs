@@ -39,8 +39,8 @@ pub struct DailyProfits {
 
 impl DailyProfits {
     pub fn new(span: &Range<Millis>) -> Self {
-        let first = day(span.start);
-        let count = usize::try_from(day(span.end - Millis::new(1)) - first + 1).unwrap_or_default();
+        let first = day_number(span.start);
+        let count = usize::try_from(day_number(span.end - Millis::new(1)) - first + 1).unwrap_or_default();
         Self { first, days: vec![0.0; count], today: 0, hours: Millis::ZERO..Millis::ZERO }
     }
 
@@ -56,7 +56,7 @@ impl DailyProfits {
 
     #[cold]
     fn advance_to(&mut self, at: Millis) {
-        self.today = usize::try_from(day(at) - self.first).unwrap_or_default();
+        self.today = usize::try_from(day_number(at) - self.first).unwrap_or_default();
         if self.today >= self.days.len() {
             self.days.resize(self.today + 1, 0.0); // a settlement is read shortly after the last candle
         }
@@ -74,7 +74,7 @@ impl DailyProfits {
     }
 }
 
-const fn day(at: Millis) -> i64 {
+const fn day_number(at: Millis) -> i64 {
     at.get().div_euclid(Millis::DAY.get())
 }
 

@@ -66,7 +66,7 @@ impl SharpeSample {
     }
 
     /// Returns the deviation of the Sharpe ratio times `sqrt(n - 1)`: `sqrt(1 - g3 S + (g4 - 1) / 4 S^2)`.
-    fn spread(self) -> f64 {
+    fn deviation_factor(self) -> f64 {
         let square =
             (self.kurtosis - 1.0) / 4.0 * self.sharpe * self.sharpe - self.skewness * self.sharpe + 1.0;
         square.max(0.0).sqrt()
@@ -84,7 +84,7 @@ pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64,
     if periods < 2.0 {
         return Err(StatisticsError::TooFew { what: "periods", found: periods.max(0.0) as usize, needed: 2 });
     }
-    let z = (sharpe - benchmark) * (periods - 1.0).sqrt() / sample.spread();
+    let z = (sharpe - benchmark) * (periods - 1.0).sqrt() / sample.deviation_factor();
     // The spread can be 0: the ratio is then certain.
     Ok(if z.is_nan() { 0.5 } else { Normal::standard().cdf(z) })
 }

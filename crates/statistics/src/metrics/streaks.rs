@@ -53,8 +53,8 @@ pub fn longest_streaks(outcomes: impl IntoIterator<Item = TradeOutcome>) -> Stre
 
 /// Returns the probability of a streak of at least `length` within `trades` independent trades.
 ///
-/// `probability` is the probability that one trade has the streak's outcome, such as a loss. The recursion is `r(n) =
-/// r(n - 1) + (1 - r(n - length - 1)) (1 - p) p^length`, with `r(length) = p^length`.
+/// `probability` is that of the streak's outcome in a single trade, such as a loss. The recursion over trades is
+/// `r(n) = r(n - 1) + (1 - r(n - length - 1)) (1 - p) p^length`, with `r(length) = p^length`.
 ///
 /// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), XIII.7.
 pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<f64, StatisticsError> {
@@ -84,7 +84,7 @@ pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<
 
 /// Minimum number of wins and of losses for the normal approximation.
 /// Source: Siegel, *Nonparametric Statistics*, ch. 4.
-const FEWEST_OF_EACH: u64 = 20;
+const MIN_WINS_AND_LOSSES: u64 = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunsTest {
@@ -110,7 +110,7 @@ pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<
             variance += pairs * (pairs - count) / (count * count * (count - 1.0));
         }
     }
-    if all_won.min(all_lost) < FEWEST_OF_EACH || variance <= 0.0 {
+    if all_won.min(all_lost) < MIN_WINS_AND_LOSSES || variance <= 0.0 {
         return None;
     }
     // Continuity correction.

@@ -1,6 +1,6 @@
 //! Significance test of the best of many variants.
 
-use super::{Group, Variants};
+use super::{VariantGroup, Variants};
 use crate::StatisticsError;
 use crate::simulation::Dice;
 
@@ -42,11 +42,11 @@ pub fn best_of_many(returns: &dyn Variants, bootstrap: Bootstrap) -> Result<Best
     needs("periods of a block", bootstrap.block_periods, 1)?;
     needs("bootstrap runs", bootstrap.runs as usize, 1)?;
     needs("blocks", returns.periods().div_ceil(bootstrap.block_periods), 2)?;
-    let draws = Draws::new(returns.periods(), bootstrap);
+    let draws = BootstrapDraws::new(returns.periods(), bootstrap);
     let mut statistics: Vec<Option<f64>> = Vec::with_capacity(returns.variants());
     // The largest statistic of each draw among the variants so far.
     let mut largest = vec![f64::NEG_INFINITY; bootstrap.runs as usize];
-    for group in Group::build_all(returns) {
+    for group in VariantGroup::build_all(returns) {
         draws.add_group(&group, &mut statistics, &mut largest);
     }
     let named =
@@ -64,14 +64,14 @@ pub fn best_of_many(returns: &dyn Variants, bootstrap: Bootstrap) -> Result<Best
     Ok(BestOfMany { best, statistic, p_value: p_value(statistic), p_values })
 }
 
-struct Draws {
+struct BootstrapDraws {
     periods: usize,
     block: usize,
     own: Vec<usize>,
     drawn: Vec<usize>,
 }
 
-impl Draws {
+impl BootstrapDraws {
     fn new(periods: usize, bootstrap: Bootstrap) -> Self {
         let Bootstrap { block_periods: block, runs, seed } = bootstrap;
         let own: Vec<usize> = (0..periods.div_ceil(block)).map(|place| place * block).collect();
@@ -83,8 +83,8 @@ impl Draws {
         Self { periods, block, own, drawn }
     }
 
-    fn add_group(&self, group: &Group, statistics: &mut Vec<Option<f64>>, largest: &mut [f64]) {
-        let history = History::new(group, self);
+    fn add_group(&self, group: &VariantGroup, statistics: &mut Vec<Option<f64>>, largest: &mut [f64]) {
+        let history = CumulativeSums::new(group, self);
         let mut blocks = BlockSums::new(group.count());
         history.add_blocks(&mut blocks, &self.own);
         let named: Vec<Option<f64>> = (0..group.count()).map(|v| blocks.statistic(v, 0.0)).collect();
@@ -102,18 +102,18 @@ impl Draws {
     }
 }
 
-struct History<'a> {
+struct CumulativeSums<'a> {
     sums: Vec<f64>,
     count: usize,
-    draws: &'a Draws,
+    draws: &'a BootstrapDraws,
 }
 
-impl<'a> History<'a> {
-    fn new(group: &Group, draws: &'a Draws) -> Self {
+impl<'a> CumulativeSums<'a> {
+    fn new(group: &VariantGroup, draws: &'a BootstrapDraws) -> Self {
         let count = group.count();
         let mut sums = vec![0.0; count];
         for period in 0..2 * draws.periods {
-            for (variant, value) in group.period(period % draws.periods).iter().enumerate() {
+            for (variant, value) in group.returns_in_period(period % draws.periods).iter().enumerate() {
                 sums.push(sums[period * count + variant] + value);
             }
         }
@@ -122,7 +122,7 @@ impl<'a> History<'a> {
 
     fn add_blocks(&self, blocks: &mut BlockSums, starts: &[usize]) {
         blocks.clear();
-        let Draws { periods, block, .. } = *self.draws;
+        let BootstrapDraws { periods, block, .. } = *self.draws;
         let until = |period: usize| &self.sums[period * self.count..(period + 1) * self.count];
         for (place, from) in starts.iter().enumerate() {
             let length = block.min(periods - place * block);

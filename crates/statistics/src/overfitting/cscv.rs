@@ -1,6 +1,6 @@
 //! Probability of backtest overfitting, by combinatorially symmetric cross-validation.
 
-use super::{Group, Variants};
+use super::{VariantGroup, Variants};
 use crate::StatisticsError;
 
 pub const MAX_BLOCKS: usize = 16;
@@ -49,20 +49,20 @@ pub fn probability_of_overfitting(
     if returns.periods() < needed {
         return Err(StatisticsError::TooFew { what: "periods", found: returns.periods(), needed });
     }
-    let mut divisions = Division::build_all(blocks);
-    for group in Group::build_all(returns) {
+    let mut divisions = BlockDivision::build_all(blocks);
+    for group in VariantGroup::build_all(returns) {
         let blocks = Block::build_all(&group, returns.periods(), split);
         for division in &mut divisions {
-            division.choose(&group, &blocks);
+            division.update_choice(&group, &blocks);
         }
     }
-    for group in Group::build_all(returns) {
+    for group in VariantGroup::build_all(returns) {
         let blocks = Block::build_all(&group, returns.periods(), split);
         for division in &mut divisions {
-            division.rank(&blocks, group.count());
+            division.count_ranks(&blocks, group.count());
         }
     }
-    let share = |is: fn(&Division) -> bool| {
+    let share = |is: fn(&BlockDivision) -> bool| {
         divisions.iter().filter(|division| is(division)).count() as f64 / divisions.len() as f64
     };
     Ok(Overfitting {
@@ -72,7 +72,7 @@ pub fn probability_of_overfitting(
     })
 }
 
-struct Division {
+struct BlockDivision {
     /// Blocks of the selection half, each with its index into `Block::trimmed`.
     chosen: Vec<(usize, usize)>,
     other: Vec<(usize, usize)>,
@@ -99,7 +99,7 @@ struct Moments {
     squares: Vec<f64>,
 }
 
-impl Division {
+impl BlockDivision {
     fn build_all(blocks: usize) -> Vec<Self> {
         let halves = (0_u32..1 << blocks).filter(|taken| taken.count_ones() as usize * 2 == blocks);
         let division = |taken: u32| {
@@ -121,7 +121,7 @@ impl Division {
         halves.map(division).collect()
     }
 
-    fn choose(&mut self, group: &Group, blocks: &[Block]) {
+    fn update_choice(&mut self, group: &VariantGroup, blocks: &[Block]) {
         let chosen = Moments::combine(blocks, &self.chosen, group.count());
         let mut better = None;
         for variant in 0..group.count() {
@@ -136,7 +136,7 @@ impl Division {
         }
     }
 
-    fn rank(&mut self, blocks: &[Block], count: usize) {
+    fn count_ranks(&mut self, blocks: &[Block], count: usize) {
         let other = Moments::combine(blocks, &self.other, count);
         for ratio in (0..count).map(|variant| other.ratio(variant)) {
             self.below += usize::from(ratio < self.chosen_variant.ratio);
@@ -146,7 +146,7 @@ impl Division {
 }
 
 impl Block {
-    fn build_all(group: &Group, periods: usize, split: Split) -> Vec<Self> {
+    fn build_all(group: &VariantGroup, periods: usize, split: Split) -> Vec<Self> {
         let block = |block: usize| {
             let (from, until) = (block * periods / split.blocks, (block + 1) * periods / split.blocks);
             let purged = split.purged_periods;
@@ -167,12 +167,12 @@ impl Moments {
         Self { count: 0, sums: vec![0.0; variants], squares: vec![0.0; variants] }
     }
 
-    fn from_group(group: &Group, from: usize, until: usize) -> Self {
+    fn from_group(group: &VariantGroup, from: usize, until: usize) -> Self {
         let mut moments = Self::new(group.count());
         moments.count = until - from;
         for period in from..until {
             let into = moments.sums.iter_mut().zip(&mut moments.squares);
-            for ((sum, square), value) in into.zip(group.period(period)) {
+            for ((sum, square), value) in into.zip(group.returns_in_period(period)) {
                 *sum += value;
                 *square += value * value;
             }
@@ -244,7 +244,7 @@ mod tests {
         let ratio = |returns: Vec<f64>| {
             let until = returns.len();
             let variants = VariantReturns::new(&[returns]).unwrap();
-            let group = Group::build_all(&variants).next().unwrap();
+            let group = VariantGroup::build_all(&variants).next().unwrap();
             Moments::from_group(&group, 0, until).ratio(0)
         };
         // A deviation of one millionth is not treated as 0.

@@ -10,7 +10,7 @@ use crate::StatisticsError;
 use crate::statistics_error::{check_numbers, check_probability};
 
 /// Number of variants processed together, so that their data stays in the CPU cache.
-const GROUP: usize = 32;
+const GROUP_SIZE: usize = 32;
 
 /// Source of the returns of many variants. Only some variants are in memory at any time.
 pub trait Variants {
@@ -30,7 +30,7 @@ pub struct VariantReturns {
     returns: Vec<f64>,
 }
 
-struct Group {
+struct VariantGroup {
     count: usize,
     /// Returns of all variants in the first period, then in the second, and so on.
     returns: Vec<f64>,
@@ -71,11 +71,11 @@ impl Variants for VariantReturns {
     }
 }
 
-impl Group {
+impl VariantGroup {
     fn build_all(variants: &dyn Variants) -> impl Iterator<Item = Self> {
         let mut own = vec![0.0; variants.periods()];
-        (0..variants.variants()).step_by(GROUP).map(move |first| {
-            let count = GROUP.min(variants.variants() - first);
+        (0..variants.variants()).step_by(GROUP_SIZE).map(move |first| {
+            let count = GROUP_SIZE.min(variants.variants() - first);
             let mut returns = vec![0.0; count * own.len()];
             for place in 0..count {
                 variants.put(first + place, &mut own);
@@ -91,7 +91,7 @@ impl Group {
         self.count
     }
 
-    fn period(&self, period: usize) -> &[f64] {
+    fn returns_in_period(&self, period: usize) -> &[f64] {
         &self.returns[period * self.count..(period + 1) * self.count]
     }
 }
@@ -125,12 +125,12 @@ mod tests {
 
     #[test]
     fn groups_hold_every_variant_once() {
-        let many: Vec<Vec<f64>> = (0..2 * GROUP + 5).map(|variant| vec![variant as f64; 2]).collect();
+        let many: Vec<Vec<f64>> = (0..2 * GROUP_SIZE + 5).map(|variant| vec![variant as f64; 2]).collect();
         let returns = VariantReturns::new(&many).unwrap();
-        assert_eq!((returns.variants(), returns.periods()), (2 * GROUP + 5, 2));
-        let groups: Vec<Group> = Group::build_all(&returns).collect();
-        assert_eq!(groups.iter().map(Group::count).collect::<Vec<_>>(), [GROUP, GROUP, 5]);
-        let seen: Vec<f64> = groups.iter().flat_map(|group| group.period(1).to_vec()).collect();
+        assert_eq!((returns.variants(), returns.periods()), (2 * GROUP_SIZE + 5, 2));
+        let groups: Vec<VariantGroup> = VariantGroup::build_all(&returns).collect();
+        assert_eq!(groups.iter().map(VariantGroup::count).collect::<Vec<_>>(), [GROUP_SIZE, GROUP_SIZE, 5]);
+        let seen: Vec<f64> = groups.iter().flat_map(|group| group.returns_in_period(1).to_vec()).collect();
         assert_eq!(seen, many.iter().map(|variant| variant[1]).collect::<Vec<_>>());
     }
 

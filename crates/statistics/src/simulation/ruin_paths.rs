@@ -65,25 +65,25 @@ impl MoneyStop {
 }
 
 #[derive(Clone, Copy)]
-struct Span {
+struct StopPeriod {
     began: u64,
     balance: u64,
 }
 
 impl Stops {
-    fn allow(&self, span: Span, stake: u64) -> bool {
+    fn allow(&self, span: StopPeriod, stake: u64) -> bool {
         let worst = span.balance.saturating_sub(stake);
         let is_lost =
-            Self::least(&self.loss, span).is_some_and(|most| span.began.saturating_sub(worst) > most);
-        !is_lost && !self.has_won(span)
+            Self::min_limit(&self.loss, span).is_some_and(|most| span.began.saturating_sub(worst) > most);
+        !is_lost && !self.has_reached_target(span)
     }
 
-    fn has_won(&self, span: Span) -> bool {
-        let target = Self::least(&self.profit, span);
+    fn has_reached_target(&self, span: StopPeriod) -> bool {
+        let target = Self::min_limit(&self.profit, span);
         target.is_some_and(|most| span.balance >= span.began.saturating_add(most))
     }
 
-    fn least(stops: &[MoneyStop], span: Span) -> Option<u64> {
+    fn min_limit(stops: &[MoneyStop], span: StopPeriod) -> Option<u64> {
         stops.iter().filter_map(|stop| stop.limit(span.began)).min()
     }
 }
@@ -113,20 +113,20 @@ impl WalletLimits {
             || is_beyond(peak - balance.saturating_sub(stake).min(peak), self.drawdown_fraction, peak)
             || is_beyond(stake, self.stake_fraction, balance)
             || (self.most_stake > 0 && stake > self.most_stake)
-            || !self.ends.allow(Span { began: first, balance }, stake)
+            || !self.ends.allow(StopPeriod { began: first, balance }, stake)
         {
             return false;
         }
-        if self.rests.allow(Span { began: wallet.day, balance }, stake) {
+        if self.rests.allow(StopPeriod { began: wallet.day, balance }, stake) {
             return true;
         }
         wallet.day = balance;
-        self.rests.allow(Span { began: balance, balance }, stake)
+        self.rests.allow(StopPeriod { began: balance, balance }, stake)
     }
 
-    fn is_reached(&self, wallet: &Wallet) -> bool {
-        let span = Span { began: wallet.first, balance: wallet.balance };
-        self.ends.has_won(span)
+    fn has_reached_run_target(&self, wallet: &Wallet) -> bool {
+        let span = StopPeriod { began: wallet.first, balance: wallet.balance };
+        self.ends.has_reached_target(span)
     }
 }
 
@@ -187,8 +187,8 @@ pub fn simulate_limited_ruin(
             (Wallet { first, balance: first, peak: first, day: first, losses: 0 }, 0);
         let mut lowest = first;
         for _ in 0..question.horizon_trades {
-            if limits.is_reached(&wallet) {
-                return (End::Reached, lowest);
+            if limits.has_reached_run_target(&wallet) {
+                return (PathEnd::Reached, lowest);
             }
             let mut stake = next_stake(plan, &stakes, level, share, wallet.balance);
             let most = limits.largest_stake(wallet.balance);
@@ -201,10 +201,10 @@ pub fn simulate_limited_ruin(
                 OversizedStake::Refused | OversizedStake::Capped | OversizedStake::Restarts => {}
             }
             if !is_placed(stake, wallet.balance) {
-                return (End::Ruined, lowest);
+                return (PathEnd::Ruined, lowest);
             }
             if !limits.allow(&mut wallet, stake) {
-                return (End::Stopped, lowest);
+                return (PathEnd::Stopped, lowest);
             }
             if question.draw_share > 0.0 && dice.happens(question.draw_share) {
                 continue;
@@ -217,12 +217,12 @@ pub fn simulate_limited_ruin(
             wallet.peak = wallet.peak.max(wallet.balance);
             level = next_level(plan, level, is_won);
         }
-        if limits.is_reached(&wallet) {
-            return (End::Reached, lowest);
+        if limits.has_reached_run_target(&wallet) {
+            return (PathEnd::Reached, lowest);
         }
         // The last trade may have left too little for another trade.
         let next = next_stake(plan, &stakes, level, share, wallet.balance);
-        (if is_placed(next, wallet.balance) { End::Alive } else { End::Ruined }, lowest)
+        (if is_placed(next, wallet.balance) { PathEnd::Alive } else { PathEnd::Ruined }, lowest)
     };
     // A plan without stakes cannot be ruined.
     let never_stakes = share == 0.0 && stakes.is_empty() && !matches!(plan, StakePlan::Flat { .. });
@@ -232,10 +232,10 @@ pub fn simulate_limited_ruin(
         let (end, lowest) = end_of(path);
         trials.halved += u64::from(lowest <= question.balance / 2);
         match end {
-            End::Ruined => trials.ruined += 1,
-            End::Stopped => trials.stopped += 1,
-            End::Reached => trials.reached += 1,
-            End::Alive => {}
+            PathEnd::Ruined => trials.ruined += 1,
+            PathEnd::Stopped => trials.stopped += 1,
+            PathEnd::Reached => trials.reached += 1,
+            PathEnd::Alive => {}
         }
     }
     Ok(trials)
@@ -252,7 +252,7 @@ fn staked_share(plan: &StakePlan, question: &RuinQuestion) -> Result<f64, Statis
     })
 }
 
-enum End {
+enum PathEnd {
     Alive,
     Ruined,
     Stopped,

@@ -20,12 +20,12 @@ pub enum TradeDependence {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TradeStream {
     dependence: TradeDependence,
-    payouts: Vec<Paid>,
+    payouts: Vec<PayoutOdds>,
     draw_share: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Paid {
+struct PayoutOdds {
     payout_fraction: f64,
     win_probability: f64,
     /// Threshold that a standard normal number exceeds with the win probability.
@@ -39,16 +39,16 @@ pub enum StreamEvent {
 }
 
 impl TradeStream {
-    /// Creates a generator of trades. At a payout fraction of `b`, a trade that is not drawn wins with probability `1 /
-    /// (1 + b) + points / 100`.
+    /// Creates a generator of trades. At a payout fraction of `b`, each trade that is not drawn wins with probability
+    /// `1 / (1 + b) + points / 100`.
     pub fn new(
         dependence: TradeDependence,
         payout_fractions: &[f64],
         points: f64,
         draw_share: f64,
     ) -> Result<Self, StatisticsError> {
-        let payouts: Vec<Paid> =
-            payout_fractions.iter().map(|b| Paid::new(*b, points)).collect::<Result<_, _>>()?;
+        let payouts: Vec<PayoutOdds> =
+            payout_fractions.iter().map(|b| PayoutOdds::new(*b, points)).collect::<Result<_, _>>()?;
         let stream =
             Self { dependence, payouts, draw_share: check_probability("share of draws", draw_share)? };
         if stream.payouts.is_empty() || stream.slots() == 0 {
@@ -118,7 +118,7 @@ impl TradeStream {
         for trade in 0..trades + steps as u64 {
             let slot = (trade % steps as u64) as usize;
             if trade >= steps as u64 {
-                let (start, Paid { payout_fraction, threshold, .. }) = open[slot];
+                let (start, PayoutOdds { payout_fraction, threshold, .. }) = open[slot];
                 let outcome = self.outcome(dice, (walk - start) / scale > threshold);
                 listen(StreamEvent::Settled { slot, payout_fraction, outcome })?;
             }
@@ -131,7 +131,7 @@ impl TradeStream {
         ControlFlow::Continue(())
     }
 
-    fn draw_payout(&self, dice: &mut Dice) -> Paid {
+    fn draw_payout(&self, dice: &mut Dice) -> PayoutOdds {
         match &*self.payouts {
             [only] => *only,
             several => several[dice.below(several.len())],
@@ -149,7 +149,7 @@ impl TradeStream {
     }
 }
 
-impl Paid {
+impl PayoutOdds {
     fn new(payout_fraction: f64, points: f64) -> Result<Self, StatisticsError> {
         let win_rate = 1.0 / (1.0 + check_payout(payout_fraction)?) + points / 100.0;
         let win_probability = check_probability("win rate", win_rate)?;

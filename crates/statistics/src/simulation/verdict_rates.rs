@@ -18,7 +18,7 @@ impl VerdictRates {
     pub fn simulate(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange) -> Self {
         let mut rates = Self { paths: range.paths, shown_after: Vec::new(), rejected_after: Vec::new() };
         for path in range.first_path..range.first_path + range.paths {
-            match follow(plan, stream, range, path) {
+            match simulate_path(plan, stream, range, path) {
                 (Verdict::EdgeShown, trades) => rates.shown_after.push(trades),
                 (Verdict::EdgeRejected, trades) => rates.rejected_after.push(trades),
                 (Verdict::NotEnoughTrades { .. }, _) => {}
@@ -79,7 +79,7 @@ pub struct PathRange {
     pub trades: u64,
 }
 
-fn follow(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange, path: u64) -> (Verdict, u64) {
+fn simulate_path(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange, path: u64) -> (Verdict, u64) {
     let mut test = EdgeTest::new(plan);
     let mut stakes: Vec<Option<NotionalStake>> = (0..stream.slots()).map(|_| None).collect();
     let mut verdict = test.verdict();

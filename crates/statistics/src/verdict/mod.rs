@@ -10,7 +10,7 @@ pub(crate) use overlap::OverlapMark;
 use crate::statistics_error::{check_error_rate, check_payout};
 use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Deserializer, Serialize};
-use stake_rule::{EdgeParts, MirrorParts, mirror_bound};
+use stake_rule::{EdgeParts, MirrorParts, max_mirror_payout};
 
 /// Error rates and tested edge of a verdict. Choose them before the first trade.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct EdgeTestPlan {
 }
 
 impl EdgeTestPlan {
-    const WATCH_TRADES: u64 = 10_000;
+    const DEFAULT_WATCH_TRADES: u64 = 10_000;
 
     /// Creates a plan from the maximum probabilities of a wrong *edge shown* and a wrong *no edge*.
     /// `delta` is the smallest edge worth finding, as a return per unit of stake: 0.04 means four cents per unit.
@@ -31,7 +31,7 @@ impl EdgeTestPlan {
             return Err(StatisticsError::NotAnEdge { value: delta });
         }
         let (alpha, beta) = (check_error_rate(alpha)?, check_error_rate(beta)?);
-        Ok(Self { alpha, beta, delta, watch_trades: Self::WATCH_TRADES })
+        Ok(Self { alpha, beta, delta, watch_trades: Self::DEFAULT_WATCH_TRADES })
     }
 
     pub const fn alpha(self) -> f64 {
@@ -60,7 +60,7 @@ impl EdgeTestPlan {
 impl Default for EdgeTestPlan {
     /// Returns error rates of 5 % and an edge of 0.04 per unit of stake, which is 2.2 percentage points at payout 85.
     fn default() -> Self {
-        Self { alpha: 0.05, beta: 0.05, delta: 0.04, watch_trades: Self::WATCH_TRADES }
+        Self { alpha: 0.05, beta: 0.05, delta: 0.04, watch_trades: Self::DEFAULT_WATCH_TRADES }
     }
 }
 
@@ -149,12 +149,12 @@ pub struct EdgeTest {
     overlap: Overlap,
     opened: u64,
     sum_of_payouts: f64,
-    answer: Answer,
+    answer: TestState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Answer {
+enum TestState {
     Open,
     Shown,
     Rejected,
@@ -174,7 +174,7 @@ impl EdgeTest {
             overlap: Overlap::new(),
             opened: 0,
             sum_of_payouts: 0.0,
-            answer: Answer::Open,
+            answer: TestState::Open,
         }
     }
 
@@ -221,37 +221,37 @@ impl EdgeTest {
         let trade_return = outcome.to_return(payout_fraction);
         self.overlap.on_settled(mark, trade_return);
         if outcome == TradeOutcome::Cancelled {
-            self.edge.give_back(&edge, 1.0);
-            self.mirror.give_back(&mirror, 1.0);
+            self.edge.return_stake(&edge, 1.0);
+            self.mirror.return_stake(&mirror, 1.0);
             return;
         }
         self.settled += 1;
         self.draws += u64::from(outcome == TradeOutcome::Draw);
-        self.edge.give_back(&edge, 1.0 + trade_return);
+        self.edge.return_stake(&edge, 1.0 + trade_return);
         let delta = self.plan.delta();
         if b > delta {
-            let at_risk = mirror_bound(b).max(payout_fraction) - delta;
-            self.mirror.give_back(&mirror, 1.0 + (delta - trade_return) / at_risk);
+            let at_risk = max_mirror_payout(b).max(payout_fraction) - delta;
+            self.mirror.return_stake(&mirror, 1.0 + (delta - trade_return) / at_risk);
         }
-        if self.answer == Answer::Open {
+        if self.answer == TestState::Open {
             self.answer = self.evaluate_accounts();
         }
     }
 
     pub const fn is_final(&self) -> bool {
         match self.answer {
-            Answer::Open => false,
-            Answer::Shown | Answer::Rejected => true,
+            TestState::Open => false,
+            TestState::Shown | TestState::Rejected => true,
         }
     }
 
-    fn evaluate_accounts(&self) -> Answer {
+    fn evaluate_accounts(&self) -> TestState {
         if self.edge.total() >= self.goal {
-            Answer::Shown
+            TestState::Shown
         } else if self.mirror.total() * self.plan.beta() >= 1.0 {
-            Answer::Rejected
+            TestState::Rejected
         } else {
-            Answer::Open
+            TestState::Open
         }
     }
 
@@ -281,9 +281,9 @@ impl EdgeTest {
 
     pub fn verdict(&self) -> Verdict {
         match self.answer {
-            Answer::Open => Verdict::NotEnoughTrades { about_more: self.trades_to_go() },
-            Answer::Shown => Verdict::EdgeShown,
-            Answer::Rejected => Verdict::EdgeRejected,
+            TestState::Open => Verdict::NotEnoughTrades { about_more: self.expected_trades_to_goal() },
+            TestState::Shown => Verdict::EdgeShown,
+            TestState::Rejected => Verdict::EdgeRejected,
         }
     }
 
@@ -317,7 +317,7 @@ impl EdgeTest {
 
     /// Returns the expected number of trades until the edge account reaches its goal, by Wald's identity.
     /// Assumes a true edge of `delta`, and the mean payout, overlap and share of draws so far.
-    fn trades_to_go(&self) -> Option<u64> {
+    fn expected_trades_to_goal(&self) -> Option<u64> {
         if self.opened == 0 {
             return None;
         }
