@@ -37,8 +37,7 @@ pub enum BacktestError {
     #[error("no candles of {series} for bot \"{bot}\"")]
     NoCandles { series: Series, bot: String },
     #[error(
-        "bot \"{bot}\" uses prices between candles; add candles finer than {series} whose interval divides \
-         {every_ms} ms"
+        "bot \"{bot}\" uses prices between candles; add candles finer than {series} whose interval divides {every_ms} ms"
     )]
     NoFinerCandles { series: Series, bot: String, every_ms: i64 },
     #[error("the journal cannot be written")]
@@ -78,7 +77,6 @@ pub struct Backtest {
     candles: Vec<CandleSeries>,
     prices: Vec<(SymbolId, CandleSeries)>,
     price_every: Millis,
-    /// External signals, ascending by time.
     signals: Vec<(Millis, OutsideSignal)>,
     symbols: Vec<Symbol>,
     book: TradeBook,

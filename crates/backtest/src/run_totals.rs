@@ -42,7 +42,7 @@ pub(crate) enum PayoutMix {
 pub struct Evidence {
     /// Win rate at which the trades break even with equal stakes; `None` without a won or lost trade.
     pub break_even: Option<f64>,
-    /// Probability of winning at least as many trades without an edge, assuming independent trades.
+    /// Probability of at least as many wins at the break-even rate. Assumes independent trades.
     pub p_value: Option<f64>,
 }
 

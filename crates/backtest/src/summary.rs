@@ -25,8 +25,7 @@ pub struct Summary {
     pub break_even: Option<f64>,
     /// Win rate at which the trades break even with their actual stakes.
     pub break_even_by_money: Option<f64>,
-    /// Probability of winning at least as many trades, if each trade wins with its break-even probability.
-    /// Assumes independent trades.
+    /// Probability of at least as many wins at the break-even rate of each trade. Assumes independent trades.
     pub p_value: Option<f64>,
     /// Drawdown with the largest amount.
     pub max_drawdown: Drawdown,

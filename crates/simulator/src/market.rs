@@ -114,8 +114,7 @@ mod tests {
         check(None, "05:00", Ok(()));
         let short = |length: &str, interval: &str| {
             format!(
-                "an expiry of {length} is shorter than the {interval} candles of EURUSD; use a longer expiry, or \
-                 add EURUSD candles of {length} or shorter"
+                "an expiry of {length} is shorter than the {interval} candles of EURUSD; use a longer expiry or finer candles"
             )
         };
         check(None, "00:59", Err(&short("00:59", "1m")));

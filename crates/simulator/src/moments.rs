@@ -23,10 +23,7 @@ impl Moments {
     ///   the open, or one candle later if the time left is at most the cutoff.
     /// - `NEXT_CANDLE d` opens with the first aligned candle of length `d` that begins strictly after the arrival, and
     ///   closes at its end. The open time is not rounded.
-    #[allow(
-        clippy::inline_always,
-        reason = "a call would read the expiry in other pieces than written, which stalls the CPU"
-    )]
+    #[allow(clippy::inline_always, reason = "a call would stall: it reads the expiry in other pieces")]
     #[inline(always)]
     pub fn new(expiry: Expiry, arrival: Millis, settings: &SimulationSettings) -> Self {
         let duration = expiry.close_type.duration();

@@ -1,8 +1,5 @@
 //! Outcome and profit of an order whose stake the wallet covers.
-#![allow(
-    clippy::inline_always,
-    reason = "inlining writes an outcome directly into its queue: see docs/performance.md"
-)]
+#![allow(clippy::inline_always, reason = "writes outcomes directly into their queue: docs/performance.md")]
 
 use crate::moments::Moments;
 use crate::order::{AnswerKind, Opening, Order, Refusal, SettledTrade};

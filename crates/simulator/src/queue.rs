@@ -1,8 +1,5 @@
 //! Queue of future venue events, ordered by due time.
-#![allow(
-    clippy::inline_always,
-    reason = "inlining writes an outcome directly into its queue: see docs/performance.md"
-)]
+#![allow(clippy::inline_always, reason = "writes outcomes directly into their queue: docs/performance.md")]
 
 use candlewick_sdk::Millis;
 use std::collections::VecDeque;

@@ -182,8 +182,7 @@ pub enum SimulatorError {
     #[error("the detail series of {symbol} has {detail} candles, not finer than {interval}; use finer ones")]
     RefineDetail { symbol: Symbol, interval: Interval, detail: Interval },
     #[error(
-        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}; use a longer expiry, or add \
-         {symbol} candles of {close_type} or shorter"
+        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}; use a longer expiry or finer candles"
     )]
     AddDetail { close_type: CloseType, interval: Interval, symbol: Symbol },
 }

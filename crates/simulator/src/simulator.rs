@@ -1,8 +1,5 @@
 //! The simulated venue: accepts orders, returns answers and settlements, and manages one wallet.
-#![allow(
-    clippy::inline_always,
-    reason = "inlining writes an outcome directly into its queue: see docs/performance.md"
-)]
+#![allow(clippy::inline_always, reason = "writes outcomes directly into their queue: docs/performance.md")]
 
 use crate::order::{Answer, AnswerKind, Order, Refusal, SettledTrade, UnsettledTrade, VenueEvent};
 use crate::order_outcome::{OrderOutcome, QuotedOrder, profit_of};

@@ -28,8 +28,7 @@ pub struct GateWorth {
     pub random_means: Vec<f64>,
     /// Probability that the same number of randomly picked trades has at least the gate's mean return.
     pub p_random: Option<f64>,
-    /// Probability that the gate reaches at least its mean return if the results are shuffled.
-    /// Exact for independent trades.
+    /// Probability of at least the gate's mean return with shuffled results. Exact for independent trades.
     pub p_shuffled: Option<f64>,
 }
 

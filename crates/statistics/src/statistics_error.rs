@@ -2,7 +2,6 @@
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StatisticsError {
-    /// No trade is decided (won or lost) yet, so no figure can be computed.
     #[error("there are no decided trades yet")]
     NoTrades,
     #[error("{won} wins are more than {trades} trades")]

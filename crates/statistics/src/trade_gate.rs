@@ -65,9 +65,9 @@ pub struct TradeGate {
     is_open: bool,
     day: Option<i64>,
     opened: u32,
-    /// Number of the current span. A new span starts whenever the gate opens or closes.
+    /// Number of the current period, which begins when the gate opens or closes.
     span: u64,
-    /// Consecutive losses in this span: virtual while closed, real while open.
+    /// Consecutive losses in this period: virtual while closed, real while open.
     losses: u32,
     trades: u32,
     wins: u32,

@@ -3,7 +3,7 @@
 use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Serialize};
 
-/// Bets as fractions of an account: Kelly fractions for a mean return that is 4, 8 or 16 % of the stake below the edge.
+/// Bets as fractions of an account, for a mean return that is 4, 8 or 16 % of the stake below the edge.
 const BET_FRACTIONS: [f64; 3] = [0.04, 0.08, 0.16];
 
 type PerBet = [f64; BET_FRACTIONS.len()];

@@ -210,7 +210,7 @@ enum BetSide {
     Below,
 }
 
-/// Capitals that bet against one candidate. They start at 1 and count open stakes as lost.
+/// Capitals that bet against one candidate. Each starts at 1 and counts open stakes as lost.
 #[derive(Clone, Debug)]
 struct CandidateCapital {
     side: BetSide,

@@ -93,7 +93,7 @@ fn candidate_mean(candidate: usize) -> f64 {
     2.0 * candidate_rate(candidate) - 1.0
 }
 
-/// Serializes the array as a list, because serde does not support arrays of this length.
+/// Serialization of the grid as a list, because serde does not support arrays of this length.
 mod figures {
     use super::{BetGrid, CapitalPerBet};
     use serde::de::Error;

@@ -18,6 +18,7 @@ pub struct Split {
 pub struct Overfitting {
     /// Share of splits in which the selected variant ranks in the lower half out of sample: 0.5 without skill.
     pub probability: f64,
+    /// Share of splits in which the selected variant loses money out of sample.
     pub loss_probability: f64,
 }
 

@@ -24,7 +24,8 @@ pub struct EdgeTestPlan {
 impl EdgeTestPlan {
     const DEFAULT_WATCH_TRADES: u64 = 10_000;
 
-    /// Creates a plan from the maximum probabilities of a wrong *edge shown* and a wrong *no edge*.
+    /// Creates a plan with these maximum probabilities of a wrong *edge shown* (`alpha`) and a wrong *no edge*
+    /// (`beta`).
     /// `delta` is the smallest edge worth finding, as a return per unit of stake: 0.04 means four cents per unit.
     pub fn new(alpha: f64, beta: f64, delta: f64) -> Result<Self, StatisticsError> {
         if !(delta > 0.0 && delta <= 1.0) {
@@ -72,7 +73,7 @@ pub enum Verdict {
     /// The trades would be too improbable with an edge of `delta` or more.
     EdgeRejected,
     NotEnoughTrades {
-        /// Mean number of further trades needed to show an edge of `delta`, `None` before the first trade.
+        /// Mean number of further trades that show an edge of `delta`, `None` before the first trade.
         about_more: Option<u64>,
     },
 }
