@@ -209,7 +209,7 @@ impl Backtest {
         let total = feed.len() as u64;
         let (mut done, mut reported) = (0, 0);
         while let Some(instant) = feed.next_instant() {
-            // Events caused by the candles of an instant come after all candles of that instant, as in a live run.
+            // As in a live run, events caused by candles come after all candles of their instant.
             self.handle_venue_events(instant, recorder)?;
             done += self.handle_instant(&mut feed, instant, recorder)?;
             if done - reported >= EVENTS_PER_PROGRESS_CALL {
@@ -237,7 +237,7 @@ impl Backtest {
         let mut stored = StoredCandles::new(&self.session, series, &priced);
         let total = stored.total() + feed.len() as u64;
         let (mut prices_done, mut reported) = (0, 0);
-        // Events caused by candles and prices of an instant come after all of them, as in a live run.
+        // As in a live run, events caused by the candles and prices of an instant come after all of these.
         let mut instant_end = Millis::new(i64::MIN);
         loop {
             let venue_due = self.simulator.next_due().unwrap_or(Millis::MAX).max(instant_end);

@@ -3,7 +3,7 @@
 use crate::metric::{DailyProfits, DrawdownFold};
 use candlewick_engine::{IntentRow, IntentState, to_trade_outcome};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
-use candlewick_statistics::{StreakFold, Streaks, WinRate, binomial_p_value, break_even};
+use candlewick_statistics::{StreakTracker, Streaks, WinRate, binomial_p_value, break_even};
 use std::ops::Range;
 
 /// Running totals of settled trades. Add trades in the order in which their settlements became known.
@@ -17,7 +17,7 @@ pub struct RunTotals {
     staked: Money,
     start: Money,
     drawdowns: DrawdownFold,
-    streaks: StreakFold,
+    streaks: StreakTracker,
     payouts: PayoutMix,
     days: Option<DailyProfits>,
 }
@@ -65,7 +65,7 @@ impl RunTotals {
             staked: Money::ZERO,
             start: balance,
             drawdowns: DrawdownFold::new(balance),
-            streaks: StreakFold::NEW,
+            streaks: StreakTracker::NEW,
             payouts: PayoutMix::NoneYet,
             days: None,
         }

@@ -246,7 +246,7 @@ mod tests {
                 let order = Order { number: 7, direction, time, ..first_order(&table, 1_000) };
                 let mut own = Simulator::new(settings.clone(), balance, vec![market()]).unwrap();
                 own.submit(&order);
-                // Without a market, only the table can provide outcomes.
+                // This venue has no market, so only the table can provide outcomes.
                 let mut other = venue(settings, balance, &table);
                 let answer = other.submit(&order);
                 check_at_once(settings, (&table, index, &order), (&answer, &mut other.clone()));

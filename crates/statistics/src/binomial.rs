@@ -47,7 +47,7 @@ fn deviance(x: f64, mean: f64, excess: f64) -> f64 {
     if excess.abs() >= 0.1 * (x + mean) {
         return x * (x / mean).ln() - excess;
     }
-    // With v = excess / (x + mean), ln(x / mean) = 2 (v + v^3 / 3 + v^5 / 5 + ...). The first term combines with excess
+    // For v = excess / (x + mean), ln(x / mean) is 2 (v + v^3 / 3 + v^5 / 5 + ...). The first term combines with excess
     // to excess * v. Terms shrink at least a hundredfold, so twenty are more than enough.
     let v = excess / (x + mean);
     let mut power = 2.0 * x * v;
@@ -193,7 +193,7 @@ mod tests {
             let found = binomial_density(half + further, n, 0.5) / binomial_density(half, n, 0.5);
             assert_close(found, product, 1e-11, &format!("{further} from the mean"));
         }
-        // With an odd number of tosses of a fair coin, a majority of heads has probability 1/2.
+        // In an odd number of tosses of a fair coin, a majority of heads has probability 1/2.
         let rate = WinRate::new(500_000_000, 499_999_999).unwrap();
         assert_close(binomial_p_value(rate, 0.5).unwrap(), 0.5, 1e-11, "one half");
     }

@@ -75,7 +75,7 @@ pub fn direction_baseline(
 }
 
 fn shifted_sum(dice: &mut Dice, trades: &[DirectedTrade]) -> f64 {
-    let shift = if trades.len() > 1 { 1 + dice.below(trades.len() - 1) } else { 0 };
+    let shift = if trades.len() > 1 { 1 + dice.index_below(trades.len() - 1) } else { 0 };
     let (first, last) = trades.split_at(shift);
     // Two slices instead of modulo indexing, because this loop dominates the run time.
     let sides = last.iter().chain(first).map(|trade| trade.side);

@@ -70,7 +70,7 @@ pub fn gate_worth(
     for draw in 0..draws {
         let mut dice = Dice::new(seed, u64::from(draw));
         for place in (1..count).rev() {
-            returns.swap(place, dice.below(place + 1));
+            returns.swap(place, dice.index_below(place + 1));
         }
         // The first elements of a random permutation are a random sample.
         let random = returns[..real].iter().sum::<f64>() / real as f64;

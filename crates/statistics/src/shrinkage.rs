@@ -39,11 +39,11 @@ pub fn shrink_to_overall_mean(groups: &[GroupMoments]) -> Result<Vec<Option<f64>
     let whole = filled.iter().map(|group| group.sum).sum::<f64>() / total;
     let freedom = total - filled.len() as f64;
     let within: f64 = filled.iter().map(|group| group.sum_of_squares - group.sum * group.mean()).sum();
-    // With one result per group, the variance within groups is unknown.
+    // If no group has two results, the variance within groups is unknown.
     let variance = (freedom > 0.0).then(|| (within / freedom).max(0.0));
     let kept = |count: u64| match variance {
         None => 0.0,
-        // Without variance within groups, the means are certain.
+        // If results within groups are equal, the means are certain.
         Some(0.0) => 1.0,
         Some(variance) => {
             let between = variance_between_groups(&filled, whole, total, variance);
@@ -110,9 +110,9 @@ mod tests {
     #[test]
     fn chance_differences_shrink_to_the_overall_mean() {
         check(&[&[1.0, -1.0], &[1.0, -1.0, -1.0, 1.0]], &[Some(0.0), Some(0.0)]);
-        // With one result each, the variance within groups is unknown.
+        // One result per group: the variance within groups is unknown.
         check(&[&[1.0], &[-1.0]], &[Some(0.0), Some(0.0)]);
-        // Without variance within groups, the means are certain.
+        // If results within groups are equal, the means are certain.
         check(&[&[1.0, 1.0], &[-1.0, -1.0]], &[Some(1.0), Some(-1.0)]);
         check(&[&[3.0, 1.0]], &[Some(2.0)]);
         check(&[&[3.0, 1.0], &[], &[1.0, 3.0]], &[Some(2.0), None, Some(2.0)]);

@@ -65,7 +65,7 @@ pub struct ConfidenceInterval {
 
 /// Returns the two-sided Wilson score interval at `confidence` (0.95 for 95 %), for independent trades.
 ///
-/// With `k` wins out of `n` and `z` the normal quantile at `(1 + confidence) / 2`, the interval's ends are
+/// For `k` wins out of `n` and the normal quantile `z` at `(1 + confidence) / 2`, the interval's ends are
 /// `(k + z^2 / 2 ± z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)`, without continuity correction.
 ///
 /// Source: E. B. Wilson, *Probable Inference, the Law of Succession, and Statistical Inference* (1927).

@@ -58,7 +58,7 @@ impl DailyProfits {
     fn advance_to(&mut self, at: Millis) {
         self.today = usize::try_from(day_number(at) - self.first).unwrap_or_default();
         if self.today >= self.days.len() {
-            self.days.resize(self.today + 1, 0.0); // a settlement is read shortly after the last candle
+            self.days.resize(self.today + 1, 0.0); // settlements become known after the last candle
         }
         let start = at.floor_to(Millis::DAY);
         self.hours = start..start + Millis::DAY;

@@ -24,7 +24,7 @@ fn account_is_the_sum_of_accounts_per_settlement() {
         // Accounts that each start at the end of their own trade, with the mark of the next open.
         let mut begun: Vec<([f64; 3], i64)> = Vec::new();
         for group in 0..60_i64 {
-            let inflation = 1.0 + dice.share();
+            let inflation = 1.0 + dice.uniform();
             let mut open = Vec::new();
             for trade in 0..size {
                 open.push((detector.on_open(group * size + trade, inflation), begun.clone()));
@@ -35,7 +35,7 @@ fn account_is_the_sum_of_accounts_per_settlement() {
                 }
             }
             for (stake, held) in open {
-                let outcome = [Won, Lost, Draw, Cancelled][[0, 0, 1, 1, 1, 2, 3][dice.below(7)]];
+                let outcome = [Won, Lost, Draw, Cancelled][[0, 0, 1, 1, 1, 2, 3][dice.index_below(7)]];
                 let gain = if outcome == Cancelled { 0.0 } else { 0.04 - outcome.to_return(0.85) };
                 detector.on_settled(stake, outcome, 0.85);
                 for ((account, _), (held, _)) in begun.iter_mut().zip(&held) {

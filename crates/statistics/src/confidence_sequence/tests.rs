@@ -29,13 +29,13 @@ fn batches(dice: &mut Dice, size: usize, count: usize, win_rate: f64) -> Vec<Kno
         known.extend(trades().map(Known::Opened));
         let mut ends: Vec<(u8, Known)> = trades()
             .map(|trade| {
-                let (place, outcome) = match dice.share() {
+                let (place, outcome) = match dice.uniform() {
                     low if low < 0.02 => (1, TradeOutcome::Draw),
                     low if low < 0.04 => (1, TradeOutcome::Cancelled),
                     _ if dice.happens(win_rate) => (0, TradeOutcome::Won),
                     _ => (2, TradeOutcome::Lost),
                 };
-                (place, Known::Ended(trade, outcome, [0.6, 0.85, 1.3][dice.below(3)]))
+                (place, Known::Ended(trade, outcome, [0.6, 0.85, 1.3][dice.index_below(3)]))
             })
             .collect();
         ends.sort_by_key(|(place, _)| *place);

@@ -182,7 +182,7 @@ impl Clusters {
                 state = if dice.happens(self.leave[state]) { 1 - state } else { state };
                 unit_return(won)
             });
-            // With `expected` = -1, the sum of excess returns gives the number of wins.
+            // For `expected` = -1, the sum of excess returns gives the number of wins.
             let (sum, count) = beyond(rule, &one_by_one(results), -1.0);
             rates.push((sum / (1.0 + PAYOUT), count));
             real += count;

@@ -85,7 +85,7 @@ pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64,
         return Err(StatisticsError::TooFew { what: "periods", found: periods.max(0.0) as usize, needed: 2 });
     }
     let z = (sharpe - benchmark) * (periods - 1.0).sqrt() / sample.deviation_factor();
-    // The spread can be 0: the ratio is then certain.
+    // If the deviation is 0, the ratio is certain.
     Ok(if z.is_nan() { 0.5 } else { Normal::standard().cdf(z) })
 }
 

@@ -12,7 +12,7 @@ pub struct Streaks {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub struct StreakFold {
+pub struct StreakTracker {
     current: Streaks,
     longest: Streaks,
 }
@@ -29,7 +29,7 @@ impl Streaks {
     }
 }
 
-impl StreakFold {
+impl StreakTracker {
     pub const NEW: Self = Self { current: Streaks { won: 0, lost: 0 }, longest: Streaks { won: 0, lost: 0 } };
 
     #[inline]
@@ -46,7 +46,7 @@ impl StreakFold {
 }
 
 pub fn longest_streaks(outcomes: impl IntoIterator<Item = TradeOutcome>) -> Streaks {
-    let mut fold = StreakFold::NEW;
+    let mut fold = StreakTracker::NEW;
     outcomes.into_iter().for_each(|outcome| fold.settle(outcome));
     fold.longest()
 }

@@ -77,7 +77,7 @@ impl BootstrapDraws {
         let own: Vec<usize> = (0..periods.div_ceil(block)).map(|place| place * block).collect();
         let draw = |run: u32| {
             let mut dice = Dice::new(seed, u64::from(run));
-            own.iter().map(|_| dice.below(periods)).collect::<Vec<_>>()
+            own.iter().map(|_| dice.index_below(periods)).collect::<Vec<_>>()
         };
         let drawn = (0..runs).flat_map(draw).collect();
         Self { periods, block, own, drawn }
@@ -239,7 +239,7 @@ mod tests {
         // good as one that earns more.
         let of_both = (0..BOOTSTRAP.runs).filter(|run| {
             let mut dice = Dice::new(BOOTSTRAP.seed, u64::from(*run));
-            dice.below(2) != dice.below(2)
+            dice.index_below(2) != dice.index_below(2)
         });
         let both = of_both.count();
         assert!((150..250).contains(&both), "{both} of {}", BOOTSTRAP.runs);

@@ -42,7 +42,7 @@ impl BlockBootstrap {
                 BlockLength::Fixed(_) => left == 0,
             };
             if begins {
-                place = dice.below(count);
+                place = dice.index_below(count);
                 left = if let BlockLength::Fixed(length) = self.length { length } else { 0 };
             } else {
                 place = if place + 1 == count { 0 } else { place + 1 };

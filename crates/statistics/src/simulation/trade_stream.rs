@@ -134,7 +134,7 @@ impl TradeStream {
     fn draw_payout(&self, dice: &mut Dice) -> PayoutOdds {
         match &*self.payouts {
             [only] => *only,
-            several => several[dice.below(several.len())],
+            several => several[dice.index_below(several.len())],
         }
     }
 

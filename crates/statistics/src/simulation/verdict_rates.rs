@@ -114,7 +114,7 @@ mod tests {
         let after: Vec<u64> = (1..=40).map(|path| 10 * path).collect();
         let shown = VerdictRates { paths: 50, shown_after: after.clone(), rejected_after: Vec::new() };
         let rejected = VerdictRates { paths: 50, shown_after: Vec::new(), rejected_after: after };
-        // Of 50 paths: none, 12.5, 25, 40 and 41. The first 13 paths are the first to reach a quarter.
+        // Shares of 50 paths: none, 12.5, 25, 40 and 41. The first 13 paths are the first to reach a quarter.
         for (share, expected) in
             [(0.0, Some(10)), (0.25, Some(130)), (0.5, Some(250)), (0.8, Some(400)), (0.82, None)]
         {

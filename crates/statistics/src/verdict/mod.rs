@@ -24,8 +24,7 @@ pub struct EdgeTestPlan {
 impl EdgeTestPlan {
     const DEFAULT_WATCH_TRADES: u64 = 10_000;
 
-    /// Creates a plan with these maximum probabilities of a wrong *edge shown* (`alpha`) and a wrong *no edge*
-    /// (`beta`).
+    /// Creates a plan. `alpha` and `beta` are the maximum probabilities of a wrong *edge shown* and a wrong *no edge*.
     /// `delta` is the smallest edge worth finding, as a return per unit of stake: 0.04 means four cents per unit.
     pub fn new(alpha: f64, beta: f64, delta: f64) -> Result<Self, StatisticsError> {
         if !(delta > 0.0 && delta <= 1.0) {
