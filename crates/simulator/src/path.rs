@@ -202,7 +202,7 @@ impl Tick {
         Some(Self { size, steps_per_one })
     }
 
-    /// Rounds a price to the nearest multiple of the tick size, and halves up.
+    /// Rounds a price to the nearest multiple of the tick size. Halves are rounded up.
     /// If 1.0 is a whole number of ticks, the result equals the parsed decimal text of the price: 123,457 ticks of
     /// 0.00001 are exactly 1.23457. A rounded price can therefore equal a close, which is a draw.
     #[inline]

@@ -38,8 +38,7 @@ pub struct GateWorth {
 /// gate takes no real trades counts as a hit.
 ///
 /// Sources: Phipson and Smyth (2010); J. B. Miller and A. Sanjurjo, *Surprised by the Hot Hand Fallacy?* (2018): in
-/// short sequences of independent trades, those after losses win more often on average. The second p-value corrects
-/// this.
+/// short independent sequences, trades after losses win more often on average. The second p-value corrects this.
 pub fn gate_worth(
     trades: &[GatedTrade],
     rule: GateRule,

@@ -33,8 +33,7 @@ pub struct WinRates {
     pub break_even: Option<f64>,
     /// Win rate minus break-even rate, as a fraction: 0.01 is one percentage point.
     pub above_break_even: Option<f64>,
-    /// Win rate at which the trades break even with their actual stakes. Not comparable to `rate`, which ignores
-    /// stakes.
+    /// Win rate at which the trades break even with their actual stakes. Do not compare this rate with `rate`.
     pub break_even_by_money: Option<f64>,
 }
 

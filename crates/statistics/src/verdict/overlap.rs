@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// The inflation is `1 + 2 sum(r_i r_j over pairs open at the same time) / sum(r_i^2)`: the variance of the sum of
 /// returns relative to independent trades. It is 3 for three bots with identical trades, which provide a third of the
-/// evidence of independent trades. Ten squares are added to the denominator, so that the first pairs do not dominate.
+/// evidence of independent trades. Ten trades are added to `sum(r_i^2)`, so that the first pairs do not dominate.
 ///
 /// Source: the design effect of L. Kish, *Survey Sampling* (1965), section 5.4, with pairs instead of clusters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
