@@ -61,7 +61,6 @@ pub struct ChangeDetector {
 /// Account that restarts when its value falls below 1 (CUSUM), to estimate when the edge ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct RestartedAccount {
-    /// Value of the account, with open stakes counted as lost.
     account: f64,
     number: u32,
     since: i64,
