@@ -1,6 +1,6 @@
-//! A backtest and its main loop, which handles venue events, candles, prices, then session orders.
+//! A backtest and its main loop, which replays candles through a session and a simulated venue.
 
-use crate::feed::{Feed, Item};
+use crate::feed::{Feed, FeedItem};
 use crate::translation::{to_opened, to_rejection, to_settled};
 use candlewick_engine::{
     Action, BatchEnd, BotId, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest,
@@ -37,8 +37,7 @@ pub enum BacktestError {
     #[error("no candles of {series} for bot \"{bot}\"")]
     NoCandles { series: Series, bot: String },
     #[error(
-        "bot \"{bot}\" uses prices between candles; add candles finer than {series} whose interval divides \
-         {every_ms} ms"
+        "bot \"{bot}\" uses prices between candles; add candles finer than {series} whose interval divides {every_ms} ms"
     )]
     NoFinerCandles { series: Series, bot: String, every_ms: i64 },
     #[error("the journal cannot be written")]
@@ -49,7 +48,7 @@ pub enum BacktestError {
 pub struct NullRecorder;
 
 impl NullRecorder {
-    /// Returns a placeholder header. It is never recorded, so its contents do not matter.
+    /// Returns a placeholder header. The contents do not matter, because this recorder ignores the header.
     pub fn header() -> Header {
         Header { format: Header::FORMAT, settings: Value::Null, strategies: Vec::new(), data_hash: None }
     }
@@ -65,12 +64,12 @@ impl Recorder for NullRecorder {
     }
 }
 
-/// Minimum initial capacity of the trade book, in intents.
-/// Unused capacity takes no physical memory, but growing the book copies it.
-const MIN_CAPACITY: usize = 4_096;
+/// Minimum initial capacity of the trade book, in intents (approved orders).
+/// Unused capacity takes no physical memory, but a book that grows must be copied.
+const MIN_BOOK_CAPACITY: usize = 4_096;
 const CANDLES_PER_INTENT: usize = 32;
 
-const PROGRESS_STEP: u64 = 50_000;
+const EVENTS_PER_PROGRESS_CALL: u64 = 50_000;
 
 pub struct Backtest {
     session: Session,
@@ -78,7 +77,6 @@ pub struct Backtest {
     candles: Vec<CandleSeries>,
     prices: Vec<(SymbolId, CandleSeries)>,
     price_every: Millis,
-    /// External signals, ascending by time.
     signals: Vec<(Millis, OutsideSignal)>,
     symbols: Vec<Symbol>,
     book: TradeBook,
@@ -90,22 +88,22 @@ pub struct Finished {
     pub candles: u64,
     /// Final free balance, including refunded stakes of unsettled trades.
     pub final_balance: Money,
-    /// Stakes of trades that expire after the end of the data.
+    /// Total stake of trades that expire after the end of the data.
     pub unsettled_stakes: Money,
-    /// Number of longer candles that strategies did not see because too many shorter ones are missing.
+    /// Number of longer candles that were not built, because too many of their shorter candles are missing.
     pub longer_not_built: u64,
     pub longer_staleness: Vec<LongerStaleness>,
     pub money_scale: MoneyScale,
     /// Edge verdicts in bot order.
     pub verdicts: Vec<BotVerdict>,
-    /// Rule that stops each bot for good, in bot order ([`Session::stopped_by`]).
+    /// Rules that permanently stopped bots, one entry per bot ([`Session::stopped_by`]).
     pub stopped_by: Vec<Option<Rule>>,
 }
 
 impl Backtest {
-    /// Creates a run of bots over candles.
-    /// `candles` contains every series that a bot uses. `markets` contains the venue's pricing data, one market per
-    /// symbol. `wants_prices` says for each bot whether its strategy needs prices between candles.
+    /// Creates a backtest of one or more bots.
+    /// `candles` must contain every series that a bot uses. `markets` must contain the venue's pricing data, one market
+    /// per symbol. `wants_prices` states for each bot whether its strategy needs prices between candles.
     pub fn new(
         settings: &BacktestSettings,
         strategies: Vec<Box<dyn Strategy>>,
@@ -122,7 +120,7 @@ impl Backtest {
                 bot: find_bot_name(settings, |bot| bot.series() == *series),
             })?);
         }
-        let prices = price_sources(settings, &session, wants_prices, &markets)?;
+        let prices = find_price_sources(settings, &session, wants_prices, &markets)?;
         let simulator = Simulator::new(settings.simulation.clone(), session.ledger().free(), markets)?;
         let total: usize = own.iter().map(|series| series.candles().len()).sum();
         Ok(Self {
@@ -133,12 +131,12 @@ impl Backtest {
             signals: Vec::new(),
             simulator,
             session,
-            book: TradeBook::with_capacity(MIN_CAPACITY.max(total / CANDLES_PER_INTENT)),
+            book: TradeBook::with_capacity(MIN_BOOK_CAPACITY.max(total / CANDLES_PER_INTENT)),
             actions: Vec::with_capacity(64),
         })
     }
 
-    /// Hides prices after `end` from strategies. Trades open at `end` still settle on the market's candles.
+    /// Hides prices after `end` from strategies. Trades that are open at `end` still settle on the market's candles.
     #[must_use]
     pub fn with_prices_until(mut self, end: Millis) -> Self {
         let shown = Millis::new(i64::MIN)..end;
@@ -149,7 +147,7 @@ impl Backtest {
     }
 
     /// Adds external signals. Simultaneous signals keep their order.
-    /// As in live trading, each signal is handled after the candles and before the prices of its instant (`domain 4`).
+    /// As in live trading, a signal is handled after the candles and before the prices of its instant (`domain 4`).
     #[must_use]
     pub fn with_signals(mut self, mut signals: Vec<(Millis, OutsideSignal)>) -> Self {
         signals.sort_by_key(|(at, _)| *at);
@@ -157,8 +155,8 @@ impl Backtest {
         self
     }
 
-    /// Runs to the end of the candles and settles every trade that expires within them.
-    /// Regularly calls `progress` with the number of processed candles and their total.
+    /// Runs the backtest to the end of the candles and settles every trade that expires by then.
+    /// Regularly calls `progress` with the number of processed events and the total number of events.
     pub fn run(
         mut self,
         header: &Header,
@@ -170,10 +168,10 @@ impl Backtest {
         let prices = std::mem::take(&mut self.prices);
         let total = match recorder.interest() {
             Interest::AllButCandles if self.signals.is_empty() => {
-                self.run_by_stretches(&candles, &prices, recorder, progress)?
+                self.run_in_batches(&candles, &prices, recorder, progress)?
             }
             Interest::Everything | Interest::AllButCandles => {
-                self.run_by_events(&candles, &prices, recorder, progress)?
+                self.run_by_single_events(&candles, &prices, recorder, progress)?
             }
         };
         progress(total, total);
@@ -192,7 +190,7 @@ impl Backtest {
         })
     }
 
-    fn run_by_events(
+    fn run_by_single_events(
         &mut self,
         candles: &[CandleSeries],
         prices: &[(SymbolId, CandleSeries)],
@@ -211,19 +209,19 @@ impl Backtest {
         let total = feed.len() as u64;
         let (mut done, mut reported) = (0, 0);
         while let Some(instant) = feed.next_instant() {
-            // Events caused by the candles of an instant come after all candles of that instant, as in a live run.
-            self.handle_venue(instant, recorder)?;
+            // As in a live run, events caused by candles come after all candles of their instant.
+            self.handle_venue_events(instant, recorder)?;
             done += self.handle_instant(&mut feed, instant, recorder)?;
-            if done - reported >= PROGRESS_STEP {
+            if done - reported >= EVENTS_PER_PROGRESS_CALL {
                 reported = done;
                 progress(done, total);
             }
         }
-        self.handle_venue(Millis::MAX, recorder)?;
+        self.handle_venue_events(Millis::MAX, recorder)?;
         Ok(total)
     }
 
-    fn run_by_stretches(
+    fn run_in_batches(
         &mut self,
         candles: &[CandleSeries],
         prices: &[(SymbolId, CandleSeries)],
@@ -239,7 +237,7 @@ impl Backtest {
         let mut stored = StoredCandles::new(&self.session, series, &priced);
         let total = stored.total() + feed.len() as u64;
         let (mut prices_done, mut reported) = (0, 0);
-        // Events caused by candles and prices of an instant come after all of them, as in a live run.
+        // As in a live run, events caused by the candles and prices of an instant come after all of these.
         let mut instant_end = Millis::new(i64::MIN);
         loop {
             let venue_due = self.simulator.next_due().unwrap_or(Millis::MAX).max(instant_end);
@@ -247,7 +245,7 @@ impl Backtest {
             let until = venue_due.min(price_end);
             let end = self.session.handle_candles(&mut stored, until, &mut self.actions);
             if !self.actions.is_empty() {
-                self.act(recorder)?;
+                self.execute_actions(recorder)?;
             }
             match end {
                 BatchEnd::ActionsAt(instant) => instant_end = instant + Millis::new(1),
@@ -256,10 +254,10 @@ impl Backtest {
                     prices_done += self.handle_instant(&mut feed, price_end - Millis::new(1), recorder)?;
                     instant_end = price_end;
                 }
-                BatchEnd::Reached => self.handle_venue(venue_due, recorder)?,
+                BatchEnd::Reached => self.handle_venue_events(venue_due, recorder)?,
             }
             let done = stored.shown() + prices_done;
-            if done - reported >= PROGRESS_STEP {
+            if done - reported >= EVENTS_PER_PROGRESS_CALL {
                 reported = done;
                 progress(done, total);
             }
@@ -278,10 +276,10 @@ impl Backtest {
         for source in feed.sources() {
             let Some(item) = source.take_at(instant) else { continue };
             let kind = match item {
-                Item::Candle(series, candle) => {
+                FeedItem::Candle(series, candle) => {
                     EventKind::Candle { series, candle: *candle, origin: Origin::Live }
                 }
-                Item::Price(symbol, price) => {
+                FeedItem::Price(symbol, price) => {
                     for (_, signal) in signals.by_ref() {
                         self.handle(&event(EventKind::OutsideSignal(*signal)), recorder)?;
                         taken += 1;
@@ -300,16 +298,16 @@ impl Backtest {
     }
 
     #[inline]
-    fn handle_venue(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
+    fn handle_venue_events(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         match self.simulator.next_due() {
-            Some(due) if due <= now => self.pop_all(now, recorder),
-            // Fast path: nothing is due at most candles.
+            Some(due) if due <= now => self.handle_due_events(now, recorder),
+            // Fast path: most candles have no due event.
             _ => Ok(()),
         }
     }
 
     #[inline(never)]
-    fn pop_all(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
+    fn handle_due_events(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         while let Some(event) = self.simulator.pop_due(now) {
             self.handle(&self.translate(&event), recorder)?;
         }
@@ -342,12 +340,12 @@ impl Backtest {
         self.session.handle(event, &mut self.actions);
         self.book.record_event(event);
         if !self.actions.is_empty() {
-            self.act(recorder)?;
+            self.execute_actions(recorder)?;
         }
         Ok(())
     }
 
-    fn act(&mut self, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
+    fn execute_actions(&mut self, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         for action in &self.actions {
             recorder.record(Entry::Action(action))?;
             self.book.record_action(action);
@@ -367,7 +365,7 @@ impl Backtest {
     }
 }
 
-fn price_sources(
+fn find_price_sources(
     settings: &BacktestSettings,
     session: &Session,
     wants_prices: &[bool],

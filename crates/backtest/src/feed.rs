@@ -1,31 +1,31 @@
-//! Candles, prices and external signals of all series, instant by instant.
+//! Merge of candles, prices and external signals into one chronological feed.
 
 use candlewick_engine::{OutsideSignal, SeriesId, SymbolId};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Price};
 
-/// A merge of several sources. Items of the same instant keep the order in which sources were added.
+/// Chronological merge of several sources. Simultaneous items keep the order in which their sources were added.
 pub(crate) struct Feed<'a> {
-    sources: Vec<Source<'a>>,
+    sources: Vec<FeedSource<'a>>,
     /// External signals, ascending by time.
     signals: &'a [(Millis, OutsideSignal)],
 }
 
-/// An item of a source. Candles are borrowed, because copying them would double the cost of an event.
+/// Item of a feed. Candles are borrowed, because copying each candle would double the cost of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Item<'a> {
+pub(crate) enum FeedItem<'a> {
     Candle(SeriesId, &'a Candle),
     Price(SymbolId, Price),
 }
 
-pub(crate) struct Source<'a> {
+pub(crate) struct FeedSource<'a> {
     rest: &'a [Candle],
     interval: Millis,
     next_at: Millis,
-    kind: Kind,
+    kind: SourceKind,
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum SourceKind {
     Candles(SeriesId),
     Prices(SymbolId, Millis),
 }
@@ -35,24 +35,24 @@ impl<'a> Feed<'a> {
         Self { sources: Vec::new(), signals: &[] }
     }
 
-    /// Adds the candles of a series. Call it in the session's series order, and before adding any prices.
+    /// Adds the candles of a series. Add all series in the session's series order, and before any prices.
     pub(crate) fn add_candles(&mut self, id: SeriesId, candles: &'a CandleSeries) {
-        self.add(candles, Kind::Candles(id));
+        self.add(candles, SourceKind::Candles(id));
     }
 
-    /// Adds the prices of a symbol: the closes of detail candles that end on a multiple of `every`.
+    /// Adds the prices of a symbol, which are the closes of `detail` candles that end on a multiple of `every`.
     pub(crate) fn add_prices(&mut self, id: SymbolId, detail: &'a CandleSeries, every: Millis) {
-        self.add(detail, Kind::Prices(id, every));
+        self.add(detail, SourceKind::Prices(id, every));
     }
 
     pub(crate) const fn add_signals(&mut self, signals: &'a [(Millis, OutsideSignal)]) {
         self.signals = signals;
     }
 
-    fn add(&mut self, candles: &'a CandleSeries, kind: Kind) {
+    fn add(&mut self, candles: &'a CandleSeries, kind: SourceKind) {
         let interval = candles.interval().length();
-        let mut source = Source { rest: candles.candles(), interval, next_at: Millis::MAX, kind };
-        source.find_next();
+        let mut source = FeedSource { rest: candles.candles(), interval, next_at: Millis::MAX, kind };
+        source.advance_to_next();
         self.sources.push(source);
     }
 
@@ -76,30 +76,32 @@ impl<'a> Feed<'a> {
     }
 
     #[inline]
-    pub(crate) fn sources(&mut self) -> impl Iterator<Item = &mut Source<'a>> {
+    pub(crate) fn sources(&mut self) -> impl Iterator<Item = &mut FeedSource<'a>> {
         self.sources.iter_mut()
     }
 }
 
-impl<'a> Source<'a> {
+impl<'a> FeedSource<'a> {
     #[inline]
-    pub(crate) fn take_at(&mut self, instant: Millis) -> Option<Item<'a>> {
+    pub(crate) fn take_at(&mut self, instant: Millis) -> Option<FeedItem<'a>> {
         if self.next_at != instant {
             return None;
         }
         let (candle, rest) = self.rest.split_first()?;
         let item = match self.kind {
-            Kind::Candles(series) => Item::Candle(series, candle),
-            Kind::Prices(symbol, _) => Item::Price(symbol, Price { time: instant, value: candle.close() }),
+            SourceKind::Candles(series) => FeedItem::Candle(series, candle),
+            SourceKind::Prices(symbol, _) => {
+                FeedItem::Price(symbol, Price { time: instant, value: candle.close() })
+            }
         };
         self.rest = rest;
-        self.find_next();
+        self.advance_to_next();
         Some(item)
     }
 
     #[inline]
-    fn find_next(&mut self) {
-        if let Kind::Prices(_, every) = self.kind {
+    fn advance_to_next(&mut self) {
+        if let SourceKind::Prices(_, every) = self.kind {
             let on_grid = |candle: &Candle| (candle.time() + self.interval).is_aligned_to(every);
             let skipped = self.rest.iter().take_while(|candle| !on_grid(candle)).count();
             self.rest = &self.rest[skipped..];
@@ -133,8 +135,8 @@ mod tests {
         while let Some(instant) = feed.next_instant() {
             for item in feed.sources().filter_map(|source| source.take_at(instant)) {
                 let name = match item {
-                    Item::Candle(_, candle) => format!("candle of {}", candle.time().get() / 60_000),
-                    Item::Price(..) => "price".to_owned(),
+                    FeedItem::Candle(_, candle) => format!("candle of {}", candle.time().get() / 60_000),
+                    FeedItem::Price(..) => "price".to_owned(),
                 };
                 items.push(format!("{} {name}", instant.get() / 60_000));
             }

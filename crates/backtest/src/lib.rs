@@ -1,7 +1,8 @@
 //! Replays stored candles through the engine and the simulator.
 //!
-//! The loop passes venue events and candles to the session, and the session's approved orders to the venue. It contains
-//! no trading logic: a live run drives the same session. [`metric`] contains the performance figures of a run.
+//! The main loop passes venue events and candles to the session, and the session's approved orders to the venue. The
+//! loop contains no trading logic, because live runs drive the same session. [`metric`] computes the performance
+//! figures.
 
 mod driver;
 mod feed;

@@ -1,13 +1,13 @@
-//! Running totals of settled trades: the counts, sums and extremes behind all figures of a run.
+//! Running totals of settled trades, from which all figures of a run are computed.
 
 use crate::metric::{DailyProfits, DrawdownFold};
 use candlewick_engine::{IntentRow, IntentState, to_trade_outcome};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
-use candlewick_statistics::{StreakFold, Streaks, WinRate, binomial_p_value, break_even};
+use candlewick_statistics::{StreakTracker, Streaks, WinRate, binomial_p_value, break_even};
 use std::ops::Range;
 
-/// Counts, sums and extremes of settled trades, in the order in which settlements became known.
-/// Reports, search trials and walk-forward tests share it, so that none of them stores a list of trades.
+/// Running totals of settled trades. Add trades in the order in which their settlements became known.
+/// Reports, search trials and walk-forward tests share these totals, so that they do not store lists of trades.
 #[derive(Clone, Debug)]
 pub struct RunTotals {
     won: u64,
@@ -17,8 +17,8 @@ pub struct RunTotals {
     staked: Money,
     start: Money,
     drawdowns: DrawdownFold,
-    streaks: StreakFold,
-    payouts: Payouts,
+    streaks: StreakTracker,
+    payouts: PayoutMix,
     days: Option<DailyProfits>,
 }
 
@@ -32,9 +32,9 @@ pub struct SettledFigures {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Payouts {
+pub(crate) enum PayoutMix {
     NoneYet,
-    Alike(Payout),
+    Uniform(Payout),
     Mixed,
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Payouts {
 pub struct Evidence {
     /// Win rate at which the trades break even with equal stakes; `None` without a won or lost trade.
     pub break_even: Option<f64>,
-    /// Probability of at least as many wins without an edge, assuming independent trades.
+    /// Probability of at least as many wins at the break-even rate. Assumes independent trades.
     pub p_value: Option<f64>,
 }
 
@@ -65,8 +65,8 @@ impl RunTotals {
             staked: Money::ZERO,
             start: balance,
             drawdowns: DrawdownFold::new(balance),
-            streaks: StreakFold::NEW,
-            payouts: Payouts::NoneYet,
+            streaks: StreakTracker::NEW,
+            payouts: PayoutMix::NoneYet,
             days: None,
         }
     }
@@ -76,7 +76,7 @@ impl RunTotals {
         Self { days: Some(DailyProfits::new(span)), ..self }
     }
 
-    // Branch-free in the outcome: docs/performance.md.
+    // Does not branch on the outcome; see docs/performance.md.
     #[allow(clippy::inline_always, reason = "it is short, and a call would be a third of its cost")]
     #[inline(always)]
     pub fn settle(&mut self, trade: &SettledFigures) {
@@ -91,12 +91,12 @@ impl RunTotals {
         }
         match outcome {
             Outcome::Won | Outcome::Lost => self.record_payout(payout),
-            Outcome::Draw | Outcome::Cancelled => self.settle_undecided(outcome),
+            Outcome::Draw | Outcome::Cancelled => self.count_undecided(outcome),
         }
     }
 
     #[cold]
-    fn settle_undecided(&mut self, outcome: Outcome) {
+    fn count_undecided(&mut self, outcome: Outcome) {
         self.draw += u64::from(outcome == Outcome::Draw);
         self.cancelled += u64::from(outcome == Outcome::Cancelled);
     }
@@ -104,16 +104,16 @@ impl RunTotals {
     #[inline]
     fn record_payout(&mut self, payout: Option<Payout>) {
         // Fast path: usually the payout does not change.
-        if payout.is_none_or(|payout| self.payouts != Payouts::Alike(payout)) {
-            self.record_other_payout(payout);
+        if payout.is_none_or(|payout| self.payouts != PayoutMix::Uniform(payout)) {
+            self.record_payout_change(payout);
         }
     }
 
     #[cold]
-    fn record_other_payout(&mut self, payout: Option<Payout>) {
+    fn record_payout_change(&mut self, payout: Option<Payout>) {
         self.payouts = match (self.payouts, payout) {
-            (Payouts::NoneYet, Some(payout)) => Payouts::Alike(payout),
-            _ => Payouts::Mixed,
+            (PayoutMix::NoneYet, Some(payout)) => PayoutMix::Uniform(payout),
+            _ => PayoutMix::Mixed,
         };
     }
 
@@ -153,7 +153,7 @@ impl RunTotals {
         self.streaks.longest()
     }
 
-    /// Daily profits, `None` if they are not tracked.
+    /// Returns the daily profits, `None` if daily profits are not tracked.
     pub const fn days(&self) -> Option<&DailyProfits> {
         self.days.as_ref()
     }
@@ -162,7 +162,7 @@ impl RunTotals {
         WinRate::new(self.won, self.lost).ok()
     }
 
-    pub(crate) const fn payouts(&self) -> Payouts {
+    pub(crate) const fn payout_mix(&self) -> PayoutMix {
         self.payouts
     }
 
@@ -238,11 +238,11 @@ mod tests {
             let payouts: Vec<_> = trades.iter().filter(|trade| matches!(trade.outcome, Outcome::Won | Outcome::Lost))
                 .map(|trade| trade.payout).collect();
             let expected = match payouts.first() {
-                None => Payouts::NoneYet,
-                Some(Some(first)) if payouts.iter().all(|payout| *payout == Some(*first)) => Payouts::Alike(*first),
-                Some(_) => Payouts::Mixed,
+                None => PayoutMix::NoneYet,
+                Some(Some(first)) if payouts.iter().all(|payout| *payout == Some(*first)) => PayoutMix::Uniform(*first),
+                Some(_) => PayoutMix::Mixed,
             };
-            prop_assert_eq!(totals.payouts(), expected);
+            prop_assert_eq!(totals.payout_mix(), expected);
             let days = totals.days().unwrap().days();
             prop_assert!(days.len() >= 3);
             for (day, profit) in days.iter().enumerate() {

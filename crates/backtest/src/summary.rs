@@ -1,13 +1,13 @@
-//! Summary of a run, computed from its trade book for backtests and live sessions alike.
+//! Summary of a run, computed from its trade book. Backtests and live sessions share this code.
 
 use crate::metric::Drawdown;
-use crate::run_totals::{Evidence, Payouts, RunTotals, SettledFigures};
+use crate::run_totals::{Evidence, PayoutMix, RunTotals, SettledFigures};
 use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
 use candlewick_sdk::{Millis, Money, Outcome, prefetch};
 use candlewick_statistics::{MeanBreakEven, PaidStake, WinRate, mixed_break_even, poisson_binomial_p_value};
 use std::collections::BTreeMap;
 
-const ROWS_AHEAD: usize = 12;
+const PREFETCH_DISTANCE_ROWS: usize = 12;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
@@ -19,24 +19,23 @@ pub struct Summary {
     pub unsettled: u64,
     pub refused: BTreeMap<&'static str, u64>,
     pub pnl: Money,
-    /// `won / (won + lost)`; `None` without a won or lost trade.
+    /// Win rate: `won / (won + lost)`, `None` without a won or lost trade.
     pub win_rate: Option<f64>,
-    /// Win rate at which the trades break even with equal stakes. Compare it with `win_rate`.
+    /// Win rate at which the trades break even with equal stakes, for comparison with `win_rate`.
     pub break_even: Option<f64>,
     /// Win rate at which the trades break even with their actual stakes.
     pub break_even_by_money: Option<f64>,
-    /// Probability of at least as many wins without an edge, each trade having its own break-even.
-    /// Assumes independent trades.
+    /// Probability of at least as many wins at the break-even rate of each trade. Assumes independent trades.
     pub p_value: Option<f64>,
-    /// The drawdown that is largest by amount.
+    /// Drawdown with the largest amount.
     pub max_drawdown: Drawdown,
-    /// The drawdown that is largest in percent of its peak, which the risk rule `MaxDrawdown` limits.
+    /// Drawdown that is largest in percent of its peak. The risk rule `MaxDrawdown` limits this percentage.
     pub max_drawdown_by_percent: Drawdown,
     pub longest_winning_streak: u64,
     pub longest_losing_streak: u64,
 }
 
-struct Rows {
+struct BookTotals {
     totals: RunTotals,
     unsettled: u64,
 }
@@ -46,28 +45,28 @@ impl Summary {
         Self::with_totals(book, RunTotals::new(balance)).0
     }
 
-    /// Builds the summary and the totals after all trades of the book. `totals` must be empty.
+    /// Builds the summary, and adds all trades of the book to `totals`, which must be empty.
     pub fn with_totals(book: &TradeBook, totals: RunTotals) -> (Self, RunTotals) {
         let rows = book.rows();
         // Fast path: trades usually settle in the order of their decisions.
-        if let Some(added) = Rows::add_ordered(totals.clone(), read_ahead(rows)) {
-            return added.sum_up(rows.iter(), book);
+        if let Some(added) = BookTotals::from_ordered_rows(totals.clone(), iterate_with_prefetch(rows)) {
+            return added.finish(rows.iter(), book);
         }
         let mut sorted: Vec<&IntentRow> = rows.iter().collect();
-        sorted.sort_by_key(|row| rank(row));
-        let added = Rows::add_ordered(totals, sorted.iter().copied());
-        added.expect("rows are sorted").sum_up(sorted.iter().copied(), book)
+        sorted.sort_by_key(|row| settlement_order(row));
+        let added = BookTotals::from_ordered_rows(totals, sorted.iter().copied());
+        added.expect("rows are sorted").finish(sorted.iter().copied(), book)
     }
 }
 
-impl Rows {
-    /// Adds rows in their order, `None` if their settlements became known in a different order.
-    fn add_ordered<'a>(totals: RunTotals, rows: impl Iterator<Item = &'a IntentRow>) -> Option<Self> {
+impl BookTotals {
+    /// Sums up rows in the given order, `None` if their settlements became known in a different order.
+    fn from_ordered_rows<'a>(totals: RunTotals, rows: impl Iterator<Item = &'a IntentRow>) -> Option<Self> {
         let (mut added, mut last) = (Self { totals, unsettled: 0 }, None);
         for row in rows {
             match row.state {
                 IntentState::Settled => {
-                    let rank = rank(row);
+                    let rank = settlement_order(row);
                     if last.is_some_and(|last| rank < last) {
                         return None;
                     }
@@ -83,16 +82,16 @@ impl Rows {
         Some(added)
     }
 
-    fn sum_up<'a>(self, rows: impl Iterator<Item = &'a IntentRow>, book: &TradeBook) -> (Summary, RunTotals) {
+    fn finish<'a>(self, rows: impl Iterator<Item = &'a IntentRow>, book: &TradeBook) -> (Summary, RunTotals) {
         let Self { totals, unsettled } = self;
         let rate = totals.win_rate();
-        let (Evidence { break_even, p_value }, break_even_by_money) = match totals.payouts() {
-            Payouts::NoneYet => (Evidence::default(), None),
-            Payouts::Alike(payout) => {
+        let (Evidence { break_even, p_value }, break_even_by_money) = match totals.payout_mix() {
+            PayoutMix::NoneYet => (Evidence::default(), None),
+            PayoutMix::Uniform(payout) => {
                 let evidence = totals.evidence_at(payout);
                 (evidence, evidence.break_even)
             }
-            Payouts::Mixed => mixed(rows, rate),
+            PayoutMix::Mixed => evaluate(rows, rate),
         };
         let streaks = totals.longest_streaks();
         let summary = Summary {
@@ -117,10 +116,10 @@ impl Rows {
     }
 }
 
-/// Iterates over rows and prefetches later ones (docs/performance.md).
-fn read_ahead(rows: &[IntentRow]) -> impl Iterator<Item = &IntentRow> {
+/// Iterates over rows and prefetches later rows into the CPU cache (docs/performance.md).
+fn iterate_with_prefetch(rows: &[IntentRow]) -> impl Iterator<Item = &IntentRow> {
     rows.iter().enumerate().map(|(place, row)| {
-        if let Some(soon) = rows.get(place + ROWS_AHEAD) {
+        if let Some(soon) = rows.get(place + PREFETCH_DISTANCE_ROWS) {
             prefetch(&soon.state);
             prefetch(&soon.settled_at);
             prefetch(&soon.close_time);
@@ -129,14 +128,14 @@ fn read_ahead(rows: &[IntentRow]) -> impl Iterator<Item = &IntentRow> {
     })
 }
 
-/// Sort key of settled trades: time at which the settlement became known, close time, intent.
-fn rank(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentId) {
+/// Returns the sort key of a settled trade: time at which the settlement became known, close time, intent.
+fn settlement_order(row: &IntentRow) -> (Option<Millis>, Option<Millis>, IntentId) {
     (row.settled_at, row.close_time, row.approved.intent())
 }
 
-/// Returns the evidence from trades with different payouts, and the break-even rate by money.
+/// Returns the evidence from trades with different payouts, and their stake-weighted break-even rate.
 /// The p-value is `None` unless all payouts are known.
-fn mixed<'a>(rows: impl Iterator<Item = &'a IntentRow>, rate: Option<WinRate>) -> (Evidence, Option<f64>) {
+fn evaluate<'a>(rows: impl Iterator<Item = &'a IntentRow>, rate: Option<WinRate>) -> (Evidence, Option<f64>) {
     let decided = |row: &&IntentRow| {
         row.state == IntentState::Settled && matches!(row.outcome, Some(Outcome::Won | Outcome::Lost))
     };

@@ -17,7 +17,7 @@ pub fn to_opened(intent: IntentId, opening: &Opening) -> Opened {
     }
 }
 
-/// Converts a settled trade. `payout` comes from the opening, because settlements do not repeat it.
+/// Converts a settled trade. `payout` comes from the opening, because a settlement does not contain the payout.
 #[inline]
 pub fn to_settled(trade: &SettledTrade, payout: Option<Payout>) -> Settled {
     Settled {

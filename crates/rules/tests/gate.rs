@@ -210,7 +210,7 @@ fn daily_gate_resets_with_each_day_of_its_zone() {
 fn gate_view_has_the_state_before_and_after_a_signal() {
     let hook = json!({ "after_virtual_losses": 2, "history": 0 });
     let mut strategy = gated(&hook, &part("bbb.b"), "01:00");
-    let rule = "opens after 2 virtual losses in a row, closes after 1 signal it let pass";
+    let rule = "opens after 2 virtual losses in a row, closes after 1 passed signal";
     let shown = candles("udddd");
     let said = shown.iter().map(|candle| {
         strategy.on_candle(candle);
@@ -219,7 +219,7 @@ fn gate_view_has_the_state_before_and_after_a_signal() {
         (view.before, view.now)
     });
     let closed = |losses: u32| format!("closed: {losses} of 2 virtual losses in a row");
-    let open = "open: 0 of 1 signal it let pass".to_owned();
+    let open = "open: 0 of 1 passed signal".to_owned();
     let expected = [
         (closed(0), closed(0)),
         (closed(1), closed(1)),

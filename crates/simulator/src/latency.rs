@@ -1,4 +1,4 @@
-//! Order latency, drawn for each order from the samples of a live session.
+//! Order latencies, drawn at random from latencies that a live session recorded.
 
 use crate::SimulatorError;
 use candlewick_sdk::{Millis, Symbol};
@@ -6,17 +6,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Latencies from decision to arrival at the venue, recorded by symbol in milliseconds.
+/// Recorded latencies from an order's decision to its arrival at the venue, in milliseconds.
 ///
-/// Each order draws one of its symbol's latencies with equal probability. The draw depends only on the seed and the
-/// order number, so repeated runs have the same latencies. A symbol without latencies draws from those of all symbols.
+/// Each order draws one latency of its symbol with equal probability. The draw depends only on the seed and the order
+/// number, so repeated runs have the same latencies. A symbol without latencies draws from all symbols.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedLatency {
-    /// Seed of the draws.
+    /// Seed of the random draws.
     #[serde(default)]
     pub seed: u64,
-    /// Latencies by symbol, at least one in total and none negative.
+    /// Latencies by symbol, each from 0 to 86,400,000 (one day). At least one latency is required.
     #[schemars(with = "BTreeMap<String, Vec<i64>>")]
     pub samples_ms: BTreeMap<Symbol, Vec<Millis>>,
 }
@@ -28,10 +28,10 @@ impl RecordedLatency {
             value,
             allowed,
         };
-        if self.all().next().is_none() {
+        if self.samples().next().is_none() {
             return Err(problem("nothing".to_owned(), "at least one latency"));
         }
-        match self.all().find(|latency| !(Millis::ZERO..=Millis::DAY).contains(latency)) {
+        match self.samples().find(|latency| !(Millis::ZERO..=Millis::DAY).contains(latency)) {
             Some(latency) => Err(problem(latency.to_string(), "0 to 86400000")),
             None => Ok(()),
         }
@@ -39,28 +39,28 @@ impl RecordedLatency {
 
     pub(crate) fn draw(&self, symbol: Symbol, number: u64) -> Millis {
         let own = self.samples_ms.get(&symbol).filter(|own| !own.is_empty());
-        let count = own.map_or_else(|| self.all().count(), Vec::len);
+        let count = own.map_or_else(|| self.samples().count(), Vec::len);
         // The high half of the product distributes 64 bits evenly over any count.
         let place = ((u128::from(mix(self.seed, number)) * count as u128) >> 64) as usize;
         let drawn = match own {
             Some(own) => own.get(place).copied(),
-            None => self.all().nth(place),
+            None => self.samples().nth(place),
         };
         drawn.unwrap_or(Millis::ZERO)
     }
 
     pub fn median(&self) -> Millis {
-        let mut sorted: Vec<Millis> = self.all().collect();
+        let mut sorted: Vec<Millis> = self.samples().collect();
         sorted.sort_unstable();
         sorted.get(sorted.len() / 2).copied().unwrap_or(Millis::ZERO)
     }
 
-    fn all(&self) -> impl Iterator<Item = Millis> {
+    fn samples(&self) -> impl Iterator<Item = Millis> {
         self.samples_ms.values().flatten().copied()
     }
 }
 
-/// Mixes seed and number into 64 bits, which are unrelated for neighbouring numbers.
+/// Hashes a seed and a number into 64 bits. The results for adjacent numbers are unrelated.
 /// `SplitMix64` finalizer: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
 const fn mix(seed: u64, number: u64) -> u64 {
     let mut bits = seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15);

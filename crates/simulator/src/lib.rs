@@ -1,12 +1,12 @@
-//! An in-memory fixed-time venue: order acceptance, price path, settlement and a wallet.
+//! In-memory venue for fixed-time trades: order acceptance, price path, settlement and a wallet.
 //!
-//! The [`Simulator`] answers orders from stored candles by the rules of the venue. It uses no I/O, clock or random
-//! numbers, so the same orders, candles and settings give the same events. Backtests, paper trading with live prices
-//! and the HTTP sandbox use it.
+//! The [`Simulator`] answers orders by the rules of the real venue, with prices from stored candles. It uses no I/O,
+//! clock or random numbers, so the same orders, candles and settings always give the same events. Backtests, paper
+//! trading with live prices and the HTTP sandbox use this simulator.
 //!
 //! [`Simulator::submit`] computes the [`Moments`] of an order (open and close time), gets both prices from the
 //! [`PricePath`], and queues the [`Answer`] and the [`SettledTrade`] for the times at which they become known.
-//! [`Simulator::pop_due`] returns them in order.
+//! [`Simulator::pop_due`] returns these events in order.
 //!
 //! ```
 //! use candlewick_sdk::{Candle, CandleSeries, Direction, Interval, Millis, Money, Ohlcv, Series};

@@ -1,7 +1,7 @@
-//! The candles of a symbol, the expiries they can price, and the periods in which they cannot.
+//! Candles that price the trades of a symbol, and checks whether they are fine enough for an expiry.
 
 use crate::SimulatorError;
-use crate::track::Track;
+use crate::track::CandleLookup;
 use candlewick_sdk::{CandleSeries, Expiry, Interval, Millis, Symbol};
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ impl Market {
 
 /// Checks that at least part of the market has candles fine enough for this expiry.
 /// [`coarse_stretches`](crate::coarse_stretches) returns the periods without such candles. The caller may allow a
-/// shorter expiry (`--allow-coarse`), which is then priced inside a single candle.
+/// shorter expiry (`--allow-coarse`), whose trades then open and close inside a single candle.
 pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorError> {
     let interval = market.finest_interval();
     if expiry.close_type.duration() < interval.length() {
@@ -48,18 +48,19 @@ pub fn check_expiry(expiry: Expiry, market: &Market) -> Result<(), SimulatorErro
     Ok(())
 }
 
-/// Returns the periods without candles fine enough for this expiry, in ascending order.
-/// Empty if the price series itself is fine enough. A trade priced in such a period is decided inside a single candle
-/// and is not evidence.
+/// Returns the periods in which all candles are too coarse for this expiry, in ascending order.
+/// The list is empty if the price series is fine enough. A trade in such a period opens and closes inside a single
+/// candle, so its outcome is not evidence of an edge.
 pub fn coarse_stretches(expiry: Expiry, market: &Market) -> Vec<Range<Millis>> {
     let is_fine = |interval: Interval| interval.length() <= expiry.close_type.duration();
     if is_fine(market.prices.interval()) {
         return Vec::new();
     }
     let fine = market.detail.iter().filter(|detail| is_fine(detail.interval()));
-    let covered = union(fine.flat_map(|detail| Track::new(detail.clone()).stretches().collect::<Vec<_>>()));
+    let covered =
+        union(fine.flat_map(|detail| CandleLookup::new(detail.clone()).gapless_ranges().collect::<Vec<_>>()));
     let mut coarse = Vec::new();
-    for stretch in Track::new(market.prices.clone()).stretches() {
+    for stretch in CandleLookup::new(market.prices.clone()).gapless_ranges() {
         let mut from = stretch.start;
         let first = covered.partition_point(|one| one.end <= stretch.start);
         for one in covered[first..].iter().take_while(|one| one.start < stretch.end) {
@@ -113,8 +114,7 @@ mod tests {
         check(None, "05:00", Ok(()));
         let short = |length: &str, interval: &str| {
             format!(
-                "an expiry of {length} is shorter than the {interval} candles of EURUSD; use a longer expiry, or \
-                 add candles of EURUSD of {length} or finer"
+                "an expiry of {length} is shorter than the {interval} candles of EURUSD; use a longer expiry or finer candles"
             )
         };
         check(None, "00:59", Err(&short("00:59", "1m")));

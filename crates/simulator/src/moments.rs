@@ -1,4 +1,4 @@
-//! Open time, close time and pricing times of a trade, and its maximum duration.
+//! Open, close and pricing times of a trade, and the maximum duration of a trade.
 
 use crate::SimulationSettings;
 use crate::path::PriceMoment;
@@ -7,85 +7,82 @@ use candlewick_sdk::{ExpirationType, Expiry, Millis};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moments {
-    /// Open time, never before the arrival of the order.
+    /// Open time, at or after the arrival of the order.
     pub open_time: Millis,
-    /// Close time, always after the open.
+    /// Close time, always after the open time.
     pub close_time: Millis,
     pub entry: PriceMoment,
     pub exit: PriceMoment,
 }
 
 impl Moments {
-    /// Returns the open, close and pricing times of an order arriving at `arrival` (`observed: expiry`).
+    /// Computes the times of a trade whose order arrives at `arrival` (`observed: expiry`).
     ///
     /// - `TIME_FIXED d` opens at the arrival, or at the end of the second of arrival, and closes `d` later.
     /// - `CANDLE_CLOSE d` opens in the same way. It closes at the end of the aligned candle of length `d` that contains
-    ///   the open, or one candle later if at most the cutoff is left.
+    ///   the open, or one candle later if the time left is at most the cutoff.
     /// - `NEXT_CANDLE d` opens with the first aligned candle of length `d` that begins strictly after the arrival, and
     ///   closes at its end. The open time is not rounded.
-    #[allow(
-        clippy::inline_always,
-        reason = "a call would read an order's expiry in other pieces than it was written in"
-    )]
+    #[allow(clippy::inline_always, reason = "a call would stall: it reads the expiry in other pieces")]
     #[inline(always)]
     pub fn new(expiry: Expiry, arrival: Millis, settings: &SimulationSettings) -> Self {
         let duration = expiry.close_type.duration();
         let rounding = settings.open_rounding;
         match expiry.expiration_type {
             ExpirationType::Unstated | ExpirationType::TimeFixed => {
-                let open_time = rounded_open(arrival, rounding);
-                Self::rounded(open_time, open_time + duration, rounding)
+                let open_time = round_open_time(arrival, rounding);
+                Self::from_times(open_time, open_time + duration, rounding)
             }
             ExpirationType::CandleClose => {
-                let open_time = rounded_open(arrival, rounding);
+                let open_time = round_open_time(arrival, rounding);
                 let mut close_time = open_time.floor_to(duration) + duration;
-                if close_time - open_time <= settings.cutoff_of(duration) {
+                if close_time - open_time <= settings.candle_close_cutoff(duration) {
                     close_time += duration;
                 }
-                Self::rounded(open_time, close_time, rounding)
+                Self::from_times(open_time, close_time, rounding)
             }
             ExpirationType::NextCandle => {
                 let open_time = arrival.floor_to(duration) + duration;
                 let close_time = open_time + duration;
                 // Rounding does not affect entries at a candle's open.
-                let exit = exit_moment(close_time, rounding);
+                let exit = exit_price_moment(close_time, rounding);
                 Self { open_time, close_time, entry: PriceMoment::Entry(open_time), exit }
             }
         }
     }
 
-    fn rounded(open_time: Millis, close_time: Millis, rounding: OpenRounding) -> Self {
+    fn from_times(open_time: Millis, close_time: Millis, rounding: OpenRounding) -> Self {
         let entry = match rounding {
-            OpenRounding::SecondEnd => PriceMoment::SecondEntry(whole_second(open_time)),
+            OpenRounding::SecondEnd => PriceMoment::SecondEntry(pricing_second(open_time)),
             OpenRounding::None => PriceMoment::Entry(open_time),
         };
-        Self { open_time, close_time, entry, exit: exit_moment(close_time, rounding) }
+        Self { open_time, close_time, entry, exit: exit_price_moment(close_time, rounding) }
     }
 }
 
-fn rounded_open(arrival: Millis, rounding: OpenRounding) -> Millis {
+fn round_open_time(arrival: Millis, rounding: OpenRounding) -> Millis {
     match rounding {
         OpenRounding::SecondEnd => arrival.floor_to(Millis::SECOND) + Millis::new(999),
         OpenRounding::None => arrival,
     }
 }
 
-fn exit_moment(close_time: Millis, rounding: OpenRounding) -> PriceMoment {
+fn exit_price_moment(close_time: Millis, rounding: OpenRounding) -> PriceMoment {
     match rounding {
-        OpenRounding::SecondEnd => PriceMoment::Exit(whole_second(close_time)),
+        OpenRounding::SecondEnd => PriceMoment::Exit(pricing_second(close_time)),
         OpenRounding::None => PriceMoment::Exit(close_time),
     }
 }
 
-/// Returns the whole second that prices `time` on a venue with one price per second.
-/// The last millisecond of a second gets the price at the end of that second.
-fn whole_second(time: Millis) -> Millis {
+/// Returns the whole second whose price applies at `time`, for a venue with one price per second.
+/// The last millisecond of a second has the price at the end of that second.
+fn pricing_second(time: Millis) -> Millis {
     (time + Millis::new(1)).floor_to(Millis::SECOND)
 }
 
 impl SimulationSettings {
-    /// Returns the longest possible time from a decision to its known settlement.
-    /// It covers any latency and any arrival time within a candle.
+    /// Returns the longest possible time from an order decision until its settlement is known.
+    /// The result holds for every latency and every arrival time within a candle.
     pub fn longest_trade(&self, expiry: Expiry) -> Millis {
         let recorded =
             self.recorded_latency.iter().flat_map(|recorded| recorded.samples_ms.values().flatten());
@@ -93,7 +90,7 @@ impl SimulationSettings {
         let duration = expiry.close_type.duration();
         let open = match expiry.expiration_type {
             ExpirationType::Unstated | ExpirationType::TimeFixed => duration,
-            ExpirationType::CandleClose => duration + self.cutoff_of(duration).min(duration),
+            ExpirationType::CandleClose => duration + self.candle_close_cutoff(duration).min(duration),
             ExpirationType::NextCandle => duration + duration,
         };
         // Open times are rounded up within their second.

@@ -9,7 +9,7 @@ pub struct Order {
     pub direction: Direction,
     pub stake: Money,
     pub expiry: Expiry,
-    /// Decision time. The order arrives one latency later.
+    /// Decision time. The order arrives at the venue after the order latency.
     pub time: Millis,
 }
 
@@ -30,7 +30,7 @@ pub enum AnswerKind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Opening {
     pub open_time: Millis,
-    /// Entry price, `None` if not known yet.
+    /// Entry price, `None` if the price is not known yet.
     /// A `NEXT_CANDLE` order is accepted before the candle that sets its price opens. Entries at or after the end of
     /// the data have no price either.
     pub open_price: Option<f64>,

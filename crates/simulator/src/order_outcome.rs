@@ -1,8 +1,5 @@
-//! Outcome and profit of an order that the wallet covers.
-#![allow(
-    clippy::inline_always,
-    reason = "an outcome is written into its queue directly: see docs/performance.md"
-)]
+//! Outcome and profit of an order whose stake the wallet covers.
+#![allow(clippy::inline_always, reason = "writes outcomes directly into their queue: docs/performance.md")]
 
 use crate::moments::Moments;
 use crate::order::{AnswerKind, Opening, Order, Refusal, SettledTrade};
@@ -41,8 +38,8 @@ pub(crate) enum OrderOutcome {
     StaysOpen(Opening),
 }
 
-/// An order covered by the wallet, with both prices. Settlements are computed separately, so that an
-/// outcome is not written field by field and then copied (docs/performance.md).
+/// Order covered by the wallet, with its entry and exit prices.
+/// A separate function computes the settlement, which avoids copying the outcome (docs/performance.md).
 pub(crate) struct QuotedOrder<'a> {
     order: &'a Order,
     settings: &'a SimulationSettings,
@@ -64,14 +61,14 @@ impl<'a> QuotedOrder<'a> {
         let open_price = match (order.expiry.expiration_type, entry) {
             // The order is accepted at its arrival, and its price is set when its candle opens.
             (ExpirationType::NextCandle, _) | (_, Quote::Beyond | Quote::Gap) => None,
-            (_, Quote::Price(priced)) => Some(opened_at(priced, order.direction)),
+            (_, Quote::Price(priced)) => Some(entry_price(priced, order.direction)),
         };
         let opening = Opening { open_time, open_price, close_time, payout: settings.payout_of(order.symbol) };
         Self { order, settings, opening, entry, exit }
     }
 
     #[inline(always)]
-    pub(crate) fn without_settlement(&self) -> Option<OrderOutcome> {
+    pub(crate) fn outcome_without_settlement(&self) -> Option<OrderOutcome> {
         match (self.order.expiry.expiration_type, self.entry, self.exit) {
             (
                 ExpirationType::Unstated | ExpirationType::TimeFixed | ExpirationType::CandleClose,
@@ -83,12 +80,12 @@ impl<'a> QuotedOrder<'a> {
         }
     }
 
-    /// Returns the settled trade, which is cancelled if a price is missing.
+    /// Returns the settlement of the trade. The trade is cancelled if a price is missing.
     #[inline(always)]
-    pub(crate) fn settled(&self) -> OrderOutcome {
+    pub(crate) fn settled_outcome(&self) -> OrderOutcome {
         let Self { order, settings, opening, .. } = *self;
-        let open_price = self.entry.priced().map(|priced| opened_at(priced, order.direction));
-        let close_price = self.exit.priced().map(|priced| closed_at(priced, order.direction));
+        let open_price = self.entry.to_price().map(|priced| entry_price(priced, order.direction));
+        let close_price = self.exit.to_price().map(|priced| exit_price(priced, order.direction));
         let outcome = match (open_price, close_price) {
             (Some(open), Some(close)) => outcome_of(order.direction, open, close, settings.draw),
             (None, _) | (_, None) => Outcome::Cancelled,
@@ -117,15 +114,15 @@ impl OrderOutcome {
     }
 }
 
-fn opened_at(priced: ShiftedPrice, direction: Direction) -> f64 {
+fn entry_price(priced: ShiftedPrice, direction: Direction) -> f64 {
     match direction {
         Direction::Buy => priced.price + priced.shift,
         Direction::Sell => priced.price - priced.shift,
     }
 }
 
-fn closed_at(priced: ShiftedPrice, direction: Direction) -> f64 {
-    opened_at(priced, direction.opposite())
+fn exit_price(priced: ShiftedPrice, direction: Direction) -> f64 {
+    entry_price(priced, direction.opposite())
 }
 
 #[cfg(test)]

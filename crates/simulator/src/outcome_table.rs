@@ -1,4 +1,4 @@
-//! Order outcomes at the closes of a series, computed once for many runs over the same candles.
+//! Precomputed order outcomes, shared by many runs over the same candles.
 
 use crate::moments::Moments;
 use crate::order::{Opening, Order, Refusal};
@@ -11,16 +11,16 @@ use candlewick_sdk::{
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Outcomes of orders with one expiry at the closes of a series, for both directions.
-/// Stores one byte per candle, computed on first use. Threads can share a table, because any thread computes the same
-/// outcome. A [`Simulator`](crate::Simulator) with a [table](crate::Simulator::with_outcomes) looks up outcomes in it.
+/// Table of outcomes of BUY and SELL orders with one expiry, decided at the closes of a candle series.
+/// The table stores one byte per candle, computed on first use. Threads can share a table, because every thread
+/// computes the same outcomes. [`Simulator::with_outcomes`](crate::Simulator::with_outcomes) uses such tables.
 pub struct OutcomeTable {
     path: PricePath,
     settings: SimulationSettings,
     expiry: Expiry,
     candles: CandleSeries,
-    /// Offsets of open and close from the decision, `None` if they vary between closes.
-    steady: Option<(Millis, Millis)>,
+    /// Delays from a decision to the open and close time, `None` if the delays vary between candles.
+    constant_delays: Option<(Millis, Millis)>,
     outcomes: Box<[AtomicU8]>,
 }
 
@@ -32,10 +32,10 @@ pub(crate) struct TableTrade {
     pub(crate) known_at: Millis,
 }
 
-/// Kind of outcome, packed into three bits of a table byte; 0 means not yet computed.
+/// Outcome of an order, stored in three bits of a table byte. All bits are 0 until the outcome is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-enum Kind {
+enum TableKind {
     Won = 1,
     Lost = 2,
     Draw = 3,
@@ -44,23 +44,23 @@ enum Kind {
     NoPrice = 6,
 }
 
-const BITS: u32 = 3;
-const MASK: u8 = 0b111;
+const KIND_BITS: u32 = 3;
+const KIND_MASK: u8 = 0b111;
 
-/// Decodes three bits by lookup instead of branches; see docs/performance.md.
-const KINDS: [Option<Kind>; 8] = {
-    use Kind::{Cancelled, Draw, Lost, NoPrice, StaysOpen, Won};
+/// Outcome kind of each three-bit value. A lookup avoids branches (docs/performance.md).
+const KIND_BY_BITS: [Option<TableKind>; 8] = {
+    use TableKind::{Cancelled, Draw, Lost, NoPrice, StaysOpen, Won};
     [None, Some(Won), Some(Lost), Some(Draw), Some(Cancelled), Some(StaysOpen), Some(NoPrice), None]
 };
 
-const OUTCOMES: [Option<Outcome>; 8] = {
+const OUTCOME_BY_KIND: [Option<Outcome>; 8] = {
     use Outcome::{Cancelled, Draw, Lost, Won};
     [None, Some(Won), Some(Lost), Some(Draw), Some(Cancelled), None, None, None]
 };
 
 impl OutcomeTable {
-    /// Creates the table for orders decided on `candles` and priced by `market`.
-    /// `None` if the latency of an order depends on its number, because then outcomes differ between runs.
+    /// Creates a table for orders that are decided on `candles` and priced by `market`.
+    /// `None` with recorded latencies, because the outcome of an order then depends on its number.
     pub fn new(
         settings: &SimulationSettings,
         market: Market,
@@ -72,9 +72,9 @@ impl OutcomeTable {
         }
         let path = PricePath::new(market, settings)?;
         let outcomes = candles.candles().iter().map(|_| AtomicU8::new(0)).collect();
-        let steady = steady(expiry, candles, settings);
+        let constant_delays = delays(expiry, candles, settings);
         let (settings, candles) = (settings.clone(), candles.clone());
-        Ok(Some(Self { path, settings, expiry, candles, steady, outcomes }))
+        Ok(Some(Self { path, settings, expiry, candles, constant_delays, outcomes }))
     }
 
     pub const fn expiry(&self) -> Expiry {
@@ -91,13 +91,13 @@ impl OutcomeTable {
         }
         let opens = order.time - self.candles.interval().length();
         let candle = self.candles.candles().binary_search_by_key(&opens, Candle::time).ok()?;
-        let kind = self.kind((candle, order.time), order.direction)?;
-        let (open_time, close_time) = self.moments(order.time);
+        let kind = self.outcome_kind((candle, order.time), order.direction)?;
+        let (open_time, close_time) = self.open_and_close_time(order.time);
         let payout = self.settings.payout_of(self.symbol());
         let opening = Opening { open_time, open_price: None, close_time, payout };
         let Some(outcome) = kind.outcome() else {
             return Some(match kind {
-                Kind::NoPrice => OrderOutcome::Refused(Refusal::NoPrice),
+                TableKind::NoPrice => OrderOutcome::Refused(Refusal::NoPrice),
                 _ => OrderOutcome::StaysOpen(opening),
             });
         };
@@ -114,43 +114,43 @@ impl OutcomeTable {
         Some(OrderOutcome::Settles(opening, trade))
     }
 
-    /// Returns the trade of an order decided at the close of this candle.
-    /// `None` if the trade does not settle. `close` must be the close time of `candle`.
+    /// Returns the trade of an order that is decided at the close of the candle with this index.
+    /// `None` if the trade does not settle. `close` must be the close time of the candle.
     #[inline]
     pub(crate) fn trade(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<TableTrade> {
-        let outcome = self.kind((candle, close), direction)?.outcome()?;
-        let (open_time, close_time) = self.moments(close);
+        let outcome = self.outcome_kind((candle, close), direction)?.outcome()?;
+        let (open_time, close_time) = self.open_and_close_time(close);
         let known_at = close_time + self.settings.settle_delay_ms;
         Some(TableTrade { outcome, open_time, close_time, known_at })
     }
 
     #[inline]
-    fn kind(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<Kind> {
+    fn outcome_kind(&self, (candle, close): (usize, Millis), direction: Direction) -> Option<TableKind> {
         let outcomes = self.outcomes.get(candle)?;
         let shift = match direction {
             Direction::Buy => 0,
-            Direction::Sell => BITS,
+            Direction::Sell => KIND_BITS,
         };
-        let bits = outcomes.load(Ordering::Relaxed) >> shift & MASK;
-        Some(Kind::from_bits(bits).unwrap_or_else(|| self.compute(outcomes, direction, close, shift)))
+        let bits = outcomes.load(Ordering::Relaxed) >> shift & KIND_MASK;
+        Some(TableKind::from_bits(bits).unwrap_or_else(|| self.compute(outcomes, direction, close, shift)))
     }
 
     #[inline]
-    fn moments(&self, close: Millis) -> (Millis, Millis) {
-        match self.steady {
+    fn open_and_close_time(&self, close: Millis) -> (Millis, Millis) {
+        match self.constant_delays {
             Some((opens, closes)) => (close + opens, close + closes),
-            None => self.own_moments(close),
+            None => self.compute_open_and_close_time(close),
         }
     }
 
     #[inline(never)]
-    fn own_moments(&self, close: Millis) -> (Millis, Millis) {
+    fn compute_open_and_close_time(&self, close: Millis) -> (Millis, Millis) {
         let moments = Moments::new(self.expiry, close + self.settings.latency_ms, &self.settings);
         (moments.open_time, moments.close_time)
     }
 
     #[cold]
-    fn compute(&self, outcomes: &AtomicU8, direction: Direction, close: Millis, shift: u32) -> Kind {
+    fn compute(&self, outcomes: &AtomicU8, direction: Direction, close: Millis, shift: u32) -> TableKind {
         let order = Order {
             number: 0,
             symbol: self.path.symbol(),
@@ -161,14 +161,14 @@ impl OutcomeTable {
         };
         let arrival = close + self.settings.latency_ms;
         let quoted = QuotedOrder::new(&order, arrival, &self.path, &self.settings);
-        let kind = match quoted.without_settlement().unwrap_or_else(|| quoted.settled()) {
-            OrderOutcome::Refused(_) => Kind::NoPrice,
-            OrderOutcome::StaysOpen(_) => Kind::StaysOpen,
+        let kind = match quoted.outcome_without_settlement().unwrap_or_else(|| quoted.settled_outcome()) {
+            OrderOutcome::Refused(_) => TableKind::NoPrice,
+            OrderOutcome::StaysOpen(_) => TableKind::StaysOpen,
             OrderOutcome::Settles(_, trade) => match trade.outcome {
-                Outcome::Won => Kind::Won,
-                Outcome::Lost => Kind::Lost,
-                Outcome::Draw => Kind::Draw,
-                Outcome::Cancelled => Kind::Cancelled,
+                Outcome::Won => TableKind::Won,
+                Outcome::Lost => TableKind::Lost,
+                Outcome::Draw => TableKind::Draw,
+                Outcome::Cancelled => TableKind::Cancelled,
             },
         };
         outcomes.fetch_or((kind as u8) << shift, Ordering::Relaxed);
@@ -187,21 +187,21 @@ impl fmt::Debug for OutcomeTable {
     }
 }
 
-impl Kind {
+impl TableKind {
     #[inline]
     fn from_bits(bits: u8) -> Option<Self> {
-        KINDS[usize::from(bits & MASK)]
+        KIND_BY_BITS[usize::from(bits & KIND_MASK)]
     }
 
     #[inline]
     const fn outcome(self) -> Option<Outcome> {
-        OUTCOMES[self as usize]
+        OUTCOME_BY_KIND[self as usize]
     }
 }
 
-/// Returns the offsets of open and close time for a fixed duration.
-/// `None` unless all candle closes share the same sub-second part.
-fn steady(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings) -> Option<(Millis, Millis)> {
+/// Returns the constant delays from a decision to the open and close time, for expiries with a fixed duration.
+/// `None` unless all candles close at the same millisecond of a second.
+fn delays(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings) -> Option<(Millis, Millis)> {
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => {}
         ExpirationType::CandleClose | ExpirationType::NextCandle => return None,
@@ -246,7 +246,7 @@ mod tests {
                 let order = Order { number: 7, direction, time, ..first_order(&table, 1_000) };
                 let mut own = Simulator::new(settings.clone(), balance, vec![market()]).unwrap();
                 own.submit(&order);
-                // Without a market, only the table can provide outcomes.
+                // This venue has no market, so only the table can provide outcomes.
                 let mut other = venue(settings, balance, &table);
                 let answer = other.submit(&order);
                 check_at_once(settings, (&table, index, &order), (&answer, &mut other.clone()));
@@ -354,8 +354,12 @@ mod tests {
         };
         // The second minute falls from 101.75 to 100.75.
         assert_eq!(ask(), [Some(Outcome::Lost), Some(Outcome::Won)]);
-        assert_eq!(table.outcomes[0].load(Ordering::Relaxed), Kind::Lost as u8 | (Kind::Won as u8) << BITS);
-        table.outcomes[0].store(Kind::Won as u8 | (Kind::Draw as u8) << BITS, Ordering::Relaxed);
+        assert_eq!(
+            table.outcomes[0].load(Ordering::Relaxed),
+            TableKind::Lost as u8 | (TableKind::Won as u8) << KIND_BITS
+        );
+        table.outcomes[0]
+            .store(TableKind::Won as u8 | (TableKind::Draw as u8) << KIND_BITS, Ordering::Relaxed);
         assert_eq!(ask(), [Some(Outcome::Won), Some(Outcome::Draw)]);
     }
 

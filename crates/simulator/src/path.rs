@@ -1,18 +1,17 @@
 //! Price path: the price of a symbol at any time, derived from its candles.
 
 use crate::settings::{PathKind, SimulationSettings};
-use crate::track::{Boundary, Slot, Track};
+use crate::track::{BoundaryCandle, CandleLookup, Slot};
 use crate::{Market, SimulatorError};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Symbol};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriceMoment {
-    /// Entry. On a boundary, takes the open of the candle that opens there.
+    /// Entry. At a candle boundary, the price is the open of the later candle.
     Entry(Millis),
-    /// Entry at a whole second. On a boundary, takes the close of the candle that ends there.
-    /// This is the same rule as for an exit.
+    /// Entry at a whole second. At a candle boundary, the price is the close of the earlier candle, as for an exit.
     SecondEntry(Millis),
-    /// Exit. On a boundary, takes the close of the candle that ends there, never the next open.
+    /// Exit. At a candle boundary, the price is the close of the earlier candle.
     Exit(Millis),
 }
 
@@ -21,7 +20,7 @@ pub enum PathPrice {
     Price(f64),
     /// No candle covers the time, and no earlier close fills the gap.
     Gap,
-    /// Outside the data: an entry at or after its end, or an exit after its end.
+    /// The time is outside the data: an entry at or after the end of the data, or an exit after the end.
     Beyond,
 }
 
@@ -32,7 +31,7 @@ pub(crate) enum Quote {
     Beyond,
 }
 
-/// A price, and the amount by which stress shifts it against a trade (0 without stress).
+/// Price, and the amount by which stress shifts the price against a trade (0 without stress).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ShiftedPrice {
     pub(crate) price: f64,
@@ -41,17 +40,16 @@ pub(crate) struct ShiftedPrice {
 
 /// Price path of one symbol: a pure function from a time to a price.
 ///
-/// On a boundary between two candles, the [`PriceMoment`] selects which candle sets the price. Strictly inside a
-/// candle, the price is `open + (close - open) * (x - open_time) / interval`, evaluated in that order and rounded to
-/// the symbol's tick if set, or the candle's open ([`PathKind::Open`]). The finest candle that covers the time is used:
-/// from a detail series if possible, otherwise from the price series. If no series has a candle, the last close of the
-/// price series fills gaps of at most `max_gap_intervals` missing candles. The data ends with the last candle of any
-/// series.
+/// On a boundary between two candles, the [`PriceMoment`] selects the candle that sets the price. Strictly inside a
+/// candle, the price is `open + (close - open) * (x - open_time) / interval`, evaluated in this order and rounded to
+/// the symbol's tick size if set. With [`PathKind::Open`], it is the candle's open. The finest series with a candle at
+/// the time sets the price. If no series has a candle, the last close of the price series fills gaps of at most
+/// `max_gap_intervals` missing candles. The data ends with the last candle of any series.
 #[derive(Clone, Debug)]
 pub struct PricePath {
     symbol: Symbol,
-    prices: Layer,
-    detail: Box<[Layer]>,
+    prices: SeriesLayer,
+    detail: Box<[SeriesLayer]>,
     end: Millis,
     kind: PathKind,
     tick: Option<Tick>,
@@ -59,9 +57,9 @@ pub struct PricePath {
 }
 
 #[derive(Clone, Debug)]
-struct Layer {
-    track: Track,
-    stress: Stress,
+struct SeriesLayer {
+    track: CandleLookup,
+    stress: StressShift,
 }
 
 impl PricePath {
@@ -69,13 +67,14 @@ impl PricePath {
         settings.check()?;
         market.check()?;
         let symbol = market.symbol();
-        let layer = |series: CandleSeries| Layer {
-            stress: Stress::new(settings.stress, settings.latency_ms, series.interval()),
-            track: Track::new(series),
+        let layer = |series: CandleSeries| SeriesLayer {
+            stress: StressShift::new(settings.stress, settings.latency_ms, series.interval()),
+            track: CandleLookup::new(series),
         };
         let mut finer = market.detail;
         finer.sort_by_key(CandleSeries::interval);
-        let (prices, detail) = (layer(market.prices), finer.into_iter().map(layer).collect::<Box<[Layer]>>());
+        let (prices, detail) =
+            (layer(market.prices), finer.into_iter().map(layer).collect::<Box<[SeriesLayer]>>());
         let end = detail.iter().map(|detail| detail.track.end()).fold(prices.track.end(), Millis::max);
         let tick = settings.ticks.get(&symbol).and_then(|size| Tick::new(*size));
         let max_gap_intervals = i64::from(settings.max_gap_intervals);
@@ -91,7 +90,7 @@ impl PricePath {
         self.symbol == *symbol
     }
 
-    /// Returns `T_end`, the last close of the data.
+    /// Returns the end of the data: the last close of any series.
     pub fn end(&self) -> Millis {
         self.end
     }
@@ -107,9 +106,9 @@ impl PricePath {
     #[inline]
     pub(crate) fn quote(&self, moment: PriceMoment) -> Quote {
         let (at, boundary, beyond) = match moment {
-            PriceMoment::Entry(at) => (at, Boundary::Opens, at >= self.end),
-            PriceMoment::SecondEntry(at) => (at, Boundary::Ends, at >= self.end),
-            PriceMoment::Exit(at) => (at, Boundary::Ends, at > self.end),
+            PriceMoment::Entry(at) => (at, BoundaryCandle::Opens, at >= self.end),
+            PriceMoment::SecondEntry(at) => (at, BoundaryCandle::Ends, at >= self.end),
+            PriceMoment::Exit(at) => (at, BoundaryCandle::Ends, at > self.end),
         };
         if beyond {
             return Quote::Beyond;
@@ -129,7 +128,7 @@ impl PricePath {
     }
 
     #[inline]
-    fn price_in(&self, candle: &Candle, at: Millis, track: &Track) -> f64 {
+    fn price_in(&self, candle: &Candle, at: Millis, track: &CandleLookup) -> f64 {
         let interval = track.interval();
         if at == candle.time() {
             return candle.open();
@@ -150,7 +149,7 @@ impl PricePath {
 }
 
 impl Quote {
-    pub(crate) fn priced(self) -> Option<ShiftedPrice> {
+    pub(crate) fn to_price(self) -> Option<ShiftedPrice> {
         match self {
             Self::Price(priced) => Some(priced),
             Self::Gap | Self::Beyond => None,
@@ -158,22 +157,22 @@ impl Quote {
     }
 }
 
-impl Layer {
+impl SeriesLayer {
     #[inline]
     fn quote(&self, candle: &Candle, price: f64) -> Quote {
         Quote::Price(ShiftedPrice { price, shift: self.stress.shift(candle) })
     }
 }
 
-/// Price shift of one series: `k x (high - low) x sqrt(max(L, 1 s) / interval)`.
-/// `high` and `low` are those of the candle that sets the price, and `L` is the order latency.
+/// Stress shift of the prices of one series: `k x (high - low) x sqrt(max(L, 1 s) / interval)`.
+/// `k` is the stress factor and `L` the order latency. The candle that sets the price supplies `high` and `low`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Stress {
+struct StressShift {
     k: f64,
     root: f64,
 }
 
-impl Stress {
+impl StressShift {
     fn new(k: f64, latency: Millis, interval: Interval) -> Self {
         let exposed = latency.max(Millis::SECOND).get() as f64;
         Self { k, root: (exposed / interval.length().get() as f64).sqrt() }
@@ -189,7 +188,7 @@ impl Stress {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tick {
     size: f64,
-    /// Number of ticks in 1.0, `None` if it is not an integer.
+    /// Number of ticks in 1.0, `None` if this number is not an integer.
     steps_per_one: Option<f64>,
 }
 
@@ -203,9 +202,9 @@ impl Tick {
         Some(Self { size, steps_per_one })
     }
 
-    /// Rounds to the nearest multiple of the tick, halves up.
-    /// If 1.0 is a whole number of ticks, a single division gives exactly the number that the decimal text parses to
-    /// (123,457 ticks of 0.00001 are 1.23457), so that a price equal to a close counts as a draw.
+    /// Rounds a price to the nearest multiple of the tick size. Halves are rounded up.
+    /// If 1.0 is a whole number of ticks, the result equals the parsed decimal text of the price: 123,457 ticks of
+    /// 0.00001 are exactly 1.23457. A rounded price can therefore equal a close, which is a draw.
     #[inline]
     fn round(self, price: f64) -> f64 {
         match self.steps_per_one {
@@ -394,7 +393,7 @@ mod tests {
     fn check_shift(k: f64, latency_ms: i64, expected: f64) {
         let numbers = Ohlcv { open: 10.0, high: 12.0, low: 8.0, close: 9.0, volume: 0.0 };
         let candle = Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap();
-        let stress = Stress::new(k, Millis::new(latency_ms), Interval::MINUTE);
+        let stress = StressShift::new(k, Millis::new(latency_ms), Interval::MINUTE);
         assert_eq!(stress.shift(&candle), expected);
     }
 

@@ -1,16 +1,13 @@
-//! Queue of future venue events, in the order in which they become due.
-#![allow(
-    clippy::inline_always,
-    reason = "an outcome is written into its queue directly: see docs/performance.md"
-)]
+//! Queue of future venue events, ordered by due time.
+#![allow(clippy::inline_always, reason = "writes outcomes directly into their queue: docs/performance.md")]
 
 use candlewick_sdk::Millis;
 use std::collections::VecDeque;
 
-/// Initial capacity, exceeded only if the caller has more open orders.
+/// Initial capacity in events. The queue grows only if more orders are open.
 const INITIAL_CAPACITY: usize = 256;
 
-/// Items ordered by due time, then by order number.
+/// Queue of items, ordered by due time and then by order number.
 /// Orders arrive and close almost in submission order, so most items are appended at the end.
 #[derive(Clone, Debug)]
 pub(crate) struct DueQueue<T> {

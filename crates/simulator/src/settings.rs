@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Simulated venue: opening, pricing and settling trades. The defaults match the real venue.
+/// Settings of the simulated venue. The defaults match the real venue.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct SimulationSettings {
@@ -21,7 +21,7 @@ pub struct SimulationSettings {
     /// Latency from the decision to the order's arrival at the venue, in milliseconds.
     #[schemars(with = "i64", range(min = 0))]
     pub latency_ms: Millis,
-    /// Latencies recorded by a live session. Each order draws one of them. `latency_ms` applies if omitted.
+    /// Latencies recorded by a live session. Each order draws one latency. If omitted, `latency_ms` applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_latency: Option<RecordedLatency>,
     /// Rounding of a trade's open time.
@@ -29,23 +29,23 @@ pub struct SimulationSettings {
     /// Delay from the close of a trade until its settlement is known, in milliseconds.
     #[schemars(with = "i64", range(min = 0))]
     pub settle_delay_ms: Millis,
-    /// Cutoff of `CANDLE_CLOSE` trades, in milliseconds. A trade with this much or less left of its candle
-    /// closes with the next candle. The default is 30,000 for durations of at least 60 s, otherwise 0.
+    /// Cutoff of `CANDLE_CLOSE` trades, in milliseconds. If at most this time is left of the candle, the trade closes
+    /// with the next candle. The default is 30,000 for durations of at least 60 s, otherwise 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<i64>", range(min = 0))]
     pub candle_close_cutoff_ms: Option<Millis>,
-    /// Price strictly inside a candle.
+    /// Interpolation of prices inside a candle.
     pub path: PathKind,
     /// Result of a trade with equal open and close prices.
     pub draw: DrawRule,
-    /// Maximum number of consecutive missing candles that the last close replaces.
+    /// Maximum number of consecutive missing candles that are filled with the last close.
     pub max_gap_intervals: u32,
-    /// Stress factor `k`.
-    /// It shifts entry and exit prices against the trade by `k x (high - low) x sqrt(max(latency, 1 s) / interval)`,
-    /// using the candle that sets the price. 0 disables it, 0.5 is typical.
+    /// Stress factor `k`. 0 disables stress, 0.5 is typical.
+    /// Stress shifts prices against the trade by `k x (high - low) x sqrt(max(latency, 1 s) / interval)`, with `high`
+    /// and `low` of the candle that sets the price.
     #[schemars(range(min = 0.0))]
     pub stress: f64,
-    /// Tick size of each symbol. Interpolated prices are rounded to it.
+    /// Tick size of each symbol. Interpolated prices are rounded to a multiple of the tick size.
     #[schemars(with = "BTreeMap<String, f64>")]
     pub ticks: BTreeMap<Symbol, f64>,
 }
@@ -54,21 +54,21 @@ pub struct SimulationSettings {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum OpenRounding {
-    /// Open at the end of the second of arrival (`observed: expiry`), with one price per whole second.
+    /// The trade opens at the end of the second of arrival (`observed: expiry`). Prices exist for whole seconds only.
     #[default]
     SecondEnd,
-    /// Open at the millisecond of arrival.
+    /// The trade opens at the millisecond of arrival.
     None,
 }
 
-/// Price strictly inside a candle.
+/// Interpolation of prices inside a candle.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum PathKind {
     /// Linear interpolation between open and close.
     #[default]
     Linear,
-    /// The candle's open, until the candle closes.
+    /// The price is the candle's open until the candle closes.
     Open,
 }
 
@@ -132,11 +132,11 @@ impl SimulationSettings {
     }
 
     #[inline]
-    pub fn cutoff_of(&self, duration: Millis) -> Millis {
-        const DEFAULT: Millis = Millis::from_seconds(30); // observed: expiry
+    pub fn candle_close_cutoff(&self, duration: Millis) -> Millis {
+        const DEFAULT_CUTOFF: Millis = Millis::from_seconds(30); // observed: expiry
         match self.candle_close_cutoff_ms {
             Some(cutoff) => cutoff,
-            None if duration >= Millis::MINUTE => DEFAULT,
+            None if duration >= Millis::MINUTE => DEFAULT_CUTOFF,
             None => Millis::ZERO,
         }
     }
@@ -182,8 +182,7 @@ pub enum SimulatorError {
     #[error("the detail series of {symbol} has {detail} candles, not finer than {interval}; use finer ones")]
     RefineDetail { symbol: Symbol, interval: Interval, detail: Interval },
     #[error(
-        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}; use a longer expiry, or add \
-         candles of {symbol} of {close_type} or finer"
+        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}; use a longer expiry or finer candles"
     )]
     AddDetail { close_type: CloseType, interval: Interval, symbol: Symbol },
 }

@@ -1,8 +1,5 @@
 //! The simulated venue: accepts orders, returns answers and settlements, and manages one wallet.
-#![allow(
-    clippy::inline_always,
-    reason = "an outcome is written into its queue directly: see docs/performance.md"
-)]
+#![allow(clippy::inline_always, reason = "writes outcomes directly into their queue: docs/performance.md")]
 
 use crate::order::{Answer, AnswerKind, Order, Refusal, SettledTrade, UnsettledTrade, VenueEvent};
 use crate::order_outcome::{OrderOutcome, QuotedOrder, profit_of};
@@ -13,12 +10,12 @@ use crate::{Market, SimulationSettings, SimulatorError};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Outcome, Symbol};
 use std::sync::Arc;
 
-/// An in-memory venue for fixed-time trades.
+/// In-memory venue for fixed-time trades.
 ///
-/// It has all candles from the start, so it computes the whole outcome of an order on submission. Each part is returned
-/// as an event when it becomes known: the answer at the arrival, the settlement after the settle delay. The caller
-/// controls the time: it submits orders in chronological order, and pops every event due before `t` before it submits
-/// an order of time `t`. Popping events changes the wallet: a stake leaves with its answer and returns with its
+/// The simulator has all candles from the start, so it computes the whole outcome of an order on submission. It returns
+/// each part as an event when that part becomes known: the answer at the order's arrival, the settlement after the
+/// settle delay. The caller controls the time. It must submit orders in chronological order. Before it submits an order
+/// of time `t`, it must pop every event due before `t`. A stake leaves the wallet with its answer and returns with its
 /// settlement.
 #[derive(Clone, Debug)]
 pub struct Simulator {
@@ -26,7 +23,7 @@ pub struct Simulator {
     paths: Vec<PricePath>,
     tables: Vec<Arc<OutcomeTable>>,
     state: VenueState,
-    /// Profits of the last immediately settled stake by outcome. Usually, the next stake is equal.
+    /// Cache of the last immediately settled stake and its profit by outcome. The next stake is usually equal.
     last_profits: (Money, [Money; 4]),
 }
 
@@ -91,7 +88,7 @@ impl Simulator {
             paths,
             tables: Vec::new(),
             state: VenueState {
-                wallet: Wallet { balance, staked: Money::ZERO, promised: Money::ZERO },
+                wallet: Wallet { balance, staked: Money::ZERO, reserved: Money::ZERO },
                 answers: DueQueue::new(),
                 settlements: DueQueue::new(),
                 next_due: Millis::MAX,
@@ -101,10 +98,10 @@ impl Simulator {
         })
     }
 
-    /// Looks up outcomes in these tables.
-    /// All tables must be of one symbol and use the same settings and candles as the venue. Other orders (another
-    /// symbol, expiry or decision time) are still priced by the markets. Tables store no prices, so answers and
-    /// settlements from a table have none.
+    /// Uses precomputed outcomes from these tables.
+    /// All tables must belong to one symbol and use the settings and candles of this venue. Markets still price all
+    /// orders that no table contains (another symbol, expiry or decision time). Tables store no prices, so answers and
+    /// settlements from a table have no prices.
     #[must_use]
     pub fn with_outcomes(mut self, tables: Vec<Arc<OutcomeTable>>) -> Self {
         debug_assert!(tables.windows(2).all(|pair| pair[0].symbol() == pair[1].symbol()));
@@ -113,8 +110,8 @@ impl Simulator {
     }
 
     /// Submits an order at its decision time and returns the answer that arrives later.
-    /// The answer and, for a trade, its settlement are queued as events. A trade with an entry at or after the end of
-    /// the data, or an exit after it, never settles and stays in [`unsettled`](Self::unsettled).
+    /// The answer and, for a trade, its settlement are queued as events. A trade never settles and stays in
+    /// [`unsettled`](Self::unsettled) if its entry is at or after the end of the data, or its exit is after the end.
     pub fn submit(&mut self, order: &Order) -> Answer {
         let at = order.time + self.settings.latency_of(order.symbol, order.number);
         if !self.tables.is_empty()
@@ -124,32 +121,32 @@ impl Simulator {
         }
         let Self { settings, paths, state, .. } = self;
         let Some(path) = paths.iter().find(|path| path.is_for(&order.symbol)) else {
-            return state.put_cold(order, at, OrderOutcome::Refused(Refusal::UnknownSymbol));
+            return state.enqueue_rare(order, at, OrderOutcome::Refused(Refusal::UnknownSymbol));
         };
         if !state.covers(order.stake, at) {
-            return state.put_cold(order, at, OrderOutcome::Refused(Refusal::InsufficientBalance));
+            return state.enqueue_rare(order, at, OrderOutcome::Refused(Refusal::InsufficientBalance));
         }
         let quoted = QuotedOrder::new(order, at, path, settings);
-        match quoted.without_settlement() {
-            None => state.put(order, at, quoted.settled()),
-            Some(outcome) => state.put_cold(order, at, outcome),
+        match quoted.outcome_without_settlement() {
+            None => state.enqueue(order, at, quoted.settled_outcome()),
+            Some(outcome) => state.enqueue_rare(order, at, outcome),
         }
     }
 
-    /// Submits an order whose outcome is in a table. A no-op for other orders.
-    /// Separate from computed outcomes, so that each computed outcome is written directly into its queue.
+    /// Submits an order whose outcome is in a table. Does nothing and returns `None` for other orders.
+    /// Computed outcomes use another function, which writes each outcome directly into its queue.
     #[inline(never)]
     fn submit_precomputed(&mut self, order: &Order, at: Millis) -> Option<Answer> {
         let outcome = self.tables.iter().find_map(|table| table.outcome_of(order))?;
         let insufficient = OrderOutcome::Refused(Refusal::InsufficientBalance);
         let outcome = if self.state.covers(order.stake, at) { outcome } else { insufficient };
-        Some(self.state.put(order, at, outcome))
+        Some(self.state.enqueue(order, at, outcome))
     }
 
-    /// Submits an order and settles it immediately, without events.
-    /// The result equals [`submit`](Self::submit) followed by popping its events. A no-op that returns `None` if other
-    /// orders are in flight, if the wallet does not cover the stake, or if no [table](Self::with_outcomes) has a
-    /// settlement for the order.
+    /// Submits an order and settles its trade immediately, without events.
+    /// The effect equals [`submit`](Self::submit) followed by popping all events of the order. Does nothing and returns
+    /// `None` if other orders are in flight, if the wallet does not cover the stake, or if no
+    /// [table](Self::with_outcomes) has a settlement for the order.
     #[inline(always)]
     pub fn settle_immediately(&mut self, order: &OrderAtClose) -> Option<ImmediateSettlement> {
         let OrderAtClose { candle, time, direction, expiry, stake } = *order;
@@ -157,7 +154,7 @@ impl Simulator {
         let TableTrade { outcome, open_time, close_time, known_at } =
             table.trade((candle, time), direction)?;
         let VenueState { next_due, wallet, .. } = &mut self.state;
-        if *next_due != Millis::MAX || !stake.is_positive() || stake > wallet.free() {
+        if *next_due != Millis::MAX || !stake.is_positive() || stake > wallet.free_balance() {
             return None;
         }
         let answered_at = time + self.settings.latency_ms;
@@ -166,7 +163,7 @@ impl Simulator {
             self.last_profits = (stake, Outcome::ALL.map(|outcome| profit_of(outcome, stake, payout)));
         }
         let profit = self.last_profits.1[outcome as usize];
-        wallet.book_settled(profit);
+        wallet.book_profit(profit);
         Some(ImmediateSettlement { answered_at, open_time, close_time, known_at, outcome, profit })
     }
 
@@ -176,9 +173,9 @@ impl Simulator {
         (due != Millis::MAX).then_some(due)
     }
 
-    /// Returns the next event due at or before `now`, in canonical order.
-    /// Events are sorted by time. At the same time, settlements (by close time, then order number) precede
-    /// answers (by order number).
+    /// Returns the next event that is due at or before `now`.
+    /// Events are sorted by time. If several are due at the same time, settlements (by close time, then order number)
+    /// come before answers (by order number).
     #[inline]
     pub fn pop_due(&mut self, now: Millis) -> Option<VenueEvent> {
         let state = &mut self.state;
@@ -192,7 +189,7 @@ impl Simulator {
         } else {
             let PendingAnswer { answer, stake } = state.answers.pop()?;
             match answer.kind {
-                AnswerKind::Opened(_) => state.wallet.take(stake),
+                AnswerKind::Opened(_) => state.wallet.take_stake(stake),
                 AnswerKind::Refused(_) => {}
             }
             VenueEvent::Answered(answer)
@@ -207,17 +204,17 @@ impl Simulator {
         self.state.wallet.balance
     }
 
-    /// Returns the stakes that have left the wallet and not returned.
-    /// Once all events are popped, these are the stakes of unsettled trades. `balance() + open_stakes()` is then the
-    /// balance with those stakes refunded.
+    /// Returns the total of stakes that left the wallet and have not returned.
+    /// After all events are popped, these are the stakes of unsettled trades. `balance() + open_stakes()` is then the
+    /// balance with these stakes refunded.
     #[inline]
     pub fn open_stakes(&self) -> Money {
         self.state.wallet.staked
     }
 
-    /// Returns the price of a symbol, priced as an exit without stress. Unknown symbols are a gap.
+    /// Returns the price of a symbol for an exit, without stress. Returns a gap for an unknown symbol.
     pub fn price_at(&self, symbol: Symbol, at: Millis) -> PathPrice {
-        self.path_of(symbol).map_or(PathPrice::Gap, |path| path.price(PriceMoment::Exit(at)))
+        self.find_path(symbol).map_or(PathPrice::Gap, |path| path.price(PriceMoment::Exit(at)))
     }
 
     pub fn unsettled(&self) -> &[UnsettledTrade] {
@@ -225,14 +222,14 @@ impl Simulator {
     }
 
     #[inline]
-    fn path_of(&self, symbol: Symbol) -> Option<&PricePath> {
+    fn find_path(&self, symbol: Symbol) -> Option<&PricePath> {
         self.paths.iter().find(|path| path.symbol() == symbol)
     }
 }
 
 impl VenueState {
     #[inline(always)]
-    fn put(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
+    fn enqueue(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
         let Order { number, stake, .. } = *order;
         let answer = Answer { number, at, kind: outcome.answer() };
         match outcome {
@@ -251,20 +248,20 @@ impl VenueState {
     }
 
     #[cold]
-    fn put_cold(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
-        self.put(order, at, outcome)
+    fn enqueue_rare(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
+        self.enqueue(order, at, outcome)
     }
 
     #[inline(always)]
     fn accept(&mut self, answer: Answer, stake: Money) {
-        self.wallet.promise(stake);
+        self.wallet.reserve_stake(stake);
         self.answers.push(answer.at, answer.number, || PendingAnswer { answer, stake });
     }
 
     /// Returns whether the wallet will cover a stake when an order arrives at `at`.
-    /// Takes into account settlements known by that time and the stakes of earlier accepted orders.
+    /// Includes settlements known by that time and the stakes of earlier accepted orders.
     fn covers(&self, stake: Money, at: Millis) -> bool {
-        let free = self.wallet.free();
+        let free = self.wallet.free_balance();
         let returned = || self.settlements.due_by(at).map(|due| due.stake + due.trade.profit).sum::<Money>();
         stake.is_positive() && (stake <= free || stake <= free + returned())
     }
@@ -279,27 +276,27 @@ impl VenueState {
 struct Wallet {
     balance: Money,
     staked: Money,
-    promised: Money,
+    reserved: Money,
 }
 
 impl Wallet {
-    fn free(&self) -> Money {
-        self.balance - self.promised
+    fn free_balance(&self) -> Money {
+        self.balance - self.reserved
     }
 
-    /// Reserves the stake of an accepted order in flight. The balance includes it until the answer is due.
-    fn promise(&mut self, stake: Money) {
-        self.promised += stake;
+    /// Reserves the stake of an accepted order in flight. The balance includes the stake until the answer is due.
+    fn reserve_stake(&mut self, stake: Money) {
+        self.reserved += stake;
     }
 
-    fn take(&mut self, stake: Money) {
-        self.promised -= stake;
+    fn take_stake(&mut self, stake: Money) {
+        self.reserved -= stake;
         self.balance -= stake;
         self.staked += stake;
     }
 
-    /// Books a stake that left and returned with its profit, without events.
-    fn book_settled(&mut self, profit: Money) {
+    /// Adds the profit of an immediately settled trade, whose stake never leaves the balance.
+    fn book_profit(&mut self, profit: Money) {
         self.balance += profit;
     }
 

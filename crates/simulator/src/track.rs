@@ -4,7 +4,7 @@ use candlewick_sdk::{Candle, CandleSeries, Interval, Millis};
 use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Boundary {
+pub(crate) enum BoundaryCandle {
     Opens,
     Ends,
 }
@@ -20,28 +20,28 @@ pub(crate) enum Slot<'a> {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Track {
+pub(crate) struct CandleLookup {
     series: CandleSeries,
     interval: Millis,
-    /// Gapless runs in ascending order. Never empty, because a series is never empty.
-    runs: Vec<Run>,
+    /// Runs of candles without gaps, in ascending order. Never empty, because a series is never empty.
+    runs: Vec<GaplessRun>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct GaplessRun {
     opens: Millis,
     index: usize,
 }
 
-impl Track {
+impl CandleLookup {
     pub(crate) fn new(series: CandleSeries) -> Self {
         let interval = series.interval().length();
-        let mut runs = vec![Run { opens: series.start(), index: 0 }];
-        cut_at_gaps(series.candles(), 0, interval, &mut runs);
+        let mut runs = vec![GaplessRun { opens: series.start(), index: 0 }];
+        split_at_gaps(series.candles(), 0, interval, &mut runs);
         Self { series, interval, runs }
     }
 
-    pub(crate) fn stretches(&self) -> impl Iterator<Item = Range<Millis>> + '_ {
+    pub(crate) fn gapless_ranges(&self) -> impl Iterator<Item = Range<Millis>> + '_ {
         let candles = self.series.candles();
         let close_before = |index: usize| candles[index - 1].close_time(self.series.interval());
         self.runs.iter().enumerate().map(move |(number, run)| {
@@ -59,10 +59,10 @@ impl Track {
     }
 
     #[inline]
-    pub(crate) fn slot_at(&self, at: Millis, boundary: Boundary) -> Slot<'_> {
+    pub(crate) fn slot_at(&self, at: Millis, boundary: BoundaryCandle) -> Slot<'_> {
         let inside = match boundary {
-            Boundary::Opens => at,
-            Boundary::Ends => at - Millis::new(1),
+            BoundaryCandle::Opens => at,
+            BoundaryCandle::Ends => at - Millis::new(1),
         };
         let next = self.runs.partition_point(|run| run.opens <= inside);
         let Some(run) = next.checked_sub(1).map(|last| self.runs[last]) else { return Slot::Before };
@@ -78,20 +78,20 @@ impl Track {
     }
 }
 
-/// Finds every gap by bisection. A range whose length matches its number of candles has no gap.
-fn cut_at_gaps(candles: &[Candle], first: usize, interval: Millis, runs: &mut Vec<Run>) {
+/// Finds all gaps by bisection. A range whose length matches its number of candles has no gap.
+fn split_at_gaps(candles: &[Candle], first: usize, interval: Millis, runs: &mut Vec<GaplessRun>) {
     let [head, .., tail] = candles else { return };
     let steps = candles.len() - 1;
     if tail.time() - head.time() == interval * steps as i64 {
         return;
     }
     if steps == 1 {
-        runs.push(Run { opens: tail.time(), index: first + 1 });
+        runs.push(GaplessRun { opens: tail.time(), index: first + 1 });
         return;
     }
     let middle = steps / 2;
-    cut_at_gaps(&candles[..=middle], first, interval, runs);
-    cut_at_gaps(&candles[middle..], first + middle, interval, runs);
+    split_at_gaps(&candles[..=middle], first, interval, runs);
+    split_at_gaps(&candles[middle..], first + middle, interval, runs);
 }
 
 #[cfg(test)]
@@ -103,16 +103,16 @@ mod tests {
     /// A series of one-minute candles in these slots, counted from a time well above zero.
     const FIRST: i64 = 1_000;
 
-    fn track(slots: &[i64]) -> Track {
+    fn track(slots: &[i64]) -> CandleLookup {
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let candle =
             |slot: &i64| Candle::new(Millis::MINUTE * (FIRST + slot), Interval::MINUTE, numbers).unwrap();
         let series = Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: Interval::MINUTE };
-        Track::new(CandleSeries::new(series, slots.iter().map(candle).collect::<Vec<_>>()).unwrap())
+        CandleLookup::new(CandleSeries::new(series, slots.iter().map(candle).collect::<Vec<_>>()).unwrap())
     }
 
     /// Returns the candle's slot, or the number of consecutive missing candles (0 before the first).
-    fn place(track: &Track, offset: i64, boundary: Boundary) -> Result<i64, i64> {
+    fn place(track: &CandleLookup, offset: i64, boundary: BoundaryCandle) -> Result<i64, i64> {
         match track.slot_at(Millis::MINUTE * FIRST + Millis::new(offset), boundary) {
             Slot::Filled(candle) => Ok(candle.time().get() / 60_000 - FIRST),
             Slot::Missing { intervals, .. } => Err(intervals),
@@ -122,8 +122,8 @@ mod tests {
 
     fn check(offset: i64, opens: Result<i64, i64>, ends: Result<i64, i64>) {
         let track = track(&[0, 1, 4]);
-        assert_eq!(place(&track, offset, Boundary::Opens), opens, "{offset} as opening");
-        assert_eq!(place(&track, offset, Boundary::Ends), ends, "{offset} as ending");
+        assert_eq!(place(&track, offset, BoundaryCandle::Opens), opens, "{offset} as opening");
+        assert_eq!(place(&track, offset, BoundaryCandle::Ends), ends, "{offset} as ending");
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
                 Some(slot) => Err(probe - slot),
                 None => Err(0),
             };
-            prop_assert_eq!(place(&track(&slots), probe * 60_000 + 30_000, Boundary::Opens), expected);
+            prop_assert_eq!(place(&track(&slots), probe * 60_000 + 30_000, BoundaryCandle::Opens), expected);
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Allocation of one alpha to the bots of a journal.
+/// Allocation of one error rate (alpha) to the bots of a journal.
 ///
 /// A bot's edge is shown when its account reaches `1 / (alpha x weight)`
 /// ([`EdgeTest::set_weight`](crate::EdgeTest::set_weight)). The worth of an account is its minimum so far, capped at 1
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 /// - The first run splits 1 evenly. With several bots, one more share goes to the pool of all their trades.
 /// - A bot that continues, or returns unchanged, keeps its weight.
 /// - The weight of a bot that restarts is multiplied by its account's worth.
-/// - A new bot replaces the most valuable absent one, as if that bot had restarted. If none is absent, each of the `n`
-///   bots of the run keeps `n / (n + k)` of its weight with `k` new ones, and the worth of the rest is split evenly
-///   among the new bots.
+/// - A new bot replaces the most valuable absent bot, as if that bot had restarted. If no bot is absent, each of the
+///   `n` bots of the run keeps `n / (n + k)` of its weight with `k` new ones. The worth of the weight given up is split
+///   evenly among the new bots.
 /// - The pool of all trades is judged as long as no bot is new or restarts.
 ///
 /// # Proof that at most a fraction alpha of all journals ever shows a false edge
@@ -47,7 +47,7 @@ impl AlphaBudget {
         Self { weights: names.into_iter().map(|name| (name.to_owned(), part)).collect(), whole }
     }
 
-    /// Returns the share of each bot in a first run, and of the pool if there are several bots.
+    /// Returns the weight of each bot in a first run. With several bots, the pool of all trades has the same weight.
     pub const fn first_run_share(bots: usize) -> f64 {
         if bots > 1 { 1.0 / (bots + 1) as f64 } else { 1.0 }
     }
@@ -61,7 +61,7 @@ impl AlphaBudget {
         self.whole
     }
 
-    /// Starts a run. `worth` returns the minimum of the account of a known bot, capped at 1.
+    /// Starts a run. `worth` returns the minimum so far of a known bot's edge account, capped at 1.
     pub fn begin_run(&mut self, bots: &[BudgetedBot<'_>], worth: impl Fn(&str) -> f64) {
         if self.weights.is_empty() {
             *self = Self::for_first_run(bots.iter().map(|bot| bot.name));
@@ -78,7 +78,7 @@ impl AlphaBudget {
         }
         let mut new: Vec<&str> = Vec::new();
         for bot in bots.iter().filter(|bot| !self.weights.contains_key(bot.name)) {
-            match take_best(&mut absent) {
+            match take_most_valuable(&mut absent) {
                 Some(weight) => drop(known.insert(bot.name.to_owned(), (weight, 1.0))),
                 None => new.push(bot.name),
             }
@@ -95,7 +95,7 @@ impl AlphaBudget {
     }
 }
 
-fn take_best(absent: &mut BTreeMap<String, (f64, f64)>) -> Option<f64> {
+fn take_most_valuable(absent: &mut BTreeMap<String, (f64, f64)>) -> Option<f64> {
     let mut best: Option<(&String, f64)> = None;
     for (name, (_, worth)) in &*absent {
         if best.is_none_or(|(_, most)| *worth > most) {

@@ -4,7 +4,7 @@ use crate::statistics_error::check_probability;
 use crate::{StatisticsError, WinRate};
 use std::f64::consts::TAU;
 
-/// Returns `P(X = k)` for `X` binomial over `n` trades, for `0 <= k <= n` and `0 < p < 1`.
+/// Returns the binomial probability `P(X = k)` of `k` wins in `n` trades, for `0 <= k <= n` and `0 < p < 1`.
 ///
 /// The relative error is below 1e-11 up to 10^9 trades and down to results of 1e-300. Log-factorials would lose ten
 /// digits at ten million trades, so the logarithm is the sum of Stirling errors and deviances.
@@ -42,12 +42,12 @@ fn stirling_error(n: u64) -> f64 {
         / x
 }
 
-/// Computes `x ln(x / mean) + mean - x`. `excess` is the exact `x - mean`.
+/// Returns `x ln(x / mean) + mean - x`. `excess` must be the exact value of `x - mean`.
 fn deviance(x: f64, mean: f64, excess: f64) -> f64 {
     if excess.abs() >= 0.1 * (x + mean) {
         return x * (x / mean).ln() - excess;
     }
-    // With v = excess / (x + mean), ln(x / mean) = 2 (v + v^3 / 3 + v^5 / 5 + ...). The first term combines with excess
+    // For v = excess / (x + mean), ln(x / mean) is 2 (v + v^3 / 3 + v^5 / 5 + ...). The first term combines with excess
     // to excess * v. Terms shrink at least a hundredfold, so twenty are more than enough.
     let v = excess / (x + mean);
     let mut power = 2.0 * x * v;
@@ -66,11 +66,11 @@ fn deviance(x: f64, mean: f64, excess: f64) -> f64 {
 /// Returns the exact one-sided binomial p-value `P(X >= won | decided, null)`.
 ///
 /// `null` is the break-even rate, the win probability of each trade without an edge. Trades must be independent and
-/// have the same payout; see [`crate::poisson_binomial_p_value`] for several payouts.
+/// have the same payout. For several payouts, use [`crate::poisson_binomial_p_value`].
 ///
 /// The tail is summed from the end nearer to `won` (Clopper and Pearson, Biometrika 26, 1934), so the relative error is
-/// below 1e-11 in both tails. Below 1e-300 the result underflows to 0. `statrs` truncates its continued fraction at 140
-/// terms: at ten million trades it returns 0.37 instead of 0.5.
+/// below 1e-11 in both tails. Results below 1e-300 underflow to 0. The function in `statrs` truncates its continued
+/// fraction at 140 terms and returns 0.37 instead of 0.5 at ten million trades.
 pub fn binomial_p_value(rate: WinRate, null: f64) -> Result<f64, StatisticsError> {
     let p = check_probability("probability of a win", null)?;
     let (k, n) = (rate.won(), rate.decided());
@@ -118,7 +118,7 @@ pub const MAX_MIXED_TRADES: usize = 10_000;
 
 /// Returns the exact one-sided p-value `P(X >= won)`, where trade `i` wins with probability `nulls[i]`.
 ///
-/// The trades must be independent. With equal `nulls` it equals [`crate::binomial_p_value()`]. The recursion
+/// The trades must be independent. With equal `nulls`, the result equals [`crate::binomial_p_value()`]. The recursion
 /// over trades adds only positive numbers, so small p-values keep their precision.
 ///
 /// Source: R. E. Barlow and K. D. Heidtmann, *Computing k-out-of-n System Reliability* (1984).
@@ -193,7 +193,7 @@ mod tests {
             let found = binomial_density(half + further, n, 0.5) / binomial_density(half, n, 0.5);
             assert_close(found, product, 1e-11, &format!("{further} from the mean"));
         }
-        // With an odd number of tosses of a fair coin, a majority of heads has probability 1/2.
+        // In an odd number of tosses of a fair coin, a majority of heads has probability 1/2.
         let rate = WinRate::new(500_000_000, 499_999_999).unwrap();
         assert_close(binomial_p_value(rate, 0.5).unwrap(), 0.5, 1e-11, "one half");
     }

@@ -11,16 +11,16 @@ pub struct PaidStake {
 }
 
 /// Returns the break-even win rate `p* = 1 / (1 + b)` of the payout fraction `b`.
-/// It solves `p b - (1 - p) = 0`, where the left side is the expected return per unit of stake without draws.
+/// This rate solves `p b - (1 - p) = 0`, where the left side is the expected return per unit of stake without draws.
 pub fn break_even(payout_fraction: f64) -> Result<f64, StatisticsError> {
     check_payout(payout_fraction).map(|b| 1.0 / (1.0 + b))
 }
 
 /// Fixed-point scale for summing break-even rates. A power of two keeps the scaling exact.
-const PARTS: f64 = (1_u64 << 60) as f64;
+const FIXED_POINT_SCALE: f64 = (1_u64 << 60) as f64;
 
-/// Mean break-even win rate of trades with different payouts, to compare a win rate with.
-/// Each trade counts once, whatever its stake. The integer sum does not depend on the order of trades.
+/// Mean break-even win rate of trades with different payouts, for comparison with a win rate.
+/// Every trade has the same weight, whatever its stake. The integer sum does not depend on the order of trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeanBreakEven {
     sum: u128,
@@ -29,31 +29,31 @@ pub struct MeanBreakEven {
 
 impl MeanBreakEven {
     pub fn add(&mut self, payout_fraction: f64) -> Result<(), StatisticsError> {
-        self.sum += (break_even(payout_fraction)? * PARTS) as u128;
+        self.sum += (break_even(payout_fraction)? * FIXED_POINT_SCALE) as u128;
         self.trades += 1;
         Ok(())
     }
 
     pub fn remove(&mut self, payout_fraction: f64) -> Result<(), StatisticsError> {
-        self.sum = self.sum.saturating_sub((break_even(payout_fraction)? * PARTS) as u128);
+        self.sum = self.sum.saturating_sub((break_even(payout_fraction)? * FIXED_POINT_SCALE) as u128);
         self.trades = self.trades.saturating_sub(1);
         Ok(())
     }
 
     pub fn mean(self) -> Option<f64> {
-        (self.trades > 0).then(|| (self.sum / u128::from(self.trades)) as f64 / PARTS)
+        (self.trades > 0).then(|| (self.sum / u128::from(self.trades)) as f64 / FIXED_POINT_SCALE)
     }
 }
 
 /// Returns the stake-weighted break-even win rate: `sum(stake) / sum(stake (1 + b))`.
 ///
-/// This is the break-even of the money staked. Compare a win rate with [`MeanBreakEven`] instead, and test it with
-/// [`crate::poisson_binomial_p_value`], since each trade has its own break-even.
+/// At this win rate, the money staked breaks even. Compare a win rate with [`MeanBreakEven`] instead, and test it with
+/// [`crate::poisson_binomial_p_value`], since each trade has its own break-even rate.
 pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
     if trades.is_empty() {
         return Err(StatisticsError::NoTrades);
     }
-    // As fractions of the largest stake, so that sums of finite stakes cannot overflow.
+    // Stakes are divided by the largest stake, so that sums of finite stakes cannot overflow.
     let largest = trades.iter().map(|trade| trade.stake).fold(0.0, f64::max);
     let (mut staked, mut returned) = (0.0, 0.0);
     for &PaidStake { stake, payout_fraction } in trades {
@@ -68,7 +68,7 @@ pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
 
 /// Returns the Kelly fraction `f = max(0, (p (1 + b) - 1) / b)` for the payout fraction `b`.
 ///
-/// It assumes a known `p` and one trade at a time. Pass a lower bound of `p`, never the estimate.
+/// The formula assumes a known win probability `p` and one trade at a time. Pass a lower bound of `p`, not an estimate.
 ///
 /// Source: J. L. Kelly, *A New Interpretation of Information Rate* (1956).
 pub fn kelly_fraction(win_probability: f64, payout_fraction: f64) -> Result<f64, StatisticsError> {

@@ -18,25 +18,25 @@ pub struct DirectedTrade {
     pub sell_return: f64,
 }
 
-/// Mean returns per trade with the actual and with shifted directions.
+/// Mean returns per trade with the actual directions and with other directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DirectionBaseline {
     pub actual: f64,
     pub always_buy: f64,
     pub always_sell: f64,
     pub shifted: f64,
-    /// Probability of at least the actual mean with shifted directions. `None` if more than 95 % of trades
-    /// have the same direction or no symbol has two trades, because shifting then changes nothing.
+    /// Probability that shifted directions reach at least the actual mean return. `None` if shifting changes too
+    /// little: more than 95 % of trades have the same direction, or no symbol has two trades.
     pub p_value: Option<f64>,
 }
 
-/// Share of one direction above which shifting is meaningless.
-const MAX_ONE_SIDED: f64 = 0.95;
+/// Maximum share of trades in one direction for a meaningful shift.
+const MAX_SAME_DIRECTION_SHARE: f64 = 0.95;
 
 /// Compares the directions of trades with the same directions shifted in time.
 ///
-/// In each run, the directions within each symbol are rotated by a random number of trades, which preserves
-/// serial dependence. `p = (1 + hits) / (1 + runs)`, where a hit is a run with at least the actual mean.
+/// Each run rotates the directions of each symbol by a random number of trades, which preserves serial dependence. The
+/// p-value is `(1 + hits) / (1 + runs)`, where a hit is a run with at least the actual mean return.
 ///
 /// Source: B. Phipson and G. K. Smyth, *Permutation P-values Should Never Be Zero* (2010).
 pub fn direction_baseline(
@@ -52,9 +52,9 @@ pub fn direction_baseline(
     }
     let count = all.len() as f64;
     let mean = |of: &dyn Fn(&DirectedTrade) -> f64| all.iter().map(of).sum::<f64>() / count;
-    let actual = mean(&|trade| trade.returned(trade.side));
+    let actual = mean(&|trade| trade.return_for(trade.side));
     let bought = all.iter().filter(|trade| trade.side == TradeSide::Buy).count() as f64;
-    let is_shiftable = bought.max(count - bought) <= MAX_ONE_SIDED * count
+    let is_shiftable = bought.max(count - bought) <= MAX_SAME_DIRECTION_SHARE * count
         && by_symbol.iter().any(|trades| trades.len() > 1);
 
     let (mut hits, mut sum_of_means) = (0_u32, 0.0);
@@ -75,15 +75,15 @@ pub fn direction_baseline(
 }
 
 fn shifted_sum(dice: &mut Dice, trades: &[DirectedTrade]) -> f64 {
-    let shift = if trades.len() > 1 { 1 + dice.below(trades.len() - 1) } else { 0 };
+    let shift = if trades.len() > 1 { 1 + dice.index_below(trades.len() - 1) } else { 0 };
     let (first, last) = trades.split_at(shift);
     // Two slices instead of modulo indexing, because this loop dominates the run time.
     let sides = last.iter().chain(first).map(|trade| trade.side);
-    trades.iter().zip(sides).map(|(trade, side)| trade.returned(side)).sum()
+    trades.iter().zip(sides).map(|(trade, side)| trade.return_for(side)).sum()
 }
 
 impl DirectedTrade {
-    const fn returned(&self, side: TradeSide) -> f64 {
+    const fn return_for(&self, side: TradeSide) -> f64 {
         match side {
             TradeSide::Buy => self.buy_return,
             TradeSide::Sell => self.sell_return,

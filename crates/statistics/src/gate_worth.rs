@@ -16,30 +16,29 @@ pub struct GatedTrade {
     pub unit_return: f64,
 }
 
-/// Value of a gate. All means are returns per unit of stake and trade.
+/// Value of a gate. Each mean is a mean return per trade and unit of stake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateWorth {
     pub trades: u64,
     pub real: u64,
     pub mean_of_all: f64,
     pub mean_of_real: Option<f64>,
-    /// Central 95 % range of the mean of equally many randomly picked trades.
+    /// Central 95 % range of the mean return, if the same number of trades is picked at random.
     pub random_95: Option<[f64; 2]>,
     pub random_means: Vec<f64>,
-    /// Probability that equally many randomly picked trades do at least as well.
+    /// Probability that the same number of randomly picked trades has at least the gate's mean return.
     pub p_random: Option<f64>,
-    /// Probability that this gate does at least as well on the same results in random order.
-    /// Exact for independent trades.
+    /// Probability of at least the gate's mean return with shuffled results. Exact for independent trades.
     pub p_shuffled: Option<f64>,
 }
 
-/// Compares a gate with random gates and with itself on shuffled results, with `draws` draws for each.
+/// Compares a gate with random gates, and with the same gate on shuffled results. Draws `draws` samples of each.
 ///
-/// A random gate picks the same number of real trades. `p = (1 + hits) / (1 + draws)`. A shuffle in which the gate
-/// takes no real trades counts as a hit.
+/// A random gate picks the same number of real trades. A p-value is `(1 + hits) / (1 + draws)`. A shuffle in which the
+/// gate takes no real trades counts as a hit.
 ///
-/// Sources: Phipson and Smyth (2010); J. B. Miller and A. Sanjurjo, *Surprised by the Hot Hand Fallacy?* (2018). In a
-/// short sequence of independent trades, those after losses win more often on average, hence the second p-value.
+/// Sources: Phipson and Smyth (2010); J. B. Miller and A. Sanjurjo, *Surprised by the Hot Hand Fallacy?* (2018): in
+/// short independent sequences, trades after losses win more often on average. The second p-value corrects this.
 pub fn gate_worth(
     trades: &[GatedTrade],
     rule: GateRule,
@@ -53,7 +52,7 @@ pub fn gate_worth(
     }
     let gate = TradeGate::new(rule)?;
     let order = order_steps(trades);
-    let actual = real_mean(&gate, (trades, &order), &returns);
+    let actual = mean_of_real_trades(&gate, (trades, &order), &returns);
     let count = trades.len();
     let mut worth = GateWorth {
         trades: count as u64,
@@ -70,14 +69,14 @@ pub fn gate_worth(
     for draw in 0..draws {
         let mut dice = Dice::new(seed, u64::from(draw));
         for place in (1..count).rev() {
-            returns.swap(place, dice.below(place + 1));
+            returns.swap(place, dice.index_below(place + 1));
         }
         // The first elements of a random permutation are a random sample.
         let random = returns[..real].iter().sum::<f64>() / real as f64;
         means.push(random);
         // Rounding errors must not decide between equal means.
         random_hits += u32::from(random >= mean - 1e-12);
-        let shuffled = real_mean(&gate, (trades, &order), &returns);
+        let shuffled = mean_of_real_trades(&gate, (trades, &order), &returns);
         shuffled_hits += u32::from(shuffled.is_none_or(|(shuffled, _)| shuffled >= mean - 1e-12));
     }
     means.sort_by(f64::total_cmp);
@@ -89,12 +88,12 @@ pub fn gate_worth(
     Ok(worth)
 }
 
-/// Index of the trade, and whether its result becomes known in this step.
-type Step = (usize, bool);
+/// Step of a replay: index of the trade, and whether its result becomes known (otherwise it is decided).
+type ReplayStep = (usize, bool);
 
 /// Returns decisions and results in chronological order.
-/// At equal times results come first, but never before their own decision.
-fn order_steps(trades: &[GatedTrade]) -> Vec<Step> {
+/// At equal times, results come before decisions, but no result comes before its own decision.
+fn order_steps(trades: &[GatedTrade]) -> Vec<ReplayStep> {
     let mut steps: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * trades.len());
     for (place, trade) in trades.iter().enumerate() {
         steps.push((trade.decided, true, place));
@@ -104,9 +103,9 @@ fn order_steps(trades: &[GatedTrade]) -> Vec<Step> {
     steps.into_iter().map(|(_, is_decision, place)| (place, !is_decision)).collect()
 }
 
-fn real_mean(
+fn mean_of_real_trades(
     gate: &TradeGate,
-    (trades, order): (&[GatedTrade], &[Step]),
+    (trades, order): (&[GatedTrade], &[ReplayStep]),
     returns: &[f64],
 ) -> Option<(f64, usize)> {
     let mut gate = gate.clone();

@@ -67,7 +67,7 @@ pub use confidence_sequence::{ConfidenceSequence, OpenBets, OpenTrade, RunningWi
 pub use direction_baseline::{DirectedTrade, DirectionBaseline, TradeSide, direction_baseline};
 pub use gate_worth::{GateWorth, GatedTrade, gate_worth};
 pub use metrics::{
-    Drawdown, Expectancy, OpenTime, RunsTest, SharpeSample, StreakFold, Streaks, calmar, deflated_sharpe,
+    Drawdown, Expectancy, OpenTime, RunsTest, SharpeSample, StreakTracker, Streaks, calmar, deflated_sharpe,
     expectancy, exposure, longest_streaks, max_drawdown, probabilistic_sharpe, profit_factor, runs_test,
     sharpe, sortino, streak_probability,
 };

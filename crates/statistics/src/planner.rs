@@ -19,8 +19,8 @@ pub struct TradePlan {
 }
 
 impl TradePlan {
-    /// Plans for an edge of `points` percentage points above the break-even of `payout_fraction`.
-    /// A one-sided test with error rate `alpha` detects it with probability `power`.
+    /// Creates a plan for an edge of `points` percentage points above the break-even rate of `payout_fraction`.
+    /// A one-sided test with error rate `alpha` must detect this edge with probability `power`.
     pub fn new(payout_fraction: f64, points: f64, alpha: f64, power: f64) -> Result<Self, StatisticsError> {
         let null = 1.0 / (1.0 + check_payout(payout_fraction)?);
         let win_probability = check_probability("win rate", null + points / 100.0)?;
@@ -31,10 +31,10 @@ impl TradePlan {
         Ok(Self { payout_fraction, null, win_probability, alpha, power })
     }
 
-    /// Returns the number of trades by the normal approximation with both variances, a few percent too low.
+    /// Returns the required number of trades by the normal approximation, which is a few percent too low.
     ///
-    /// `((z_alpha sqrt(p0 q0) + z_power sqrt(p1 q1)) / (p1 - p0))^2`, rounded to the nearest trade (J. L. Fleiss, B.
-    /// Levin and M. C. Paik, *Statistical Methods for Rates and Proportions* (2003), section 2.5).
+    /// Formula, rounded to the nearest trade: `((z_alpha sqrt(p0 q0) + z_power sqrt(p1 q1)) / (p1 - p0))^2` (J. L.
+    /// Fleiss, B. Levin and M. C. Paik, *Statistical Methods for Rates and Proportions* (2003), section 2.5).
     pub fn normal_trades(&self) -> u64 {
         let (p0, p1) = (self.null, self.win_probability);
         let z = |probability| Normal::standard().inverse_cdf(probability);
@@ -43,8 +43,8 @@ impl TradePlan {
         (spread / (p1 - p0)).powi(2).round().max(1.0) as u64
     }
 
-    /// Returns the number of trades by the exact one-sided binomial test.
-    /// Every larger number also has the power, which drops slightly whenever one more win is required.
+    /// Returns the required number of trades by the exact one-sided binomial test.
+    /// Every larger number also reaches the power, although the power drops slightly whenever one more win is required.
     pub fn exact_trades(&self) -> Result<u64, StatisticsError> {
         // One win is worth 1 / (p1 - p0) trades, and the power drops about every two of those.
         let tooth = 1.0 / (self.win_probability - self.null);
@@ -84,9 +84,9 @@ impl TradePlan {
         Ok(reached)
     }
 
-    /// Simulates the number of trades until the verdict of [`crate::EdgeTest`] with this edge.
+    /// Simulates the number of trades until [`crate::EdgeTest`] reaches a verdict on trades with the planned edge.
     /// The verdict is checked after every trade, on `paths` paths of at most `most_trades` trades. Error rates and
-    /// `delta` come from `plan`, whatever the actual edge.
+    /// `delta` come from `plan` and do not depend on the planned edge.
     pub fn by_verdict(
         &self,
         plan: EdgeTestPlan,

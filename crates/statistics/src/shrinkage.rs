@@ -22,7 +22,7 @@ impl GroupMoments {
     }
 }
 
-/// Shrinks each group mean towards the overall mean, `None` for an empty group.
+/// Returns each group mean, shrunk towards the overall mean. `None` for an empty group.
 ///
 /// Let `s2` be the variance within groups (pooled, `N - k`), `w = n / s2`, `m` the overall mean and
 /// `Q = sum w (m_i - m)^2`. The variance between groups is `t2 = max(0, (Q - (k - 1)) / (sum w - sum w^2 / sum w))`,
@@ -39,14 +39,14 @@ pub fn shrink_to_overall_mean(groups: &[GroupMoments]) -> Result<Vec<Option<f64>
     let whole = filled.iter().map(|group| group.sum).sum::<f64>() / total;
     let freedom = total - filled.len() as f64;
     let within: f64 = filled.iter().map(|group| group.sum_of_squares - group.sum * group.mean()).sum();
-    // With one result per group, the variance within groups is unknown.
+    // If no group has two results, the variance within groups is unknown.
     let variance = (freedom > 0.0).then(|| (within / freedom).max(0.0));
     let kept = |count: u64| match variance {
         None => 0.0,
-        // Without variance within groups, the means are certain.
+        // If results within groups are equal, the means are certain.
         Some(0.0) => 1.0,
         Some(variance) => {
-            let between = between_groups(&filled, whole, total, variance);
+            let between = variance_between_groups(&filled, whole, total, variance);
             between / (between + variance / count as f64)
         }
     };
@@ -55,7 +55,7 @@ pub fn shrink_to_overall_mean(groups: &[GroupMoments]) -> Result<Vec<Option<f64>
     Ok(groups.iter().map(shrunk).collect())
 }
 
-fn between_groups(filled: &[GroupMoments], whole: f64, total: f64, variance: f64) -> f64 {
+fn variance_between_groups(filled: &[GroupMoments], whole: f64, total: f64, variance: f64) -> f64 {
     let spread = |group: &GroupMoments| group.count as f64 * (group.mean() - whole).powi(2);
     let squares: f64 = filled.iter().map(|group| (group.count as f64).powi(2)).sum();
     // `Q` and the weights are multiplied by the variance, to avoid dividing by it.
@@ -110,9 +110,9 @@ mod tests {
     #[test]
     fn chance_differences_shrink_to_the_overall_mean() {
         check(&[&[1.0, -1.0], &[1.0, -1.0, -1.0, 1.0]], &[Some(0.0), Some(0.0)]);
-        // With one result each, the variance within groups is unknown.
+        // One result per group: the variance within groups is unknown.
         check(&[&[1.0], &[-1.0]], &[Some(0.0), Some(0.0)]);
-        // Without variance within groups, the means are certain.
+        // If results within groups are equal, the means are certain.
         check(&[&[1.0, 1.0], &[-1.0, -1.0]], &[Some(1.0), Some(-1.0)]);
         check(&[&[3.0, 1.0]], &[Some(2.0)]);
         check(&[&[3.0, 1.0], &[], &[1.0, 3.0]], &[Some(2.0), None, Some(2.0)]);

@@ -10,13 +10,13 @@ pub enum SprtAnswer {
     Undecided,
 }
 
-/// Wald's test of each trade's break-even rate against the plan's edge, for information only.
+/// Wald's sequential test of the break-even rate against the edge of a plan, for information only.
 ///
 /// After a win, the log-likelihood ratio grows by `ln(p1 / p0)`, after a loss by `ln((1 - p1) / (1 - p0))`. Here
 /// `p0 = 1 / (1 + b)` and `p1 = (1 + delta) / (1 + b)`. The first answer is final: *edge* at `ln((1 - beta) / alpha)`,
 /// or *no edge* at `ln(beta / (1 - alpha))`. Draws are excluded.
 ///
-/// It assumes independent trades. With three bots that take the same trade, a nominal error rate of 5 % becomes a
+/// The test assumes independent trades. With three bots that take the same trade, a nominal error rate of 5 % becomes a
 /// measured 26 % (see [`crate::EdgeTest`]).
 ///
 /// Source: A. Wald, *Sequential Tests of Statistical Hypotheses* (1945).

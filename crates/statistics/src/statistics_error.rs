@@ -2,7 +2,6 @@
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StatisticsError {
-    /// There are no trades yet, so no figure can be displayed.
     #[error("there are no decided trades yet")]
     NoTrades,
     #[error("{won} wins are more than {trades} trades")]

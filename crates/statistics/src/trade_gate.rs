@@ -1,23 +1,23 @@
-//! Trade gate: while it is closed, trades are virtual, and their results can open it.
+//! Trade gate. While the gate is closed, trades are virtual, and the results of virtual trades can open the gate.
 
 use crate::statistics_error::check_probability;
 use crate::{EdgeTest, EdgeTestPlan, NotionalStake, StatisticsError, TradeOutcome, Verdict};
 use std::collections::VecDeque;
 use std::fmt;
 
-const DEFAULT_WINDOW: usize = 20;
+const DEFAULT_WINDOW_TRADES: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GateOpening {
-    /// Number of consecutive virtual losses. The gate then stays open until a closing condition applies.
+    /// Opens after this number of consecutive virtual losses, and stays open until a closing condition applies.
     AfterVirtualLosses(u32),
-    /// Minimum win rate of the last `over` decided trades, virtual and real. Below it, the gate closes.
+    /// Opens at this win rate of the last `over` decided trades, virtual and real. Closes below this rate.
     WinRate {
         rate: f64,
         /// Size of the window in trades. The gate stays closed until the window is full.
         over: u32,
     },
-    /// An edge shown by all trades, virtual and real. The gate then stays open until it is closed.
+    /// Opens when all trades, virtual and real, show an edge. Stays open until a closing condition applies.
     VerdictShown {
         test: EdgeTestPlan,
         /// Assumed payout of a win, as a fraction of the stake.
@@ -25,12 +25,12 @@ pub enum GateOpening {
     },
 }
 
-/// Opening and closing conditions of a gate. 0 disables a condition.
+/// Opening and closing conditions of a gate. A count of 0 disables its condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GateRule {
     pub opening: GateOpening,
     pub close_after_losses: u32,
-    /// Number of real trades that close the gate, counted as they are decided.
+    /// Number of real trades after which the gate closes. A trade counts when it is decided.
     pub close_after_trades: u32,
     pub close_after_wins: u32,
     /// Whether the gate closes and starts over each day, ignoring trades of previous days.
@@ -55,19 +55,19 @@ pub struct GateDecision {
     stake: Option<NotionalStake>,
 }
 
-/// A trade gate, initially closed.
+/// Trade gate, initially closed. While the gate is closed, trades are virtual.
 ///
-/// Report the decision and the result of each trade, in chronological order of when they became known. Only trades
-/// decided since the gate last opened or closed count towards the next change. Draws and cancelled trades do not count.
+/// Report the decision and the result of each trade in the order in which they become known. Only trades decided since
+/// the gate last opened or closed count towards the next change. Draws and cancelled trades do not count.
 #[derive(Clone, Debug)]
 pub struct TradeGate {
     rule: GateRule,
     is_open: bool,
     day: Option<i64>,
     opened: u32,
-    /// Number of the current span. A new span starts whenever the gate opens or closes.
+    /// Number of the current period, which begins when the gate opens or closes.
     span: u64,
-    /// Consecutive losses in this span: virtual while closed, real while open.
+    /// Consecutive losses in this period: virtual while closed, real while open.
     losses: u32,
     trades: u32,
     wins: u32,
@@ -85,7 +85,7 @@ pub struct GateState {
     pub(crate) wins: u32,
     pub(crate) known: u32,
     pub(crate) won: u32,
-    /// Value of the edge account, and the value at which it shows an edge.
+    /// Value of the edge account, and the value at which the account shows an edge.
     pub(crate) evidence: [f64; 2],
 }
 
@@ -103,19 +103,19 @@ impl GateState {
         if self.is_open { 0 } else { self.losses }
     }
 
-    /// Returns the win rate over the window, by default 20 decided trades, `None` before the first.
+    /// Returns the win rate of the recent decided trades (by default 20), `None` before the first result.
     pub fn win_rate(&self) -> Option<f64> {
         (self.known > 0).then(|| f64::from(self.won) / f64::from(self.known))
     }
 
-    fn until_open(&self) -> String {
+    fn describe_opening_progress(&self) -> String {
         let GateRule { openings, opening, .. } = self.rule;
         if openings > 0 && self.opened >= openings {
-            return format!("opened {} of {} today", self.opened, plural(openings, "time", "times"));
+            return format!("opened {} of {} today", self.opened, pluralize(openings, "time", "times"));
         }
         match opening {
             GateOpening::AfterVirtualLosses(losses) => {
-                format!("{} of {}", self.losses, plural(losses, "virtual loss", "virtual losses in a row"))
+                format!("{} of {}", self.losses, pluralize(losses, "virtual loss", "virtual losses in a row"))
             }
             GateOpening::WinRate { rate, over } => {
                 format!("{}, opens at {:.0} %", self.describe_win_rate(over), rate * 100.0)
@@ -127,10 +127,10 @@ impl GateState {
         }
     }
 
-    fn until_closed(&self) -> String {
+    fn describe_closing_progress(&self) -> String {
         let rule = &self.rule;
         let mut parts = Vec::new();
-        let most = closings(rule.close_after_losses, rule.close_after_wins, rule.close_after_trades);
+        let most = describe_closings(rule.close_after_losses, rule.close_after_wins, rule.close_after_trades);
         for (found, (most, passed)) in [self.losses, self.wins, self.trades].into_iter().zip(most) {
             if most > 0 {
                 parts.push(format!("{found} of {passed}"));
@@ -149,11 +149,11 @@ impl GateState {
     fn describe_win_rate(&self, over: u32) -> String {
         let known = self.known;
         match self.win_rate() {
-            None => format!("0 of {over} trades known"),
+            None => format!("0 of {over} trades settled"),
             Some(rate) if known < over => {
-                format!("virtual win rate {:.0} % over {known} of {over}", rate * 100.0)
+                format!("win rate {:.0} % over {known} of {over} trades", rate * 100.0)
             }
-            Some(rate) => format!("virtual win rate {:.0} % over {over}", rate * 100.0),
+            Some(rate) => format!("win rate {:.0} % over {over} trades", rate * 100.0),
         }
     }
 }
@@ -170,15 +170,15 @@ impl TradeGate {
         let closes = [rule.close_after_losses, rule.close_after_trades, rule.close_after_wins];
         let mut test = None;
         if rule.openings > 0 && !rule.resets_daily {
-            let (what, value) = ("openings per day without a daily reset", f64::from(rule.openings));
+            let (what, value) = ("openings per day (requires a daily reset)", f64::from(rule.openings));
             return Err(StatisticsError::NotANumberFor { what, value });
         }
         match rule.opening {
-            GateOpening::AfterVirtualLosses(0) => return never("virtual losses that open a gate"),
+            GateOpening::AfterVirtualLosses(0) => return never("number of virtual losses that open a gate"),
             GateOpening::AfterVirtualLosses(_) if closes == [0; 3] && !rule.resets_daily => {
-                return never("losses, wins or trades that close a gate");
+                return never("number of losses, wins or trades that close a gate");
             }
-            GateOpening::WinRate { over: 0, .. } => return never("trades in the win rate of a gate"),
+            GateOpening::WinRate { over: 0, .. } => return never("number of trades in a gate's win rate"),
             GateOpening::WinRate { rate, .. } => {
                 check_probability("win rate of a gate", rate)?;
             }
@@ -193,7 +193,7 @@ impl TradeGate {
         Ok(Self { rule, is_open, day, opened, span, losses: 0, trades: 0, wins: 0, recent, test })
     }
 
-    /// Sets the day (any unique number) of all later reports, before the first decision of the day.
+    /// Sets the day of later reports, as any unique number. Call it before the first decision of a day.
     pub fn on_day(&mut self, day: i64) {
         if self.day == Some(day) {
             return;
@@ -245,7 +245,7 @@ impl TradeGate {
             return;
         }
         self.recent.push_back(won);
-        while self.recent.len() > self.window() {
+        while self.recent.len() > self.window_size() {
             self.recent.pop_front();
         }
         if trade.span == self.span {
@@ -277,7 +277,7 @@ impl TradeGate {
         {
             self.set_open(false);
             if let GateOpening::WinRate { .. } = self.rule.opening {
-                // Otherwise, the same trades would reopen the gate immediately.
+                // Otherwise, the same trades would immediately reopen the gate.
                 self.recent.clear();
             }
         }
@@ -296,10 +296,10 @@ impl TradeGate {
         }
     }
 
-    const fn window(&self) -> usize {
+    const fn window_size(&self) -> usize {
         match self.rule.opening {
             GateOpening::WinRate { over, .. } => over as usize,
-            GateOpening::AfterVirtualLosses(_) | GateOpening::VerdictShown { .. } => DEFAULT_WINDOW,
+            GateOpening::AfterVirtualLosses(_) | GateOpening::VerdictShown { .. } => DEFAULT_WINDOW_TRADES,
         }
     }
 
@@ -314,14 +314,14 @@ impl fmt::Display for GateRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut closing = Vec::new();
         let Self { close_after_losses, close_after_wins, close_after_trades, .. } = *self;
-        for (most, passed) in closings(close_after_losses, close_after_wins, close_after_trades) {
+        for (most, passed) in describe_closings(close_after_losses, close_after_wins, close_after_trades) {
             if most > 0 {
                 closing.push(format!("after {passed}"));
             }
         }
         let opening = match self.opening {
             GateOpening::AfterVirtualLosses(losses) => {
-                format!("opens after {}", plural(losses, "virtual loss", "virtual losses in a row"))
+                format!("opens after {}", pluralize(losses, "virtual loss", "virtual losses in a row"))
             }
             GateOpening::VerdictShown { payout, .. } => {
                 format!("opens once an edge is shown at a payout of {:.2} %", payout * 100.0)
@@ -347,24 +347,24 @@ impl fmt::Display for GateRule {
 impl fmt::Display for GateState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_open {
-            write!(f, "open: {}", self.until_closed())
+            write!(f, "open: {}", self.describe_closing_progress())
         } else {
-            write!(f, "closed: {}", self.until_open())
+            write!(f, "closed: {}", self.describe_opening_progress())
         }
     }
 }
 
-/// Describes what closes a gate. A signal that passes the gate counts even if a limit rejects it.
-fn closings(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
-    let of = |count: u32| if count == 1 { "of a signal it let pass" } else { "of signals it let pass" };
+/// Describes the closing conditions of a gate. A signal that passes the gate counts even if a limit rejects it.
+fn describe_closings(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
+    let of = |count: u32| if count == 1 { "of a passed signal" } else { "of passed signals" };
     [
-        (losses, format!("{} {}", plural(losses, "loss", "losses in a row"), of(losses))),
-        (wins, format!("{} {}", plural(wins, "win", "wins"), of(wins))),
-        (trades, format!("{} it let pass", plural(trades, "signal", "signals"))),
+        (losses, format!("{} {}", pluralize(losses, "loss", "losses in a row"), of(losses))),
+        (wins, format!("{} {}", pluralize(wins, "win", "wins"), of(wins))),
+        (trades, pluralize(trades, "passed signal", "passed signals")),
     ]
 }
 
-fn plural(count: u32, one: &str, more: &str) -> String {
+fn pluralize(count: u32, one: &str, more: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
 }
 
@@ -542,7 +542,7 @@ mod tests {
     fn describes_opening_and_closing() {
         for (rule, parts) in [
             (GateRule { close_after_losses: 2, ..RATE }, ["60.00 %", "4 trades", "or below that"]),
-            (GateRule { close_after_wins: 1, ..ONE }, ["1 virtual loss", "after 1 win", "let pass"]),
+            (GateRule { close_after_wins: 1, ..ONE }, ["1 virtual loss", "after 1 win", "a passed signal"]),
             (GateRule { resets_daily: true, openings: 1, ..HOOK }, ["2", "once a day", "end of the day"]),
         ] {
             assert!(parts.into_iter().all(|part| rule.to_string().contains(part)), "{rule}");
@@ -558,14 +558,14 @@ mod tests {
         for (rule, results, expected) in [
             (two, "", "closed: 0 of 2 virtual losses in a row"),
             (two, "WL", "closed: 1 of 2 virtual losses in a row"),
-            (two, "LL", "open: 0 of 2 losses in a row of signals it let pass, 0 of 3 signals it let pass"),
-            (two, "LLL", "open: 1 of 2 losses in a row of signals it let pass, 1 of 3 signals it let pass"),
-            (two, "LLLW", "open: 0 of 2 losses in a row of signals it let pass, 2 of 3 signals it let pass"),
+            (two, "LL", "open: 0 of 2 losses in a row of passed signals, 0 of 3 passed signals"),
+            (two, "LLL", "open: 1 of 2 losses in a row of passed signals, 1 of 3 passed signals"),
+            (two, "LLLW", "open: 0 of 2 losses in a row of passed signals, 2 of 3 passed signals"),
             (two, "LLLL", "closed: 0 of 2 virtual losses in a row"),
-            (RATE, "", "closed: 0 of 4 trades known, opens at 60 %"),
-            (RATE, "WLL", "closed: virtual win rate 33 % over 3 of 4, opens at 60 %"),
-            (RATE, "WLLW", "closed: virtual win rate 50 % over 4, opens at 60 %"),
-            (RATE, "WLWW", "open: virtual win rate 75 % over 4, closes below 60 %"),
+            (RATE, "", "closed: 0 of 4 trades settled, opens at 60 %"),
+            (RATE, "WLL", "closed: win rate 33 % over 3 of 4 trades, opens at 60 %"),
+            (RATE, "WLLW", "closed: win rate 50 % over 4 trades, opens at 60 %"),
+            (RATE, "WLWW", "open: win rate 75 % over 4 trades, closes below 60 %"),
             (once, "LLW", "closed: opened 1 of 1 time today"),
             (GateRule { openings: 0, close_after_trades: 0, ..once }, "LL", "open: until the day ends"),
             (verdict, "", "closed: evidence for an edge 1.00 of 20"),

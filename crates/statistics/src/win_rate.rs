@@ -8,9 +8,9 @@ use statrs::distribution::{ContinuousCDF, Normal};
 pub enum TradeOutcome {
     Won,
     Lost,
-    /// The stake was returned after the trade ran: a trade with a return of 0.
+    /// The trade ran and its stake was returned, which is a return of 0.
     Draw,
-    /// The stake was returned and was never at risk, so the trade is not evidence.
+    /// The stake was returned and never at risk, so the trade is not evidence.
     Cancelled,
 }
 
@@ -27,7 +27,7 @@ impl TradeOutcome {
 /// Maximum number of decided trades. All results are exact up to this number.
 pub const MAX_TRADES: u64 = 1_000_000_000;
 
-/// Wins among decided trades, of which there is at least one.
+/// Win rate of at least one decided trade (won or lost).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WinRate {
     won: u64,
@@ -35,7 +35,7 @@ pub struct WinRate {
 }
 
 impl WinRate {
-    /// Creates a win rate from counts. Draws and cancelled trades belong to neither count.
+    /// Creates a win rate from the numbers of won and lost trades. Draws and cancelled trades are excluded.
     pub fn new(won: u64, lost: u64) -> Result<Self, StatisticsError> {
         match won.saturating_add(lost) {
             0 => Err(StatisticsError::NoTrades),
@@ -65,7 +65,7 @@ pub struct ConfidenceInterval {
 
 /// Returns the two-sided Wilson score interval at `confidence` (0.95 for 95 %), for independent trades.
 ///
-/// With `k` wins out of `n` and `z` the normal quantile at `(1 + confidence) / 2`, its ends are
+/// For `k` wins out of `n` and the normal quantile `z` at `(1 + confidence) / 2`, the interval's ends are
 /// `(k + z^2 / 2 ± z sqrt(k (n - k) / n + z^2 / 4)) / (n + z^2)`, without continuity correction.
 ///
 /// Source: E. B. Wilson, *Probable Inference, the Law of Succession, and Statistical Inference* (1927).
@@ -86,9 +86,8 @@ pub fn wilson_interval(rate: WinRate, confidence: f64) -> Result<ConfidenceInter
 
 /// Returns the two-sided Clopper-Pearson interval at `confidence` (0.95 for 95 %), for independent trades.
 ///
-/// At the lower end, the probability of at least this many wins is `(1 - confidence) / 2`; at the upper end, that of at
-/// most this many. The coverage is at least `confidence`. Bisection finds the ends to full double precision.
-///
+/// At the lower end, the probability of at least this many wins is `(1 - confidence) / 2`, and at the upper end, that
+/// of at most this many wins. The coverage is at least `confidence`. Bisection finds the ends to full double precision.
 /// Source: C. J. Clopper and E. S. Pearson, Biometrika 26 (1934).
 pub fn clopper_pearson_interval(
     rate: WinRate,
@@ -99,13 +98,13 @@ pub fn clopper_pearson_interval(
         return Err(StatisticsError::NotAConfidence { value: confidence });
     }
     let lost = rate.decided() - rate.won();
-    let lower = lower_end(rate, tail)?;
+    let lower = clopper_pearson_lower_end(rate, tail)?;
     // By symmetry between wins and losses.
-    let upper = 1.0 - lower_end(WinRate::new(lost, rate.won())?, tail)?;
+    let upper = 1.0 - clopper_pearson_lower_end(WinRate::new(lost, rate.won())?, tail)?;
     Ok(ConfidenceInterval { lower, upper })
 }
 
-fn lower_end(rate: WinRate, tail: f64) -> Result<f64, StatisticsError> {
+fn clopper_pearson_lower_end(rate: WinRate, tail: f64) -> Result<f64, StatisticsError> {
     if rate.won() == 0 {
         return Ok(0.0);
     }

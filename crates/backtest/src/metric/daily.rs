@@ -1,4 +1,4 @@
-//! Daily results and the ratios derived from them.
+//! Daily profits and their risk ratios, such as the Sharpe ratio.
 
 use candlewick_sdk::{Millis, Money};
 use candlewick_statistics::{SharpeSample, calmar, deflated_sharpe, probabilistic_sharpe, sharpe, sortino};
@@ -8,21 +8,21 @@ use std::ops::Range;
 /// Days per year for annualized ratios. Weekends count as days without profit.
 pub const DAYS_PER_YEAR: f64 = 365.0;
 
-/// Ratios of daily results, grouped by the UTC day on which a settlement became known.
-/// Days without a trade count. A ratio is `None` with fewer than two days, or if all days are equal.
+/// Risk ratios of daily profits. A trade counts on the UTC day on which its settlement became known.
+/// Days without a trade count as 0. A ratio is `None` if it is undefined, for example with fewer than two days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Daily {
     pub days: u64,
-    /// Mean over standard deviation, annualized.
+    /// Annualized Sharpe ratio: mean divided by standard deviation.
     pub sharpe: Option<f64>,
-    /// Mean over the downside deviation (losing days only), annualized.
+    /// Annualized Sortino ratio: mean divided by downside deviation.
     pub sortino: Option<f64>,
-    /// Annual growth over max drawdown, with compounded daily returns.
+    /// Calmar ratio: annual growth of the compounded daily returns, divided by the max drawdown.
     pub calmar: Option<f64>,
     /// Probability that the true Sharpe ratio is above 0, assuming independent days.
     pub probabilistic_sharpe: Option<f64>,
-    /// Like `probabilistic_sharpe`, adjusted for all tried variants.
-    /// Not adjusted for a single variant. `None` if the Sharpe ratios of the variants are unknown.
+    /// Probability like `probabilistic_sharpe`, adjusted for the number of variants tried. One variant changes nothing.
+    /// `None` if the Sharpe ratios of the variants are unknown.
     pub deflated_sharpe: Option<f64>,
     #[serde(skip)]
     sample: Option<SharpeSample>,
@@ -39,8 +39,8 @@ pub struct DailyProfits {
 
 impl DailyProfits {
     pub fn new(span: &Range<Millis>) -> Self {
-        let first = day(span.start);
-        let count = usize::try_from(day(span.end - Millis::new(1)) - first + 1).unwrap_or_default();
+        let first = day_number(span.start);
+        let count = usize::try_from(day_number(span.end - Millis::new(1)) - first + 1).unwrap_or_default();
         Self { first, days: vec![0.0; count], today: 0, hours: Millis::ZERO..Millis::ZERO }
     }
 
@@ -56,9 +56,9 @@ impl DailyProfits {
 
     #[cold]
     fn advance_to(&mut self, at: Millis) {
-        self.today = usize::try_from(day(at) - self.first).unwrap_or_default();
+        self.today = usize::try_from(day_number(at) - self.first).unwrap_or_default();
         if self.today >= self.days.len() {
-            self.days.resize(self.today + 1, 0.0); // a settlement is read shortly after the last candle
+            self.days.resize(self.today + 1, 0.0); // settlements become known after the last candle
         }
         let start = at.floor_to(Millis::DAY);
         self.hours = start..start + Millis::DAY;
@@ -68,13 +68,13 @@ impl DailyProfits {
         &self.days
     }
 
-    /// Returns the annualized Sharpe ratio, `None` with fewer than two days or if all days are equal.
+    /// Returns the annualized Sharpe ratio, `None` with fewer than two days or if all days have the same profit.
     pub fn sharpe(&self) -> Option<f64> {
         sharpe(&self.days, DAYS_PER_YEAR).ok().flatten()
     }
 }
 
-const fn day(at: Millis) -> i64 {
+const fn day_number(at: Millis) -> i64 {
     at.get().div_euclid(Millis::DAY.get())
 }
 
@@ -98,7 +98,7 @@ impl Daily {
         }
     }
 
-    /// Adjusts for the number of tried variants. `variance` is that of their daily Sharpe ratios, if known.
+    /// Adjusts `deflated_sharpe` for all tried variants, given the variance of their daily Sharpe ratios if known.
     pub fn deflate(&mut self, variants: u64, variance: Option<f64>) {
         let deflated = |sample| match variants {
             0 | 1 => deflated_sharpe(sample, 1, 0.0).ok(),

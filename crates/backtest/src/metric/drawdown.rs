@@ -1,4 +1,4 @@
-//! The largest drawdowns of the balance.
+//! Largest drawdowns of the balance, by amount and in percent of the peak.
 
 use candlewick_sdk::{Millis, Money};
 
@@ -14,20 +14,20 @@ pub struct Drawdown {
     pub recovered_at: Option<Millis>,
 }
 
-/// Tracks the largest drawdowns of a balance, by amount and in percent of the peak.
-/// The two often differ, because a larger amount can be a smaller part of a higher peak.
+/// Tracker of the largest drawdowns of a balance, by amount and in percent of the peak.
+/// These drawdowns often differ, because a larger amount can be a smaller percentage of a higher peak.
 #[derive(Clone, Debug)]
 pub struct DrawdownFold {
     balance: Money,
     peak: Money,
     peak_at: Option<Millis>,
-    by_amount: Fall,
-    by_percent: Fall,
+    by_amount: PeakFall,
+    by_percent: PeakFall,
     is_below: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Fall {
+struct PeakFall {
     amount: Money,
     peak: Money,
     peak_at: Option<Millis>,
@@ -38,7 +38,7 @@ struct Fall {
 impl DrawdownFold {
     pub const fn new(start: Money) -> Self {
         let none =
-            Fall { amount: Money::ZERO, peak: start, peak_at: None, trough_at: None, recovered_at: None };
+            PeakFall { amount: Money::ZERO, peak: start, peak_at: None, trough_at: None, recovered_at: None };
         Self {
             balance: start,
             peak: start,
@@ -63,8 +63,8 @@ impl DrawdownFold {
         // The peak never falls, so a smaller amount is not a larger part of it.
         if amount > self.by_percent.amount {
             let Self { peak, peak_at, .. } = *self;
-            let fall = Fall { amount, peak, peak_at, trough_at: at, recovered_at: None };
-            self.record_fall(fall);
+            let fall = PeakFall { amount, peak, peak_at, trough_at: at, recovered_at: None };
+            self.record_drawdown(fall);
         }
     }
 
@@ -77,11 +77,11 @@ impl DrawdownFold {
         self.is_below = false;
     }
 
-    fn record_fall(&mut self, fall: Fall) {
+    fn record_drawdown(&mut self, fall: PeakFall) {
         if fall.amount > self.by_amount.amount {
             (self.by_amount, self.is_below) = (fall, true);
         }
-        if fall.is_larger_part_than(&self.by_percent) {
+        if fall.is_larger_fraction_than(&self.by_percent) {
             (self.by_percent, self.is_below) = (fall, true);
         }
     }
@@ -99,10 +99,10 @@ impl DrawdownFold {
     }
 }
 
-impl Fall {
-    /// Compares exactly by cross-multiplying with the peaks.
+impl PeakFall {
+    /// Returns whether this drawdown is a larger fraction of its peak. Exact, because it cross-multiplies integers.
     #[inline]
-    fn is_larger_part_than(&self, other: &Self) -> bool {
+    fn is_larger_fraction_than(&self, other: &Self) -> bool {
         if self.peak == other.peak {
             return self.peak.is_positive() && self.amount > other.amount;
         }

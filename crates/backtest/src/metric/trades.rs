@@ -1,4 +1,4 @@
-//! Figures of settled trades: rates, returns, streaks, exposure and frequency.
+//! Performance figures of settled trades: win rate, returns, streaks, exposure and trade frequency.
 
 use crate::Summary;
 use candlewick_engine::{IntentRow, to_trade_outcome};
@@ -9,9 +9,8 @@ use candlewick_statistics::{
 use serde::Serialize;
 use std::ops::Range;
 
-/// Returns the return of a settled trade per unit of stake: the payout, -1, or 0 for a draw.
-/// `None` if the trade is cancelled or not settled. Without a payout from the venue, the return follows from the
-/// profit.
+/// Returns the result of a settled trade per unit of stake: the payout for a win, -1 for a loss, 0 for a draw.
+/// `None` if the trade is cancelled or not settled. A missing payout is computed from the profit.
 pub fn unit_return(row: &IntentRow) -> Option<f64> {
     let outcome = row.outcome.filter(|outcome| *outcome != Outcome::Cancelled)?;
     let by_profit = || row.profit.minor() as f64 / row.approved.stake().minor() as f64;
@@ -21,10 +20,10 @@ pub fn unit_return(row: &IntentRow) -> Option<f64> {
 
 const CONFIDENCE: f64 = 0.95;
 
-/// The win rate and its break-even. Both intervals assume independent trades and a single look.
+/// Win rate, its confidence intervals and its break-even. The intervals assume independent trades and one check.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WinRates {
-    /// `won / (won + lost)`.
+    /// Win rate: `won / (won + lost)`.
     pub rate: f64,
     pub assumes: &'static str,
     pub wilson: [f64; 2],
@@ -32,14 +31,14 @@ pub struct WinRates {
     pub clopper_pearson: [f64; 2],
     /// Win rate at which the trades break even with equal stakes; `None` if a payout is unknown.
     pub break_even: Option<f64>,
-    /// Rate minus break-even, as a fraction: 0.01 is one percentage point.
+    /// Win rate minus break-even rate, as a fraction: 0.01 is one percentage point.
     pub above_break_even: Option<f64>,
-    /// Win rate at which the trades break even with their actual stakes. Not comparable to `rate`.
+    /// Win rate at which the trades break even with their actual stakes. Do not compare this rate with `rate`.
     pub break_even_by_money: Option<f64>,
 }
 
 impl WinRates {
-    pub const ASSUMPTIONS: &str = "independent trades, looked at once";
+    pub const ASSUMPTIONS: &str = "independent trades, checked once";
 
     pub fn from_summary(summary: &Summary) -> Option<Self> {
         let rate = WinRate::new(summary.won, summary.lost).ok()?;
@@ -56,7 +55,7 @@ impl WinRates {
         })
     }
 
-    /// Returns half the width of the Wilson interval.
+    /// Returns half the width of the Wilson confidence interval.
     pub fn uncertainty(&self) -> f64 {
         (self.wilson[1] - self.wilson[0]) / 2.0
     }
@@ -73,7 +72,7 @@ pub struct Expectancy {
 }
 
 impl Expectancy {
-    /// Computes the means without cancelled trades; `None` if no trade is left.
+    /// Computes the expectancy of all trades that are not cancelled, `None` if there are none.
     pub fn new(settled: &[&IntentRow], scale: MoneyScale) -> Option<Self> {
         let returns: Vec<f64> = settled.iter().filter_map(|row| unit_return(row)).collect();
         let return_per_unit = match returns.len() {
@@ -91,7 +90,7 @@ impl Expectancy {
     }
 }
 
-/// Ratio of profits to losses. 1 is break-even, `None` without a loss.
+/// Profit factors: total profit divided by total loss. 1 is break-even. A factor is `None` without a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ProfitFactor {
     /// Profit factor of returns per unit of stake, with every trade weighted equally.

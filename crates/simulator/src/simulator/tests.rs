@@ -257,16 +257,16 @@ fn rejects_invalid_settings_and_markets() {
 #[test]
 fn stake_is_reserved_then_taken_then_settled() {
     let money = Money::from_minor;
-    let mut wallet = Wallet { balance: money(1_000), staked: Money::ZERO, promised: Money::ZERO };
+    let mut wallet = Wallet { balance: money(1_000), staked: Money::ZERO, reserved: Money::ZERO };
     let mut check = |step: &dyn Fn(&mut Wallet), expected: [i64; 3]| {
         step(&mut wallet);
-        assert_eq!([wallet.balance, wallet.free(), wallet.staked], expected.map(money));
+        assert_eq!([wallet.balance, wallet.free_balance(), wallet.staked], expected.map(money));
     };
-    check(&|wallet| wallet.promise(money(300)), [1_000, 700, 0]);
-    check(&|wallet| wallet.promise(money(200)), [1_000, 500, 0]);
-    check(&|wallet| wallet.take(money(300)), [700, 500, 300]);
+    check(&|wallet| wallet.reserve_stake(money(300)), [1_000, 700, 0]);
+    check(&|wallet| wallet.reserve_stake(money(200)), [1_000, 500, 0]);
+    check(&|wallet| wallet.take_stake(money(300)), [700, 500, 300]);
     check(&|wallet| wallet.settle(money(300), money(240)), [1_240, 1_040, 0]);
-    check(&|wallet| wallet.take(money(200)), [1_040, 1_040, 200]);
+    check(&|wallet| wallet.take_stake(money(200)), [1_040, 1_040, 200]);
     check(&|wallet| wallet.settle(money(200), money(-200)), [1_040, 1_040, 0]);
-    check(&|wallet| wallet.book_settled(money(-40)), [1_000, 1_000, 0]);
+    check(&|wallet| wallet.book_profit(money(-40)), [1_000, 1_000, 0]);
 }

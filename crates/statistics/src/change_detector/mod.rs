@@ -1,17 +1,17 @@
-//! Detection of the end of an edge, with a stated mean number of trades between false alarms.
+//! Detection of the end of an edge, with a guaranteed mean number of trades to a false alarm.
 
 use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Serialize};
 
-/// Kelly fractions for falls below the edge by 4, 8 and 16 % of the stake, at a variance of 1.
-const BETS: [f64; 3] = [0.04, 0.08, 0.16];
+/// Bets as fractions of an account, for a mean return that is 4, 8 or 16 % of the stake below the edge.
+const BET_FRACTIONS: [f64; 3] = [0.04, 0.08, 0.16];
 
-type PerBet = [f64; BETS.len()];
+type PerBet = [f64; BET_FRACTIONS.len()];
 
 /// Detects the end of an edge of `delta` or more per unit of stake.
 ///
-/// Report opens and settlements in the order in which they became known. The mark of an open, such as its time,
-/// identifies where the edge seems to have ended.
+/// Report opens and settlements in the order in which they became known. Each open has a mark, such as its time. The
+/// alarm returns the mark at which the edge seems to have ended.
 ///
 /// ```
 /// use candlewick_statistics::{ChangeDetector, TradeOutcome};
@@ -52,16 +52,15 @@ pub struct ChangeDetector {
     delta: f64,
     mean_trades: f64,
     accounts: PerBet,
-    restarts: [Restart; BETS.len()],
+    restarts: [RestartedAccount; BET_FRACTIONS.len()],
     /// Initial value of a restarted account: 0 before the first counted trade, then 1.
     beginning: f64,
     alarm: Option<i64>,
 }
 
-/// The account with the largest part of the sum, since its last restart.
+/// Account that restarts when its value falls below 1 (CUSUM), to estimate when the edge ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Restart {
-    /// Value of the account, with open stakes counted as lost.
+struct RestartedAccount {
     account: f64,
     number: u32,
     since: i64,
@@ -72,7 +71,7 @@ struct Restart {
 pub struct WatchStake {
     bets: PerBet,
     restarted_bets: PerBet,
-    numbers: [u32; BETS.len()],
+    numbers: [u32; BET_FRACTIONS.len()],
 }
 
 impl ChangeDetector {
@@ -83,33 +82,33 @@ impl ChangeDetector {
         if mean_trades == 0 {
             return Err(StatisticsError::NoTrades);
         }
-        let restart = Restart { account: 0.0, number: 0, since: 0 };
-        let restarts = [restart; BETS.len()];
+        let restart = RestartedAccount { account: 0.0, number: 0, since: 0 };
+        let restarts = [restart; BET_FRACTIONS.len()];
         Ok(Self {
             delta,
             mean_trades: mean_trades as f64,
-            accounts: [0.0; BETS.len()],
+            accounts: [0.0; BET_FRACTIONS.len()],
             restarts,
             beginning: 0.0,
             alarm: None,
         })
     }
 
-    /// Returns the stake for an open, given the [`Overlap`](crate::Overlap) variance inflation.
+    /// Records an open and returns its stake. `variance_inflation` comes from [`Overlap`](crate::Overlap).
     pub fn on_open(&mut self, mark: i64, variance_inflation: f64) -> WatchStake {
         let mut stake = WatchStake {
-            bets: [0.0; BETS.len()],
-            restarted_bets: [0.0; BETS.len()],
-            numbers: [0; BETS.len()],
+            bets: [0.0; BET_FRACTIONS.len()],
+            restarted_bets: [0.0; BET_FRACTIONS.len()],
+            numbers: [0; BET_FRACTIONS.len()],
         };
-        for (index, share) in BETS.into_iter().enumerate() {
+        for (index, share) in BET_FRACTIONS.into_iter().enumerate() {
             let lambda = share / variance_inflation;
             stake.bets[index] = self.accounts[index] * lambda;
             self.accounts[index] -= stake.bets[index] * (1.0 - self.delta);
             let restart = &mut self.restarts[index];
             if restart.account < 1.0 {
                 let (account, number) = (self.beginning, restart.number.wrapping_add(1));
-                *restart = Restart { account, number, since: mark };
+                *restart = RestartedAccount { account, number, since: mark };
             }
             stake.restarted_bets[index] = restart.account * lambda;
             stake.numbers[index] = restart.number;
@@ -118,7 +117,7 @@ impl ChangeDetector {
     }
 
     /// Records the end of a trade that pays `payout_fraction` on a win.
-    /// If this trade raises the alarm, which happens once, returns where the edge seems to have ended.
+    /// The first time that the alarm is raised, returns the mark at which the edge seems to have ended.
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn on_settled(
         &mut self,
@@ -132,7 +131,7 @@ impl ChangeDetector {
             _ => (smaller * (self.delta - outcome.to_return(payout_fraction)), 1.0),
         };
         self.beginning = self.beginning.max(one);
-        for index in 0..BETS.len() {
+        for index in 0..BET_FRACTIONS.len() {
             self.accounts[index] += stake.bets[index] * (1.0 - self.delta + gain) + one;
             let restart = &mut self.restarts[index];
             if restart.number == stake.numbers[index] {
@@ -140,22 +139,22 @@ impl ChangeDetector {
             }
         }
         if self.alarm.is_none() && self.account() >= self.mean_trades {
-            self.alarm = self.since();
+            self.alarm = self.estimated_end();
             return self.alarm;
         }
         None
     }
 
-    /// Returns the mean of the accounts, which raises the alarm at `mean_trades`.
+    /// Returns the mean of the accounts. The detector raises the alarm when the mean reaches `mean_trades`.
     pub fn account(&self) -> f64 {
-        self.accounts.iter().sum::<f64>() / BETS.len() as f64
+        self.accounts.iter().sum::<f64>() / BET_FRACTIONS.len() as f64
     }
 
     pub const fn alarm(&self) -> Option<i64> {
         self.alarm
     }
 
-    fn since(&self) -> Option<i64> {
+    fn estimated_end(&self) -> Option<i64> {
         let accounts = self.accounts.iter().zip(&self.restarts);
         accounts.max_by(|a, b| a.0.total_cmp(b.0)).map(|(_, restart)| restart.since)
     }

@@ -24,23 +24,23 @@ fn account_is_the_sum_of_accounts_per_settlement() {
         // Accounts that each start at the end of their own trade, with the mark of the next open.
         let mut begun: Vec<([f64; 3], i64)> = Vec::new();
         for group in 0..60_i64 {
-            let inflation = 1.0 + dice.share();
+            let inflation = 1.0 + dice.uniform();
             let mut open = Vec::new();
             for trade in 0..size {
                 open.push((detector.on_open(group * size + trade, inflation), begun.clone()));
                 for (account, _) in &mut begun {
                     for j in 0..3 {
-                        account[j] -= account[j] * BETS[j] / inflation * 0.96;
+                        account[j] -= account[j] * BET_FRACTIONS[j] / inflation * 0.96;
                     }
                 }
             }
             for (stake, held) in open {
-                let outcome = [Won, Lost, Draw, Cancelled][[0, 0, 1, 1, 1, 2, 3][dice.below(7)]];
+                let outcome = [Won, Lost, Draw, Cancelled][[0, 0, 1, 1, 1, 2, 3][dice.index_below(7)]];
                 let gain = if outcome == Cancelled { 0.0 } else { 0.04 - outcome.to_return(0.85) };
                 detector.on_settled(stake, outcome, 0.85);
                 for ((account, _), (held, _)) in begun.iter_mut().zip(&held) {
                     for j in 0..3 {
-                        account[j] += held[j] * BETS[j] / inflation * (0.96 + gain);
+                        account[j] += held[j] * BET_FRACTIONS[j] / inflation * (0.96 + gain);
                     }
                 }
                 if outcome != Cancelled {
@@ -55,7 +55,7 @@ fn account_is_the_sum_of_accounts_per_settlement() {
             let Some((largest, since)) = by_share(j).max_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
             if size == 1 && largest > 1.0 {
                 // The edge seems to have ended at the first trade on which the largest account bet.
-                assert_eq!(detector.since(), Some(since));
+                assert_eq!(detector.estimated_end(), Some(since));
             }
         }
     }
@@ -68,7 +68,7 @@ fn account_continues_while_it_has_not_fallen() {
     detector.on_settled(first, Lost, 0.85);
     // The account restarts with 1 at the second trade, and stays there while none of these has settled.
     let _open = [1, 2, 3].map(|mark| detector.on_open(mark, 3.0));
-    assert_eq!(detector.since(), Some(1));
+    assert_eq!(detector.estimated_end(), Some(1));
 }
 
 #[test]

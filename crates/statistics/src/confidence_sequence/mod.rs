@@ -8,8 +8,8 @@ use crate::statistics_error::check_confidence;
 use crate::verdict::OverlapMark;
 use crate::{ConfidenceInterval, Overlap, StatisticsError, TradeOutcome};
 
-/// Resolution of the interval ends: number of steps from -1 to 1. Ends are rounded outward.
-const STEPS: u32 = 1 << 16;
+/// Resolution of the interval ends: number of steps between -1 and 1. Ends are rounded outward.
+const INTERVAL_STEPS: u32 = 1 << 16;
 
 /// Anytime-valid intervals for the edge (mean return per unit of stake) and for the win rate.
 ///
@@ -45,7 +45,7 @@ const STEPS: u32 = 1 << 16;
 /// [`EdgeTest`](crate::EdgeTest). Returns are never below 0 and monotone in `m`, and so are the capitals. The
 /// candidates not refuted therefore form an interval, whose ends are found by bisection.
 ///
-/// It is not a verdict: *edge shown* usually comes before the lower end is above 0, and neither implies the other.
+/// The interval is not a verdict: *edge shown* usually comes before a lower end above 0, and neither implies the other.
 ///
 /// Source: I. Waudby-Smith and A. Ramdas, *Estimating Means of Bounded Random Variables by Betting* (2024).
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ pub struct OpenTrade {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
     Edge,
-    /// 1 for a win and -1 for a loss; draws are excluded.
+    /// Mean of 1 for each win and -1 for each loss. Draws are excluded.
     WinRate,
 }
 
@@ -125,16 +125,16 @@ impl ConfidenceSequence {
     }
 
     /// Returns the interval of the mean return per unit of stake.
-    /// Before the first trade, it is -1 to the largest payout. If no mean fits all trades, the ends are crossed.
+    /// The initial interval is -1 to the largest payout. If all means are refuted, `lower` exceeds `upper`.
     pub fn edge(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
-        let (lower, upper) = self.ends(Measure::Edge, confidence)?;
+        let (lower, upper) = self.compute_ends(Measure::Edge, confidence)?;
         Ok(ConfidenceInterval { lower, upper: upper.unwrap_or(self.largest_payout) })
     }
 
     /// Returns the interval of the win probability of a decided trade.
-    /// Before the first trade, it is 0 to 1. If no rate fits all trades, the lower end is above the upper end.
+    /// The initial interval is 0 to 1. If all win rates are refuted, `lower` exceeds `upper`.
     pub fn win_rate(&self, confidence: f64) -> Result<ConfidenceInterval, StatisticsError> {
-        let (lower, upper) = self.ends(Measure::WinRate, confidence)?;
+        let (lower, upper) = self.compute_ends(Measure::WinRate, confidence)?;
         let rate = |mean: f64| f64::midpoint(1.0, mean);
         Ok(ConfidenceInterval { lower: rate(lower), upper: rate(upper.unwrap_or(1.0)) })
     }
@@ -143,21 +143,21 @@ impl ConfidenceSequence {
     pub fn excludes_edge(&self, mean: f64, confidence: f64) -> Result<bool, StatisticsError> {
         let goal = 2.0 / (1.0 - check_confidence(confidence)?);
         let is_refuted = |side| self.refutes(side, Measure::Edge, mean, goal);
-        Ok(is_refuted(Side::Above) || is_refuted(Side::Below))
+        Ok(is_refuted(BetSide::Above) || is_refuted(BetSide::Below))
     }
 
-    fn ends(&self, measure: Measure, confidence: f64) -> Result<(f64, Option<f64>), StatisticsError> {
+    fn compute_ends(&self, measure: Measure, confidence: f64) -> Result<(f64, Option<f64>), StatisticsError> {
         let goal = 2.0 / (1.0 - check_confidence(confidence)?);
-        let candidate = |step: u32| f64::from(step) / f64::from(STEPS / 2) - 1.0;
+        let candidate = |step: u32| f64::from(step) / f64::from(INTERVAL_STEPS / 2) - 1.0;
         let is_refuted = |side, step| self.refutes(side, measure, candidate(step), goal);
-        let lower = first_without(|step| is_refuted(Side::Above, step));
-        let upper = first_without(|step| is_refuted(Side::Below, STEPS - step));
+        let lower = first_false_step(|step| is_refuted(BetSide::Above, step));
+        let upper = first_false_step(|step| is_refuted(BetSide::Below, INTERVAL_STEPS - step));
         let lower_end = lower.checked_sub(1).map_or(-1.0, candidate);
-        Ok((lower_end, upper.checked_sub(1).map(|step| candidate(STEPS - step))))
+        Ok((lower_end, upper.checked_sub(1).map(|step| candidate(INTERVAL_STEPS - step))))
     }
 
-    fn refutes(&self, side: Side, measure: Measure, candidate: f64, goal: f64) -> bool {
-        let mut capital = Capital::new(side, candidate, self.places as usize);
+    fn refutes(&self, side: BetSide, measure: Measure, candidate: f64, goal: f64) -> bool {
+        let mut capital = CandidateCapital::new(side, candidate, self.places as usize);
         self.events.iter().any(|event| {
             match *event {
                 SequenceEvent::Opened { place, scale } => capital.on_open(place as usize, scale),
@@ -169,7 +169,7 @@ impl ConfidenceSequence {
                     }
                 }
             }
-            capital.total() >= goal
+            capital.mean_capital() >= goal
         })
     }
 }
@@ -184,9 +184,9 @@ impl Measure {
     }
 }
 
-/// Returns the first step at which the monotone `holds` is false, `STEPS + 1` if there is none.
-fn first_without(holds: impl Fn(u32) -> bool) -> u32 {
-    let (mut first, mut end) = (0, STEPS + 1);
+/// Returns the first step for which the monotone `holds` is false, `INTERVAL_STEPS + 1` if `holds` is always true.
+fn first_false_step(holds: impl Fn(u32) -> bool) -> u32 {
+    let (mut first, mut end) = (0, INTERVAL_STEPS + 1);
     while first < end {
         let middle = first.midpoint(end);
         if holds(middle) { first = middle + 1 } else { end = middle }
@@ -194,40 +194,40 @@ fn first_without(holds: impl Fn(u32) -> bool) -> u32 {
     first
 }
 
-/// Kelly fractions for edges from 0.25 to 32 % of the stake, at a variance of 1.
-/// Twice the largest is below 1, so that no bet can lose more than the capital.
-const BETS: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
+/// Bets as fractions of a capital: Kelly fractions for edges from 0.25 to 32 % of the stake.
+/// Twice the largest fraction is below 1, so that no bet can lose more than the capital.
+const BET_SIZES: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
 
-/// Part of a unit bet that counts as lost until the trade ends: the largest loss against any candidate.
-/// It is the same for all candidates, so that open stakes do not change the ordering of capitals.
+/// Amount per unit bet that counts as lost while a trade is open: the largest possible loss.
+/// The amount is the same for all candidates, so that open stakes do not change the order of their capitals.
 const BET_RISK: f64 = 2.0;
 
-type Capitals = [f64; BETS.len()];
+type CapitalPerBet = [f64; BET_SIZES.len()];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum BetSide {
     Above,
     Below,
 }
 
-/// Capitals of the bets against one candidate, starting at 1, with open stakes counted as lost.
+/// Capitals that bet against one candidate. Each starts at 1 and counts open stakes as lost.
 #[derive(Clone, Debug)]
-struct Capital {
-    side: Side,
+struct CandidateCapital {
+    side: BetSide,
     candidate: f64,
-    capitals: Capitals,
-    open: Vec<Capitals>,
+    capitals: CapitalPerBet,
+    open: Vec<CapitalPerBet>,
 }
 
-impl Capital {
-    fn new(side: Side, candidate: f64, places: usize) -> Self {
-        Self { side, candidate, capitals: [1.0; BETS.len()], open: vec![[0.0; BETS.len()]; places] }
+impl CandidateCapital {
+    fn new(side: BetSide, candidate: f64, places: usize) -> Self {
+        Self { side, candidate, capitals: [1.0; BET_SIZES.len()], open: vec![[0.0; BET_SIZES.len()]; places] }
     }
 
     #[inline]
     fn on_open(&mut self, place: usize, scale: f64) {
         let bets = &mut self.open[place];
-        for ((capital, bet), share) in self.capitals.iter_mut().zip(bets).zip(BETS) {
+        for ((capital, bet), share) in self.capitals.iter_mut().zip(bets).zip(BET_SIZES) {
             *bet = *capital * share * scale;
             *capital -= *bet * BET_RISK;
         }
@@ -236,21 +236,21 @@ impl Capital {
     #[inline]
     fn on_settled(&mut self, place: usize, trade_return: f64, payout_fraction: f64) {
         let back = match self.side {
-            Side::Above => BET_RISK + (trade_return - self.candidate),
-            Side::Below => {
+            BetSide::Above => BET_RISK + (trade_return - self.candidate),
+            BetSide::Below => {
                 let smaller = 2.0 / (1.0 + payout_fraction.max(1.0));
                 BET_RISK + smaller * (self.candidate - trade_return)
             }
         };
-        self.give_back(place, back);
+        self.return_bet(place, back);
     }
 
     fn on_cancelled(&mut self, place: usize) {
-        self.give_back(place, BET_RISK);
+        self.return_bet(place, BET_RISK);
     }
 
     #[inline]
-    fn give_back(&mut self, place: usize, back: f64) {
+    fn return_bet(&mut self, place: usize, back: f64) {
         for (capital, bet) in self.capitals.iter_mut().zip(&mut self.open[place]) {
             *capital += *bet * back;
             *bet = 0.0;
@@ -258,8 +258,8 @@ impl Capital {
     }
 
     #[inline]
-    fn total(&self) -> f64 {
-        self.capitals.iter().sum::<f64>() / BETS.len() as f64
+    fn mean_capital(&self) -> f64 {
+        self.capitals.iter().sum::<f64>() / BET_SIZES.len() as f64
     }
 }
 

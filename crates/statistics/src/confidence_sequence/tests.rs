@@ -29,13 +29,13 @@ fn batches(dice: &mut Dice, size: usize, count: usize, win_rate: f64) -> Vec<Kno
         known.extend(trades().map(Known::Opened));
         let mut ends: Vec<(u8, Known)> = trades()
             .map(|trade| {
-                let (place, outcome) = match dice.share() {
+                let (place, outcome) = match dice.uniform() {
                     low if low < 0.02 => (1, TradeOutcome::Draw),
                     low if low < 0.04 => (1, TradeOutcome::Cancelled),
                     _ if dice.happens(win_rate) => (0, TradeOutcome::Won),
                     _ => (2, TradeOutcome::Lost),
                 };
-                (place, Known::Ended(trade, outcome, [0.6, 0.85, 1.3][dice.below(3)]))
+                (place, Known::Ended(trade, outcome, [0.6, 0.85, 1.3][dice.index_below(3)]))
             })
             .collect();
         ends.sort_by_key(|(place, _)| *place);
@@ -69,7 +69,7 @@ fn inflations(known: &[Known]) -> BTreeMap<usize, f64> {
 /// Computes from the definition, bet by bet, the largest capital ever reached against this candidate.
 fn largest_capital(
     (known, inflations): (&[Known], &BTreeMap<usize, f64>),
-    side: Side,
+    side: BetSide,
     candidate: f64,
     is_rate: bool,
 ) -> f64 {
@@ -90,9 +90,9 @@ fn largest_capital(
                 let is_out = outcome == TradeOutcome::Cancelled || is_rate && outcome == TradeOutcome::Draw;
                 let gain = match side {
                     _ if is_out => 0.0,
-                    Side::Above => outcome.to_return(pays) - candidate,
-                    Side::Below if pays <= 1.0 => candidate - outcome.to_return(pays),
-                    Side::Below => (candidate - outcome.to_return(pays)) * 2.0 / (1.0 + pays),
+                    BetSide::Above => outcome.to_return(pays) - candidate,
+                    BetSide::Below if pays <= 1.0 => candidate - outcome.to_return(pays),
+                    BetSide::Below => (candidate - outcome.to_return(pays)) * 2.0 / (1.0 + pays),
                 };
                 for (capital, bet) in capitals.iter_mut().zip(&bets[&trade]) {
                     *capital += bet * (worst + gain);
@@ -116,7 +116,7 @@ fn refutes_candidates_by_the_definition() {
             let goal = 2.0 / (1.0 - confidence);
             for step in -9..=9 {
                 let candidate = f64::from(step) / 10.0;
-                let expected = [Side::Above, Side::Below]
+                let expected = [BetSide::Above, BetSide::Below]
                     .map(|side| largest_capital(known, side, candidate, false) >= goal);
                 refuted += expected.iter().filter(|is| **is).count();
                 let found = sequence.excludes_edge(candidate, confidence).unwrap();
@@ -139,15 +139,15 @@ fn ends_lie_where_the_definition_crosses_its_goal() {
         let mut check = |side, end: f64, is_rate| {
             if end.abs() < 1.0 {
                 crossed += 1;
-                let outwards = if side == Side::Above { near } else { -near };
+                let outwards = if side == BetSide::Above { near } else { -near };
                 assert!(largest_capital(known, side, end, is_rate) >= 20.0, "{side:?} {end}");
                 assert!(largest_capital(known, side, end + outwards, is_rate) < 20.0, "{side:?} {end}");
             }
         };
-        check(Side::Above, edge.lower, false);
-        check(Side::Below, edge.upper, false);
-        check(Side::Above, 2.0 * rate.lower - 1.0, true);
-        check(Side::Below, 2.0 * rate.upper - 1.0, true);
+        check(BetSide::Above, edge.lower, false);
+        check(BetSide::Below, edge.upper, false);
+        check(BetSide::Above, 2.0 * rate.lower - 1.0, true);
+        check(BetSide::Below, 2.0 * rate.upper - 1.0, true);
         assert!(crossed >= 2, "{edge:?} {rate:?}");
     }
 }

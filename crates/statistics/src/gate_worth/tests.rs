@@ -80,7 +80,7 @@ fn rejects_empty_trades() {
 /// Returns the total return of the real trades minus `expected` per trade, and their number.
 fn beyond(rule: GateRule, trades: &[GatedTrade], expected: f64) -> (f64, f64) {
     let returns: Vec<f64> = trades.iter().map(|trade| trade.unit_return).collect();
-    let real = real_mean(&TradeGate::new(rule).unwrap(), (trades, &order_steps(trades)), &returns);
+    let real = mean_of_real_trades(&TradeGate::new(rule).unwrap(), (trades, &order_steps(trades)), &returns);
     real.map_or((0.0, 0.0), |(mean, real)| ((mean - expected) * real as f64, real as f64))
 }
 
@@ -182,7 +182,7 @@ impl Clusters {
                 state = if dice.happens(self.leave[state]) { 1 - state } else { state };
                 unit_return(won)
             });
-            // With `expected` = -1, the sum of excess returns gives the number of wins.
+            // For `expected` = -1, the sum of excess returns gives the number of wins.
             let (sum, count) = beyond(rule, &one_by_one(results), -1.0);
             rates.push((sum / (1.0 + PAYOUT), count));
             real += count;

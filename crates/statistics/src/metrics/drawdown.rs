@@ -23,8 +23,8 @@ impl Drawdown {
     }
 }
 
-/// Returns the drawdown that is the largest fraction of its peak, the first one if several are equal.
-/// `max over t of (max(E_s, s <= t) - E_t) / max(E_s, s <= t)`. `None` if the curve never falls.
+/// Returns the drawdown with the largest fraction of its peak, or the first of several equal ones.
+/// The fraction is `max over t of (max(E_s, s <= t) - E_t) / max(E_s, s <= t)`. `None` if the curve never falls.
 pub fn max_drawdown(equity: &[f64]) -> Result<Option<Drawdown>, StatisticsError> {
     check_numbers("equity", equity, 1)?;
     let mut peak_at = 0;
@@ -51,7 +51,7 @@ pub fn max_drawdown(equity: &[f64]) -> Result<Option<Drawdown>, StatisticsError>
 
 /// Returns the Calmar ratio of compounded daily returns, `None` if the curve never falls.
 ///
-/// `((end / start)^(days / n) - 1) / max drawdown`, with the drawdown as a fraction of the peak.
+/// The ratio is `((end / start)^(days / n) - 1) / max drawdown`, with the drawdown as a fraction of the peak.
 ///
 /// Source: T. W. Young, *Calmar Ratio: A Smoother Tool*, Futures 20 (1991).
 pub fn calmar(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {

@@ -11,7 +11,7 @@ pub struct Expectancy {
     pub standard_error: f64,
 }
 
-/// Returns the mean trade result and its standard error, using the sample deviation (`n - 1`).
+/// Returns the mean trade result and its standard error, computed with the sample deviation (`n - 1`).
 /// Pass returns per unit of stake to draw conclusions about an edge.
 pub fn expectancy(results: &[f64]) -> Result<Expectancy, StatisticsError> {
     check_numbers("results", results, 2)?;
@@ -19,7 +19,7 @@ pub fn expectancy(results: &[f64]) -> Result<Expectancy, StatisticsError> {
     Ok(Expectancy { mean, standard_error: deviation / (results.len() as f64).sqrt() })
 }
 
-/// Returns `sum(r, r > 0) / -sum(r, r < 0)`, `None` without a loss. 1 is break-even.
+/// Returns the profit factor `sum(r, r > 0) / -sum(r, r < 0)`, `None` without a loss. 1 is break-even.
 pub fn profit_factor(results: &[f64]) -> Result<Option<f64>, StatisticsError> {
     check_numbers("results", results, 1)?;
     let won: f64 = results.iter().filter(|result| **result > 0.0).sum();

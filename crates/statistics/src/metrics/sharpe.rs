@@ -5,15 +5,15 @@ use crate::statistics_error::check_numbers;
 use statrs::consts::EULER_MASCHERONI;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Returns the annualized Sharpe ratio `mean / s sqrt(days_per_year)`, `None` if all days are equal.
-/// `s` is the sample deviation (`n - 1`). Include days without a trade as 0; omitting them inflates the ratio.
+/// Returns the annualized Sharpe ratio `mean / s sqrt(days_per_year)`, `None` if all returns are equal.
+/// `s` is the sample deviation (`n - 1`). Include days without a trade as 0, because omitting them inflates the ratio.
 pub fn sharpe(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
     check_numbers("daily returns", daily_returns, 2)?;
     let (mean, deviation) = mean_and_deviation(daily_returns);
     Ok((deviation > 0.0).then(|| mean / deviation * days_per_year.sqrt()))
 }
 
-/// Returns mean and sample deviation of two or more numbers. Equal numbers have a deviation of 0.
+/// Returns the mean and sample standard deviation of two or more numbers. Equal numbers have a deviation of 0.
 pub(crate) fn mean_and_deviation(numbers: &[f64]) -> (f64, f64) {
     let count = numbers.len() as f64;
     if numbers.iter().all(|number| *number == numbers[0]) {
@@ -25,7 +25,7 @@ pub(crate) fn mean_and_deviation(numbers: &[f64]) -> (f64, f64) {
 }
 
 /// Returns the annualized Sortino ratio for a target of 0, `None` without a losing day.
-/// `mean / sqrt(sum(min(r, 0)^2) / n) sqrt(days_per_year)`: squared losses are averaged over *all* days.
+/// The ratio is `mean / sqrt(sum(min(r, 0)^2) / n) sqrt(days_per_year)`. Squared losses are averaged over *all* days.
 pub fn sortino(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>, StatisticsError> {
     check_numbers("daily returns", daily_returns, 2)?;
     let count = daily_returns.len() as f64;
@@ -34,7 +34,7 @@ pub fn sortino(daily_returns: &[f64], days_per_year: f64) -> Result<Option<f64>,
     Ok((losses > 0.0).then(|| mean / (losses / count).sqrt() * days_per_year.sqrt()))
 }
 
-/// Inputs of the probabilistic Sharpe ratio. All are per period (such as a day), not per year.
+/// Inputs of the probabilistic Sharpe ratio. All values are per period (such as a day), not per year.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SharpeSample {
     pub sharpe: f64,
@@ -46,7 +46,7 @@ pub struct SharpeSample {
 }
 
 impl SharpeSample {
-    /// Builds a sample from returns per period, `None` if all returns are equal.
+    /// Builds a sample from the returns of all periods, `None` if all returns are equal.
     /// Skewness and kurtosis are defined as `skew` and `kurtosis(fisher=False)` in `scipy.stats`.
     pub fn from_returns(returns: &[f64]) -> Result<Option<Self>, StatisticsError> {
         check_numbers("returns", returns, 2)?;
@@ -65,17 +65,17 @@ impl SharpeSample {
         }))
     }
 
-    /// Returns `sqrt(1 - g3 S + (g4 - 1) / 4 S^2)`, the ratio's deviation times `sqrt(n - 1)`.
-    fn spread(self) -> f64 {
+    /// Returns the deviation of the Sharpe ratio times `sqrt(n - 1)`: `sqrt(1 - g3 S + (g4 - 1) / 4 S^2)`.
+    fn deviation_factor(self) -> f64 {
         let square =
             (self.kurtosis - 1.0) / 4.0 * self.sharpe * self.sharpe - self.skewness * self.sharpe + 1.0;
         square.max(0.0).sqrt()
     }
 }
 
-/// Returns the probability that the true ratio is above `benchmark`. Both ratios are per period.
+/// Returns the probability that the true Sharpe ratio is above `benchmark`. Both ratios are per period.
 ///
-/// `Phi((S - S*) sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))`, an asymptotic result for independent periods.
+/// Formula, asymptotic for independent periods: `Phi((S - S*) sqrt(n - 1) / sqrt(1 - g3 S + (g4 - 1) / 4 S^2))`.
 ///
 /// Source: D. H. Bailey and M. Lopez de Prado, *The Sharpe Ratio Efficient Frontier* (2012).
 pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64, StatisticsError> {
@@ -84,16 +84,16 @@ pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64,
     if periods < 2.0 {
         return Err(StatisticsError::TooFew { what: "periods", found: periods.max(0.0) as usize, needed: 2 });
     }
-    let z = (sharpe - benchmark) * (periods - 1.0).sqrt() / sample.spread();
-    // The spread can be 0: the ratio is then certain.
+    let z = (sharpe - benchmark) * (periods - 1.0).sqrt() / sample.deviation_factor();
+    // If the deviation is 0, the ratio is certain.
     Ok(if z.is_nan() { 0.5 } else { Normal::standard().cdf(z) })
 }
 
-/// Returns the probability that the true ratio of the *best of `trials` variants* is above 0.
+/// Returns the probability that the true Sharpe ratio of the *best of `trials` variants* is above 0.
 ///
-/// It is [`probabilistic_sharpe`] against the expected best ratio of equally many worthless variants:
+/// The result is [`probabilistic_sharpe`] with the expected best ratio of equally many worthless variants as benchmark:
 /// `sqrt(V) ((1 - g) Phi^-1(1 - 1 / N) + g Phi^-1(1 - 1 / (N e)))`, with Euler's `g = 0.5772` and the variance `V` of
-/// all ratios, per period. `trials` counts *independent* variants; similar ones count for less.
+/// all ratios, per period. `trials` counts *independent* variants, so similar variants count for less.
 ///
 /// Source: D. H. Bailey and M. Lopez de Prado, *The Deflated Sharpe Ratio* (2014).
 pub fn deflated_sharpe(

@@ -4,7 +4,7 @@ use crate::statistics_error::check_probability;
 use crate::{StatisticsError, TradeOutcome};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Consecutive wins and losses. Draws and cancelled trades neither end nor extend a streak.
+/// Numbers of consecutive wins and losses. Draws and cancelled trades neither end nor extend a streak.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streaks {
     pub won: u32,
@@ -12,7 +12,7 @@ pub struct Streaks {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub struct StreakFold {
+pub struct StreakTracker {
     current: Streaks,
     longest: Streaks,
 }
@@ -29,7 +29,7 @@ impl Streaks {
     }
 }
 
-impl StreakFold {
+impl StreakTracker {
     pub const NEW: Self = Self { current: Streaks { won: 0, lost: 0 }, longest: Streaks { won: 0, lost: 0 } };
 
     #[inline]
@@ -46,14 +46,14 @@ impl StreakFold {
 }
 
 pub fn longest_streaks(outcomes: impl IntoIterator<Item = TradeOutcome>) -> Streaks {
-    let mut fold = StreakFold::NEW;
+    let mut fold = StreakTracker::NEW;
     outcomes.into_iter().for_each(|outcome| fold.settle(outcome));
     fold.longest()
 }
 
 /// Returns the probability of a streak of at least `length` within `trades` independent trades.
 ///
-/// `probability` is that of the streak's outcome in one trade, such as a loss. The recursion over trades is
+/// `probability` is that of the streak's outcome in a single trade, such as a loss. The recursion over trades is
 /// `r(n) = r(n - 1) + (1 - r(n - length - 1)) (1 - p) p^length`, with `r(length) = p^length`.
 ///
 /// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), XIII.7.
@@ -84,18 +84,18 @@ pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<
 
 /// Minimum number of wins and of losses for the normal approximation.
 /// Source: Siegel, *Nonparametric Statistics*, ch. 4.
-const FEWEST_OF_EACH: u64 = 20;
+const MIN_WINS_AND_LOSSES: u64 = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunsTest {
     pub runs: u64,
     pub expected: f64,
-    /// Two-sided p-value: probability in random order of a run count at least as far from its expectation.
+    /// Two-sided p-value: probability that a random order has a run count at least this far from `expected`.
     pub p_value: f64,
 }
 
-/// Runs the Wald-Wolfowitz test over several sequences together, where `true` is a win. It is valid for
-/// any win rate if the trades of a sequence do not overlap. `None` with fewer than 20 wins or 20 losses in total.
+/// Performs the Wald-Wolfowitz runs test on several sequences together, where `true` is a win. `None` with fewer than
+/// 20 wins or 20 losses in total. Valid for any win rate if the trades of a sequence do not overlap.
 pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<RunsTest> {
     let (mut runs, mut expected, mut variance) = (0, 0.0, 0.0);
     let [mut all_won, mut all_lost] = [0, 0];
@@ -110,7 +110,7 @@ pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<
             variance += pairs * (pairs - count) / (count * count * (count - 1.0));
         }
     }
-    if all_won.min(all_lost) < FEWEST_OF_EACH || variance <= 0.0 {
+    if all_won.min(all_lost) < MIN_WINS_AND_LOSSES || variance <= 0.0 {
         return None;
     }
     // Continuity correction.

@@ -1,12 +1,12 @@
-//! Test of the best variant against the best of equally many worthless ones.
+//! Significance test of the best of many variants.
 
-use super::{Group, Variants};
+use super::{VariantGroup, Variants};
 use crate::StatisticsError;
 use crate::simulation::Dice;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// Length of a block. At least that of the longest trade, to preserve the dependence between results.
+    /// Block length in periods. Use at least the length of the longest trade, to preserve dependence between results.
     pub block_periods: usize,
     pub runs: u32,
     pub seed: u64,
@@ -15,11 +15,11 @@ pub struct Bootstrap {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestOfMany {
     pub best: usize,
-    /// Mean of the best variant divided by its standard error.
+    /// Mean return of the best variant, divided by the standard error of this mean.
     pub statistic: f64,
     /// Probability that the best variant is at least this good if all variants are worthless.
     pub p_value: f64,
-    /// p-value of each variant, corrected for all variants tried. `None` if its results never vary.
+    /// p-value of each variant, corrected for all variants tried. `None` if the variant's results never vary.
     pub p_values: Vec<Option<f64>>,
 }
 
@@ -40,13 +40,13 @@ pub fn best_of_many(returns: &dyn Variants, bootstrap: Bootstrap) -> Result<Best
         if found < needed { Err(StatisticsError::TooFew { what, found, needed }) } else { Ok(()) }
     };
     needs("periods of a block", bootstrap.block_periods, 1)?;
-    needs("runs of the bootstrap", bootstrap.runs as usize, 1)?;
+    needs("bootstrap runs", bootstrap.runs as usize, 1)?;
     needs("blocks", returns.periods().div_ceil(bootstrap.block_periods), 2)?;
-    let draws = Draws::new(returns.periods(), bootstrap);
+    let draws = BootstrapDraws::new(returns.periods(), bootstrap);
     let mut statistics: Vec<Option<f64>> = Vec::with_capacity(returns.variants());
     // The largest statistic of each draw among the variants so far.
     let mut largest = vec![f64::NEG_INFINITY; bootstrap.runs as usize];
-    for group in Group::build_all(returns) {
+    for group in VariantGroup::build_all(returns) {
         draws.add_group(&group, &mut statistics, &mut largest);
     }
     let named =
@@ -64,27 +64,27 @@ pub fn best_of_many(returns: &dyn Variants, bootstrap: Bootstrap) -> Result<Best
     Ok(BestOfMany { best, statistic, p_value: p_value(statistic), p_values })
 }
 
-struct Draws {
+struct BootstrapDraws {
     periods: usize,
     block: usize,
     own: Vec<usize>,
     drawn: Vec<usize>,
 }
 
-impl Draws {
+impl BootstrapDraws {
     fn new(periods: usize, bootstrap: Bootstrap) -> Self {
         let Bootstrap { block_periods: block, runs, seed } = bootstrap;
         let own: Vec<usize> = (0..periods.div_ceil(block)).map(|place| place * block).collect();
         let draw = |run: u32| {
             let mut dice = Dice::new(seed, u64::from(run));
-            own.iter().map(|_| dice.below(periods)).collect::<Vec<_>>()
+            own.iter().map(|_| dice.index_below(periods)).collect::<Vec<_>>()
         };
         let drawn = (0..runs).flat_map(draw).collect();
         Self { periods, block, own, drawn }
     }
 
-    fn add_group(&self, group: &Group, statistics: &mut Vec<Option<f64>>, largest: &mut [f64]) {
-        let history = History::new(group, self);
+    fn add_group(&self, group: &VariantGroup, statistics: &mut Vec<Option<f64>>, largest: &mut [f64]) {
+        let history = CumulativeSums::new(group, self);
         let mut blocks = BlockSums::new(group.count());
         history.add_blocks(&mut blocks, &self.own);
         let named: Vec<Option<f64>> = (0..group.count()).map(|v| blocks.statistic(v, 0.0)).collect();
@@ -102,18 +102,18 @@ impl Draws {
     }
 }
 
-struct History<'a> {
+struct CumulativeSums<'a> {
     sums: Vec<f64>,
     count: usize,
-    draws: &'a Draws,
+    draws: &'a BootstrapDraws,
 }
 
-impl<'a> History<'a> {
-    fn new(group: &Group, draws: &'a Draws) -> Self {
+impl<'a> CumulativeSums<'a> {
+    fn new(group: &VariantGroup, draws: &'a BootstrapDraws) -> Self {
         let count = group.count();
         let mut sums = vec![0.0; count];
         for period in 0..2 * draws.periods {
-            for (variant, value) in group.period(period % draws.periods).iter().enumerate() {
+            for (variant, value) in group.returns_in_period(period % draws.periods).iter().enumerate() {
                 sums.push(sums[period * count + variant] + value);
             }
         }
@@ -122,7 +122,7 @@ impl<'a> History<'a> {
 
     fn add_blocks(&self, blocks: &mut BlockSums, starts: &[usize]) {
         blocks.clear();
-        let Draws { periods, block, .. } = *self.draws;
+        let BootstrapDraws { periods, block, .. } = *self.draws;
         let until = |period: usize| &self.sums[period * self.count..(period + 1) * self.count];
         for (place, from) in starts.iter().enumerate() {
             let length = block.min(periods - place * block);
@@ -239,7 +239,7 @@ mod tests {
         // good as one that earns more.
         let of_both = (0..BOOTSTRAP.runs).filter(|run| {
             let mut dice = Dice::new(BOOTSTRAP.seed, u64::from(*run));
-            dice.below(2) != dice.below(2)
+            dice.index_below(2) != dice.index_below(2)
         });
         let both = of_both.count();
         assert!((150..250).contains(&both), "{both} of {}", BOOTSTRAP.runs);

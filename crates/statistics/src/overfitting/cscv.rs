@@ -1,13 +1,13 @@
 //! Probability of backtest overfitting, by combinatorially symmetric cross-validation.
 
-use super::{Group, Variants};
+use super::{VariantGroup, Variants};
 use crate::StatisticsError;
 
 pub const MAX_BLOCKS: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Number of blocks, even, from 2 to [`MAX_BLOCKS`].
+    /// Number of blocks: an even number from 2 to [`MAX_BLOCKS`].
     pub blocks: usize,
     /// Number of periods excluded from the selection half at each border with the other half.
     /// Use at least the length of a trade, so that no trade is in both halves.
@@ -16,8 +16,9 @@ pub struct Split {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overfitting {
-    /// Share of splits where the selected variant ranks in the lower half out of sample (no skill: 0.5).
+    /// Share of splits in which the selected variant ranks in the lower half out of sample: 0.5 without skill.
     pub probability: f64,
+    /// Share of splits in which the selected variant loses money out of sample.
     pub loss_probability: f64,
 }
 
@@ -25,7 +26,7 @@ pub struct Overfitting {
 ///
 /// The history is divided into blocks. For each choice of half of the blocks, the variant with the best ratio of mean
 /// to deviation is selected and ranked in the other half. With rank `r` of `N` (1 is the worst, ties share their mean
-/// rank), it is overfitted if `ln(w / (1 - w)) <= 0` for `w = r / (N + 1)`.
+/// rank), the selection is overfitted if `ln(w / (1 - w)) <= 0` for `w = r / (N + 1)`.
 ///
 /// Source: D. H. Bailey, J. M. Borwein, M. Lopez de Prado and Q. J. Zhu, *The Probability of Backtest
 /// Overfitting* (2017); purging by M. Lopez de Prado, *Advances in Financial Machine Learning* (2018), chapter 7.
@@ -40,7 +41,7 @@ pub fn probability_of_overfitting(
     }
     if !(2..=MAX_BLOCKS).contains(&blocks) || blocks % 2 == 1 {
         return Err(StatisticsError::TooFew {
-            what: "even number of blocks up to 16",
+            what: "blocks (an even number up to 16)",
             found: blocks,
             needed: 2,
         });
@@ -49,20 +50,20 @@ pub fn probability_of_overfitting(
     if returns.periods() < needed {
         return Err(StatisticsError::TooFew { what: "periods", found: returns.periods(), needed });
     }
-    let mut divisions = Division::build_all(blocks);
-    for group in Group::build_all(returns) {
+    let mut divisions = BlockDivision::build_all(blocks);
+    for group in VariantGroup::build_all(returns) {
         let blocks = Block::build_all(&group, returns.periods(), split);
         for division in &mut divisions {
-            division.choose(&group, &blocks);
+            division.update_choice(&group, &blocks);
         }
     }
-    for group in Group::build_all(returns) {
+    for group in VariantGroup::build_all(returns) {
         let blocks = Block::build_all(&group, returns.periods(), split);
         for division in &mut divisions {
-            division.rank(&blocks, group.count());
+            division.count_ranks(&blocks, group.count());
         }
     }
-    let share = |is: fn(&Division) -> bool| {
+    let share = |is: fn(&BlockDivision) -> bool| {
         divisions.iter().filter(|division| is(division)).count() as f64 / divisions.len() as f64
     };
     Ok(Overfitting {
@@ -72,7 +73,7 @@ pub fn probability_of_overfitting(
     })
 }
 
-struct Division {
+struct BlockDivision {
     /// Blocks of the selection half, each with its index into `Block::trimmed`.
     chosen: Vec<(usize, usize)>,
     other: Vec<(usize, usize)>,
@@ -88,7 +89,7 @@ struct ChosenVariant {
     ratio: f64,
 }
 
-/// Moments of a block: whole, purged at the start, purged at the end, and purged at both.
+/// Moments of a block in four versions: whole, and purged at its start, at its end, or at both ends.
 struct Block {
     trimmed: [Moments; 4],
 }
@@ -99,7 +100,7 @@ struct Moments {
     squares: Vec<f64>,
 }
 
-impl Division {
+impl BlockDivision {
     fn build_all(blocks: usize) -> Vec<Self> {
         let halves = (0_u32..1 << blocks).filter(|taken| taken.count_ones() as usize * 2 == blocks);
         let division = |taken: u32| {
@@ -121,7 +122,7 @@ impl Division {
         halves.map(division).collect()
     }
 
-    fn choose(&mut self, group: &Group, blocks: &[Block]) {
+    fn update_choice(&mut self, group: &VariantGroup, blocks: &[Block]) {
         let chosen = Moments::combine(blocks, &self.chosen, group.count());
         let mut better = None;
         for variant in 0..group.count() {
@@ -136,7 +137,7 @@ impl Division {
         }
     }
 
-    fn rank(&mut self, blocks: &[Block], count: usize) {
+    fn count_ranks(&mut self, blocks: &[Block], count: usize) {
         let other = Moments::combine(blocks, &self.other, count);
         for ratio in (0..count).map(|variant| other.ratio(variant)) {
             self.below += usize::from(ratio < self.chosen_variant.ratio);
@@ -146,7 +147,7 @@ impl Division {
 }
 
 impl Block {
-    fn build_all(group: &Group, periods: usize, split: Split) -> Vec<Self> {
+    fn build_all(group: &VariantGroup, periods: usize, split: Split) -> Vec<Self> {
         let block = |block: usize| {
             let (from, until) = (block * periods / split.blocks, (block + 1) * periods / split.blocks);
             let purged = split.purged_periods;
@@ -167,12 +168,12 @@ impl Moments {
         Self { count: 0, sums: vec![0.0; variants], squares: vec![0.0; variants] }
     }
 
-    fn from_group(group: &Group, from: usize, until: usize) -> Self {
+    fn from_group(group: &VariantGroup, from: usize, until: usize) -> Self {
         let mut moments = Self::new(group.count());
         moments.count = until - from;
         for period in from..until {
             let into = moments.sums.iter_mut().zip(&mut moments.squares);
-            for ((sum, square), value) in into.zip(group.period(period)) {
+            for ((sum, square), value) in into.zip(group.returns_in_period(period)) {
                 *sum += value;
                 *square += value * value;
             }
@@ -244,7 +245,7 @@ mod tests {
         let ratio = |returns: Vec<f64>| {
             let until = returns.len();
             let variants = VariantReturns::new(&[returns]).unwrap();
-            let group = Group::build_all(&variants).next().unwrap();
+            let group = VariantGroup::build_all(&variants).next().unwrap();
             Moments::from_group(&group, 0, until).ratio(0)
         };
         // A deviation of one millionth is not treated as 0.

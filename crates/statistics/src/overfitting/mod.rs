@@ -1,4 +1,4 @@
-//! Selection among many variants: false discoveries, and how good the best one looks by chance.
+//! Corrections for selecting among many variants: false discovery rate and tests of the best variant.
 
 mod best_of_many;
 mod cscv;
@@ -10,29 +10,29 @@ use crate::StatisticsError;
 use crate::statistics_error::{check_numbers, check_probability};
 
 /// Number of variants processed together, so that their data stays in the CPU cache.
-const GROUP: usize = 32;
+const GROUP_SIZE: usize = 32;
 
-/// Source of the returns of many variants, which are never all needed at once.
+/// Source of the returns of many variants. Only some variants are in memory at any time.
 pub trait Variants {
     fn variants(&self) -> usize;
 
     fn periods(&self) -> usize;
 
-    /// Writes the return of each period of one variant. All returns must be finite.
+    /// Writes the return of each period of one variant to `returns`. All returns must be finite.
     fn put(&self, variant: usize, returns: &mut [f64]);
 }
 
-/// Returns per period of every variant tried. Omitting discarded variants biases all results.
+/// Returns of every variant tried, by period. Omitting discarded variants biases all results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantReturns {
     variants: usize,
-    /// One row of periods per variant.
+    /// All returns of the first variant, then of the second, and so on.
     returns: Vec<f64>,
 }
 
-struct Group {
+struct VariantGroup {
     count: usize,
-    /// One row of variants per period.
+    /// Returns of all variants in the first period, then in the second, and so on.
     returns: Vec<f64>,
 }
 
@@ -71,11 +71,11 @@ impl Variants for VariantReturns {
     }
 }
 
-impl Group {
+impl VariantGroup {
     fn build_all(variants: &dyn Variants) -> impl Iterator<Item = Self> {
         let mut own = vec![0.0; variants.periods()];
-        (0..variants.variants()).step_by(GROUP).map(move |first| {
-            let count = GROUP.min(variants.variants() - first);
+        (0..variants.variants()).step_by(GROUP_SIZE).map(move |first| {
+            let count = GROUP_SIZE.min(variants.variants() - first);
             let mut returns = vec![0.0; count * own.len()];
             for place in 0..count {
                 variants.put(first + place, &mut own);
@@ -91,16 +91,16 @@ impl Group {
         self.count
     }
 
-    fn period(&self, period: usize) -> &[f64] {
+    fn returns_in_period(&self, period: usize) -> &[f64] {
         &self.returns[period * self.count..(period + 1) * self.count]
     }
 }
 
 /// Returns the adjusted p-values of Benjamini and Hochberg, in the given order.
 ///
-/// Selecting p-values of at most `q` keeps the mean share of false discoveries at or below `q`. The `i`-th smallest of
-/// `m` becomes `min(1, p_(j) m / j for all j >= i)`. This holds for independent p-values and for positively dependent
-/// ones, such as those of variants of the same strategy.
+/// Selecting adjusted p-values of at most `q` keeps the mean share of false discoveries at or below `q`. The `i`-th
+/// smallest of `m` becomes `min(1, p_(j) m / j for all j >= i)`. The guarantee holds for independent p-values and for
+/// positively dependent p-values, such as those of variants of one strategy.
 ///
 /// Sources: Y. Benjamini and Y. Hochberg (1995); Y. Benjamini and D. Yekutieli (2001), for dependence.
 pub fn benjamini_hochberg(p_values: &[f64]) -> Result<Vec<f64>, StatisticsError> {
@@ -125,12 +125,12 @@ mod tests {
 
     #[test]
     fn groups_hold_every_variant_once() {
-        let many: Vec<Vec<f64>> = (0..2 * GROUP + 5).map(|variant| vec![variant as f64; 2]).collect();
+        let many: Vec<Vec<f64>> = (0..2 * GROUP_SIZE + 5).map(|variant| vec![variant as f64; 2]).collect();
         let returns = VariantReturns::new(&many).unwrap();
-        assert_eq!((returns.variants(), returns.periods()), (2 * GROUP + 5, 2));
-        let groups: Vec<Group> = Group::build_all(&returns).collect();
-        assert_eq!(groups.iter().map(Group::count).collect::<Vec<_>>(), [GROUP, GROUP, 5]);
-        let seen: Vec<f64> = groups.iter().flat_map(|group| group.period(1).to_vec()).collect();
+        assert_eq!((returns.variants(), returns.periods()), (2 * GROUP_SIZE + 5, 2));
+        let groups: Vec<VariantGroup> = VariantGroup::build_all(&returns).collect();
+        assert_eq!(groups.iter().map(VariantGroup::count).collect::<Vec<_>>(), [GROUP_SIZE, GROUP_SIZE, 5]);
+        let seen: Vec<f64> = groups.iter().flat_map(|group| group.returns_in_period(1).to_vec()).collect();
         assert_eq!(seen, many.iter().map(|variant| variant[1]).collect::<Vec<_>>());
     }
 

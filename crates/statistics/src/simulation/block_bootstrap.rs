@@ -5,13 +5,13 @@ use crate::StatisticsError;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BlockLength {
-    /// Geometric lengths with this mean (at least 1): stationary bootstrap of Politis and Romano (1994).
+    /// Geometrically distributed lengths with this mean, at least 1 (stationary bootstrap, Politis and Romano 1994).
     Mean(f64),
-    /// Constant length (at least 1): circular block bootstrap of Politis and Romano (1992).
+    /// Constant length, at least 1 (circular block bootstrap, Politis and Romano 1992).
     Fixed(u32),
 }
 
-/// A block bootstrap. The same seed and path always give the same history.
+/// Generator of block bootstrap paths. The same seed and path number always give the same path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockBootstrap {
     seed: u64,
@@ -30,7 +30,7 @@ impl BlockBootstrap {
         Ok(Self { seed, length })
     }
 
-    /// Returns the 0-based index of the source number for each position of a path of length `count`.
+    /// Returns a resampled path of length `count`, as 0-based indices of the source numbers.
     pub fn places(&self, path: u64, count: usize) -> Vec<usize> {
         let mut dice = Dice::new(self.seed, path);
         let mut places = Vec::with_capacity(count);
@@ -42,7 +42,7 @@ impl BlockBootstrap {
                 BlockLength::Fixed(_) => left == 0,
             };
             if begins {
-                place = dice.below(count);
+                place = dice.index_below(count);
                 left = if let BlockLength::Fixed(length) = self.length { length } else { 0 };
             } else {
                 place = if place + 1 == count { 0 } else { place + 1 };
@@ -56,7 +56,7 @@ impl BlockBootstrap {
 
 /// Returns the best mean block length of a stationary bootstrap for the variance of the mean.
 ///
-/// It is at least 1. It is at most a third of the count of numbers, and at most three times the root of that count.
+/// The result is at least 1, and at most the smaller of a third of the count and three times the root of the count.
 ///
 /// Source: Politis and White (2004), corrected by Patton, Politis and White (2009).
 pub fn best_block_length(numbers: &[f64]) -> f64 {

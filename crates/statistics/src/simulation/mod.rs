@@ -16,7 +16,7 @@ use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use std::f64::consts::TAU;
 
-/// Random numbers that are the same on every machine.
+/// Random number generator with the same results on every machine.
 pub(crate) struct Dice {
     source: ChaCha8Rng,
     second_normal: Option<f64>,
@@ -30,19 +30,19 @@ impl Dice {
         Self { source, second_normal: None }
     }
 
-    /// Returns a number in `[0, 1)`.
-    pub(crate) fn share(&mut self) -> f64 {
+    /// Returns a uniformly distributed number in `[0, 1)`.
+    pub(crate) fn uniform(&mut self) -> f64 {
         const STEPS: f64 = (1_u64 << 53) as f64;
         (self.source.next_u64() >> 11) as f64 / STEPS
     }
 
     /// Returns a uniform index below `count`, which must not be 0.
-    pub(crate) fn below(&mut self, count: usize) -> usize {
+    pub(crate) fn index_below(&mut self, count: usize) -> usize {
         ((u128::from(self.source.next_u64()) * count as u128) >> 64) as usize
     }
 
     pub(crate) fn happens(&mut self, probability: f64) -> bool {
-        self.share() < probability
+        self.uniform() < probability
     }
 
     /// Returns a standard normal number, by the method of Box and Muller (1958).
@@ -50,9 +50,9 @@ impl Dice {
         if let Some(second) = self.second_normal.take() {
             return second;
         }
-        // 1 - share is never 0, so the logarithm is finite.
-        let radius = (-2.0 * (1.0 - self.share()).ln()).sqrt();
-        let (sine, cosine) = (TAU * self.share()).sin_cos();
+        // 1 - uniform is never 0, so the logarithm is finite.
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        let (sine, cosine) = (TAU * self.uniform()).sin_cos();
         self.second_normal = Some(radius * sine);
         radius * cosine
     }

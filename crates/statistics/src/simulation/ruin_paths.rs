@@ -10,32 +10,32 @@ pub struct RuinTrials {
     pub ruined: u64,
     /// Number of paths that a limit stopped permanently before ruin.
     pub stopped: u64,
-    /// Number of paths that reached a profit target of the run before ruin or a permanent stop.
+    /// Number of paths that reached the profit target of the run before ruin or a permanent stop.
     pub reached: u64,
-    /// Number of paths whose balance ever fell to half of the initial balance, however they ended.
+    /// Number of paths whose balance ever fell to half of the initial balance or less, whatever happened later.
     pub halved: u64,
 }
 
-/// A stop at a loss or profit: an amount in the smallest unit, a fraction of the balance at the start
-/// of the stop's period, or the smaller of the two.
+/// Loss limit or profit target: an amount in the smallest unit of money, a fraction of the balance at the start of the
+/// limit's period, or the smaller of both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MoneyStop {
     pub amount: Option<u64>,
-    /// Fraction of the initial balance, 0 if disabled.
+    /// Fraction of the balance at the start of the period, 0 if disabled.
     pub fraction: f64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stops {
-    /// Loss limits. No trade is placed that could exceed one of them.
+    /// Loss limits. A trade that could exceed a limit is not placed.
     pub loss: Vec<MoneyStop>,
-    /// Profit targets. No trade is placed once one of them is reached.
+    /// Profit targets. No further trade is placed after a target is reached.
     pub profit: Vec<MoneyStop>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WalletLimits {
-    /// Stops for a day or session. Trading resumes in the next one.
+    /// Limits per day or session. After a stop, trading resumes in the next day or session.
     pub rests: Stops,
     pub ends: Stops,
     /// Maximum drawdown that a trade may cause, as a fraction of the peak. 0 means no limit.
@@ -44,7 +44,7 @@ pub struct WalletLimits {
     pub loss_streak: u32,
     /// Maximum stake as a fraction of the balance. 0 means no limit.
     pub stake_fraction: f64,
-    /// Maximum stake in the smallest unit. 0 means no limit.
+    /// Maximum stake in the smallest unit of money. 0 means no limit.
     pub most_stake: u64,
     pub oversized: OversizedStake,
 }
@@ -65,25 +65,25 @@ impl MoneyStop {
 }
 
 #[derive(Clone, Copy)]
-struct Span {
+struct StopPeriod {
     began: u64,
     balance: u64,
 }
 
 impl Stops {
-    fn allow(&self, span: Span, stake: u64) -> bool {
+    fn allow(&self, span: StopPeriod, stake: u64) -> bool {
         let worst = span.balance.saturating_sub(stake);
         let is_lost =
-            Self::least(&self.loss, span).is_some_and(|most| span.began.saturating_sub(worst) > most);
-        !is_lost && !self.has_won(span)
+            Self::min_limit(&self.loss, span).is_some_and(|most| span.began.saturating_sub(worst) > most);
+        !is_lost && !self.has_reached_target(span)
     }
 
-    fn has_won(&self, span: Span) -> bool {
-        let target = Self::least(&self.profit, span);
+    fn has_reached_target(&self, span: StopPeriod) -> bool {
+        let target = Self::min_limit(&self.profit, span);
         target.is_some_and(|most| span.balance >= span.began.saturating_add(most))
     }
 
-    fn least(stops: &[MoneyStop], span: Span) -> Option<u64> {
+    fn min_limit(stops: &[MoneyStop], span: StopPeriod) -> Option<u64> {
         stops.iter().filter_map(|stop| stop.limit(span.began)).min()
     }
 }
@@ -104,7 +104,7 @@ impl WalletLimits {
         [share, amount].into_iter().flatten().min().unwrap_or(u64::MAX)
     }
 
-    /// Returns whether the stake can be placed today or tomorrow. If not, the path is stopped permanently.
+    /// Returns whether the stake can be placed now or in the next period. If not, the path stops permanently.
     fn allow(&self, wallet: &mut Wallet, stake: u64) -> bool {
         let Wallet { first, balance, peak, .. } = *wallet;
         let is_beyond =
@@ -113,20 +113,20 @@ impl WalletLimits {
             || is_beyond(peak - balance.saturating_sub(stake).min(peak), self.drawdown_fraction, peak)
             || is_beyond(stake, self.stake_fraction, balance)
             || (self.most_stake > 0 && stake > self.most_stake)
-            || !self.ends.allow(Span { began: first, balance }, stake)
+            || !self.ends.allow(StopPeriod { began: first, balance }, stake)
         {
             return false;
         }
-        if self.rests.allow(Span { began: wallet.day, balance }, stake) {
+        if self.rests.allow(StopPeriod { began: wallet.day, balance }, stake) {
             return true;
         }
         wallet.day = balance;
-        self.rests.allow(Span { began: balance, balance }, stake)
+        self.rests.allow(StopPeriod { began: balance, balance }, stake)
     }
 
-    fn is_reached(&self, wallet: &Wallet) -> bool {
-        let span = Span { began: wallet.first, balance: wallet.balance };
-        self.ends.has_won(span)
+    fn has_reached_run_target(&self, wallet: &Wallet) -> bool {
+        let span = StopPeriod { began: wallet.first, balance: wallet.balance };
+        self.ends.has_reached_target(span)
     }
 }
 
@@ -147,14 +147,14 @@ impl RuinTrials {
         self.halved as f64 / self.paths as f64
     }
 
-    /// Returns the distance between the share and a probability, in standard errors for that probability.
+    /// Returns the distance between the share of ruined paths and `probability`, in standard errors.
     pub fn standard_errors_from(self, probability: f64) -> f64 {
         let variance = probability * (1.0 - probability) / self.paths as f64;
         (self.share() - probability).abs() / variance.sqrt()
     }
 }
 
-/// Simulates paths trade by trade, in whole units of money: an independent check of [`crate::ruin()`].
+/// Simulates ruin trade by trade, in whole units of money, as an independent check of [`crate::ruin()`].
 pub fn simulate_ruin(
     question: &RuinQuestion,
     plan: &StakePlan,
@@ -164,11 +164,11 @@ pub fn simulate_ruin(
     simulate_limited_ruin(question, plan, &WalletLimits::default(), (seed, paths))
 }
 
-/// Simulates paths under limits. A path ends with the horizon, or when a stake cannot be placed.
+/// Simulates ruin under wallet limits. A path ends at the horizon, or when a stake cannot be placed.
 ///
-/// A profit target of the run ends a path successfully. After a daily or session stop, trading resumes in the next day
-/// or session with the rejected stake. If the stake is rejected again, or by a limit of the whole run, the path is
-/// stopped permanently, which is not ruin. The number of trades per day does not matter.
+/// Reaching a profit target of the run ends a path successfully. After a daily or session stop, trading resumes in the
+/// next day or session with the rejected stake. If this stake is rejected again, or if a limit of the whole run rejects
+/// a stake, the path stops permanently without ruin. The number of trades per day does not matter.
 pub fn simulate_limited_ruin(
     question: &RuinQuestion,
     plan: &StakePlan,
@@ -187,8 +187,8 @@ pub fn simulate_limited_ruin(
             (Wallet { first, balance: first, peak: first, day: first, losses: 0 }, 0);
         let mut lowest = first;
         for _ in 0..question.horizon_trades {
-            if limits.is_reached(&wallet) {
-                return (End::Reached, lowest);
+            if limits.has_reached_run_target(&wallet) {
+                return (PathEnd::Reached, lowest);
             }
             let mut stake = next_stake(plan, &stakes, level, share, wallet.balance);
             let most = limits.largest_stake(wallet.balance);
@@ -201,10 +201,10 @@ pub fn simulate_limited_ruin(
                 OversizedStake::Refused | OversizedStake::Capped | OversizedStake::Restarts => {}
             }
             if !is_placed(stake, wallet.balance) {
-                return (End::Ruined, lowest);
+                return (PathEnd::Ruined, lowest);
             }
             if !limits.allow(&mut wallet, stake) {
-                return (End::Stopped, lowest);
+                return (PathEnd::Stopped, lowest);
             }
             if question.draw_share > 0.0 && dice.happens(question.draw_share) {
                 continue;
@@ -217,12 +217,12 @@ pub fn simulate_limited_ruin(
             wallet.peak = wallet.peak.max(wallet.balance);
             level = next_level(plan, level, is_won);
         }
-        if limits.is_reached(&wallet) {
-            return (End::Reached, lowest);
+        if limits.has_reached_run_target(&wallet) {
+            return (PathEnd::Reached, lowest);
         }
         // The last trade may have left too little for another trade.
         let next = next_stake(plan, &stakes, level, share, wallet.balance);
-        (if is_placed(next, wallet.balance) { End::Alive } else { End::Ruined }, lowest)
+        (if is_placed(next, wallet.balance) { PathEnd::Alive } else { PathEnd::Ruined }, lowest)
     };
     // A plan without stakes cannot be ruined.
     let never_stakes = share == 0.0 && stakes.is_empty() && !matches!(plan, StakePlan::Flat { .. });
@@ -232,10 +232,10 @@ pub fn simulate_limited_ruin(
         let (end, lowest) = end_of(path);
         trials.halved += u64::from(lowest <= question.balance / 2);
         match end {
-            End::Ruined => trials.ruined += 1,
-            End::Stopped => trials.stopped += 1,
-            End::Reached => trials.reached += 1,
-            End::Alive => {}
+            PathEnd::Ruined => trials.ruined += 1,
+            PathEnd::Stopped => trials.stopped += 1,
+            PathEnd::Reached => trials.reached += 1,
+            PathEnd::Alive => {}
         }
     }
     Ok(trials)
@@ -252,7 +252,7 @@ fn staked_share(plan: &StakePlan, question: &RuinQuestion) -> Result<f64, Statis
     })
 }
 
-enum End {
+enum PathEnd {
     Alive,
     Ruined,
     Stopped,

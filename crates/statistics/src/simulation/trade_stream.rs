@@ -9,23 +9,23 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TradeDependence {
     Independent,
-    /// This number of bots take the same trade. All of them win or all of them lose.
+    /// This number of bots take the same trades, so that all bots win or all bots lose.
     SameTrade(usize),
     /// Each trade lasts this number of random-walk steps. One trade opens at each step.
     Overlapping(usize),
 }
 
-/// Trades with a known win rate, in percentage points above the break-even of each payout.
+/// Generator of trades with a known win rate, in percentage points above the break-even rate of each payout.
 /// All payouts are equally likely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TradeStream {
     dependence: TradeDependence,
-    payouts: Vec<Paid>,
+    payouts: Vec<PayoutOdds>,
     draw_share: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Paid {
+struct PayoutOdds {
     payout_fraction: f64,
     win_probability: f64,
     /// Threshold that a standard normal number exceeds with the win probability.
@@ -39,16 +39,16 @@ pub enum StreamEvent {
 }
 
 impl TradeStream {
-    /// Creates trades that, unless drawn, win with probability `1 / (1 + b) + points / 100` at a payout
-    /// fraction of `b`.
+    /// Creates a generator of trades. At a payout fraction of `b`, each trade that is not drawn wins with probability
+    /// `1 / (1 + b) + points / 100`.
     pub fn new(
         dependence: TradeDependence,
         payout_fractions: &[f64],
         points: f64,
         draw_share: f64,
     ) -> Result<Self, StatisticsError> {
-        let payouts: Vec<Paid> =
-            payout_fractions.iter().map(|b| Paid::new(*b, points)).collect::<Result<_, _>>()?;
+        let payouts: Vec<PayoutOdds> =
+            payout_fractions.iter().map(|b| PayoutOdds::new(*b, points)).collect::<Result<_, _>>()?;
         let stream =
             Self { dependence, payouts, draw_share: check_probability("share of draws", draw_share)? };
         if stream.payouts.is_empty() || stream.slots() == 0 {
@@ -103,8 +103,8 @@ impl TradeStream {
         ControlFlow::Continue(())
     }
 
-    /// The steps of the walk follow the open, so the win rate is exact given everything known at the open.
-    /// The sum of `steps` normal numbers exceeds the threshold with the win probability.
+    /// Plays overlapping trades on one random walk. A trade wins if the sum of its `steps` normal numbers exceeds its
+    /// threshold. All its steps follow the open, so its win probability is exact given everything known at the open.
     fn play_overlapping(
         &self,
         dice: &mut Dice,
@@ -118,7 +118,7 @@ impl TradeStream {
         for trade in 0..trades + steps as u64 {
             let slot = (trade % steps as u64) as usize;
             if trade >= steps as u64 {
-                let (start, Paid { payout_fraction, threshold, .. }) = open[slot];
+                let (start, PayoutOdds { payout_fraction, threshold, .. }) = open[slot];
                 let outcome = self.outcome(dice, (walk - start) / scale > threshold);
                 listen(StreamEvent::Settled { slot, payout_fraction, outcome })?;
             }
@@ -131,10 +131,10 @@ impl TradeStream {
         ControlFlow::Continue(())
     }
 
-    fn draw_payout(&self, dice: &mut Dice) -> Paid {
+    fn draw_payout(&self, dice: &mut Dice) -> PayoutOdds {
         match &*self.payouts {
             [only] => *only,
-            several => several[dice.below(several.len())],
+            several => several[dice.index_below(several.len())],
         }
     }
 
@@ -149,7 +149,7 @@ impl TradeStream {
     }
 }
 
-impl Paid {
+impl PayoutOdds {
     fn new(payout_fraction: f64, points: f64) -> Result<Self, StatisticsError> {
         let win_rate = 1.0 / (1.0 + check_payout(payout_fraction)?) + points / 100.0;
         let win_probability = check_probability("win rate", win_rate)?;

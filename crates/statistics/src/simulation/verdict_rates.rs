@@ -7,9 +7,9 @@ use std::ops::ControlFlow;
 #[derive(Clone, Debug, PartialEq)]
 pub struct VerdictRates {
     paths: u64,
-    /// Numbers of trades until *edge shown*, sorted, for the paths that showed an edge.
+    /// Sorted numbers of trades until *edge shown*, one for each path that showed an edge.
     shown_after: Vec<u64>,
-    /// Numbers of trades until *no edge*, sorted, for the paths that ruled an edge out.
+    /// Sorted numbers of trades until *no edge*, one for each path that ruled out an edge.
     rejected_after: Vec<u64>,
 }
 
@@ -18,7 +18,7 @@ impl VerdictRates {
     pub fn simulate(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange) -> Self {
         let mut rates = Self { paths: range.paths, shown_after: Vec::new(), rejected_after: Vec::new() };
         for path in range.first_path..range.first_path + range.paths {
-            match follow(plan, stream, range, path) {
+            match simulate_path(plan, stream, range, path) {
                 (Verdict::EdgeShown, trades) => rates.shown_after.push(trades),
                 (Verdict::EdgeRejected, trades) => rates.rejected_after.push(trades),
                 (Verdict::NotEnoughTrades { .. }, _) => {}
@@ -51,7 +51,7 @@ impl VerdictRates {
         self.trades_at_share(&self.shown_after, share)
     }
 
-    /// Returns [`Self::trades_to_show`] for the shares one standard error below and above `share`.
+    /// Returns [`Self::trades_to_show`] at one standard error below `share`, and at one above.
     pub fn trades_to_show_range(&self, share: f64) -> (Option<u64>, Option<u64>) {
         let error = self.standard_error(share);
         (self.trades_to_show(share - error), self.trades_to_show(share + error))
@@ -79,7 +79,7 @@ pub struct PathRange {
     pub trades: u64,
 }
 
-fn follow(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange, path: u64) -> (Verdict, u64) {
+fn simulate_path(plan: EdgeTestPlan, stream: &TradeStream, range: PathRange, path: u64) -> (Verdict, u64) {
     let mut test = EdgeTest::new(plan);
     let mut stakes: Vec<Option<NotionalStake>> = (0..stream.slots()).map(|_| None).collect();
     let mut verdict = test.verdict();
@@ -114,7 +114,7 @@ mod tests {
         let after: Vec<u64> = (1..=40).map(|path| 10 * path).collect();
         let shown = VerdictRates { paths: 50, shown_after: after.clone(), rejected_after: Vec::new() };
         let rejected = VerdictRates { paths: 50, shown_after: Vec::new(), rejected_after: after };
-        // Of 50 paths: none, 12.5, 25, 40 and 41. The first 13 paths are the first to reach a quarter.
+        // Shares of 50 paths: none, 12.5, 25, 40 and 41. The first 13 paths are the first to reach a quarter.
         for (share, expected) in
             [(0.0, Some(10)), (0.25, Some(130)), (0.5, Some(250)), (0.8, Some(400)), (0.82, None)]
         {

@@ -1,4 +1,4 @@
-//! Edge verdict: shown, ruled out or undecided, valid to check after every trade.
+//! Verdict on an edge (shown, ruled out or undecided), which may be checked after every trade.
 
 mod overlap;
 mod stake_rule;
@@ -10,9 +10,9 @@ pub(crate) use overlap::OverlapMark;
 use crate::statistics_error::{check_error_rate, check_payout};
 use crate::{StatisticsError, TradeOutcome};
 use serde::{Deserialize, Deserializer, Serialize};
-use stake_rule::{EdgeParts, MirrorParts, mirror_bound};
+use stake_rule::{EdgeParts, MirrorParts, max_mirror_payout};
 
-/// Error rates of a verdict and the edge that it tests for, chosen before the first trade.
+/// Error rates and tested edge of a verdict. Choose them before the first trade.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EdgeTestPlan {
     alpha: f64,
@@ -22,16 +22,16 @@ pub struct EdgeTestPlan {
 }
 
 impl EdgeTestPlan {
-    const WATCH_TRADES: u64 = 10_000;
+    const DEFAULT_WATCH_TRADES: u64 = 10_000;
 
-    /// Creates a plan from the maximum probabilities of a wrong *edge shown* and a wrong *no edge*.
+    /// Creates a plan. `alpha` and `beta` are the maximum probabilities of a wrong *edge shown* and a wrong *no edge*.
     /// `delta` is the smallest edge worth finding, as a return per unit of stake: 0.04 means four cents per unit.
     pub fn new(alpha: f64, beta: f64, delta: f64) -> Result<Self, StatisticsError> {
         if !(delta > 0.0 && delta <= 1.0) {
             return Err(StatisticsError::NotAnEdge { value: delta });
         }
         let (alpha, beta) = (check_error_rate(alpha)?, check_error_rate(beta)?);
-        Ok(Self { alpha, beta, delta, watch_trades: Self::WATCH_TRADES })
+        Ok(Self { alpha, beta, delta, watch_trades: Self::DEFAULT_WATCH_TRADES })
     }
 
     pub const fn alpha(self) -> f64 {
@@ -46,7 +46,7 @@ impl EdgeTestPlan {
         self.delta
     }
 
-    /// Mean number of trades to a false [`ChangeDetector`](crate::ChangeDetector) alarm, 0 if disabled.
+    /// Returns the mean number of trades to a false [`ChangeDetector`](crate::ChangeDetector) alarm, 0 if disabled.
     pub const fn watch_trades(self) -> u64 {
         self.watch_trades
     }
@@ -58,9 +58,9 @@ impl EdgeTestPlan {
 }
 
 impl Default for EdgeTestPlan {
-    /// Error rates of 5 %, and an edge of 0.04 per unit of stake, which is 2.2 points at payout 85.
+    /// Returns a plan with error rates of 5 % and an edge of 0.04 per unit of stake (2.2 points at payout 85).
     fn default() -> Self {
-        Self { alpha: 0.05, beta: 0.05, delta: 0.04, watch_trades: Self::WATCH_TRADES }
+        Self { alpha: 0.05, beta: 0.05, delta: 0.04, watch_trades: Self::DEFAULT_WATCH_TRADES }
     }
 }
 
@@ -72,7 +72,7 @@ pub enum Verdict {
     /// The trades would be too improbable with an edge of `delta` or more.
     EdgeRejected,
     NotEnoughTrades {
-        /// Mean number of further trades needed to show an edge of `delta`, `None` before the first trade.
+        /// Mean number of further trades that show an edge of `delta`, `None` before the first trade.
         about_more: Option<u64>,
     },
 }
@@ -86,9 +86,9 @@ pub struct NotionalStake {
     mark: OverlapMark,
 }
 
-/// Sequential test that produces a [`Verdict`] from opens and settlements, without allocation.
+/// Sequential test for an edge. Computes a [`Verdict`] from opens and settlements, without allocating memory.
 ///
-/// Report events in the order in which they became known. At the same time, settlements come first.
+/// Report events in the order in which they became known. Of simultaneous events, report settlements first.
 ///
 /// ```
 /// use candlewick_statistics::{EdgeTest, TradeOutcome, Verdict, EdgeTestPlan};
@@ -137,24 +137,24 @@ pub struct NotionalStake {
 pub struct EdgeTest {
     plan: EdgeTestPlan,
     weight: f64,
-    /// Infinite for a weight of 0, which is null in JSON.
+    /// Account value that shows an edge. Infinite (null in JSON) for a weight of 0.
     #[serde(deserialize_with = "null_as_infinite")]
     goal: f64,
     edge: EdgeParts,
     mirror: MirrorParts,
-    /// Minimum of the edge account before any stake.
+    /// Minimum value of the edge account at any open so far, at most 1.
     edge_minimum: f64,
     settled: u64,
     draws: u64,
     overlap: Overlap,
     opened: u64,
     sum_of_payouts: f64,
-    answer: Answer,
+    answer: TestState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Answer {
+enum TestState {
     Open,
     Shown,
     Rejected,
@@ -174,11 +174,11 @@ impl EdgeTest {
             overlap: Overlap::new(),
             opened: 0,
             sum_of_payouts: 0.0,
-            answer: Answer::Open,
+            answer: TestState::Open,
         }
     }
 
-    /// Records an open at `payout_fraction` (0.85 for 85 %), on which the accounts stake.
+    /// Records an open at `payout_fraction` (0.85 for 85 %) and places the stakes of both accounts.
     /// An invalid payout changes nothing. After a final verdict, nothing is staked.
     #[inline]
     pub fn on_open(&mut self, payout_fraction: f64) -> Result<NotionalStake, StatisticsError> {
@@ -203,7 +203,7 @@ impl EdgeTest {
         self.on_settled_paying(stake, outcome, payout_fraction)
     }
 
-    /// Like [`on_settled`](Self::on_settled), for a payout that was only known from the venue's answer.
+    /// Like [`on_settled`](Self::on_settled), for a payout that became known only with the venue's answer.
     pub fn on_settled_paying(
         &mut self,
         stake: NotionalStake,
@@ -214,44 +214,44 @@ impl EdgeTest {
         self.verdict()
     }
 
-    /// Like [`on_settled_paying`](Self::on_settled_paying), without a verdict and its slow forecast.
+    /// Like [`on_settled_paying`](Self::on_settled_paying), but skips the slow computation of a [`Verdict`].
     #[expect(clippy::needless_pass_by_value, reason = "a stake settles once")]
     pub fn settle(&mut self, stake: NotionalStake, outcome: TradeOutcome, payout_fraction: f64) {
         let NotionalStake { payout_fraction: b, edge, mirror, mark } = stake;
         let trade_return = outcome.to_return(payout_fraction);
         self.overlap.on_settled(mark, trade_return);
         if outcome == TradeOutcome::Cancelled {
-            self.edge.give_back(&edge, 1.0);
-            self.mirror.give_back(&mirror, 1.0);
+            self.edge.return_stake(&edge, 1.0);
+            self.mirror.return_stake(&mirror, 1.0);
             return;
         }
         self.settled += 1;
         self.draws += u64::from(outcome == TradeOutcome::Draw);
-        self.edge.give_back(&edge, 1.0 + trade_return);
+        self.edge.return_stake(&edge, 1.0 + trade_return);
         let delta = self.plan.delta();
         if b > delta {
-            let at_risk = mirror_bound(b).max(payout_fraction) - delta;
-            self.mirror.give_back(&mirror, 1.0 + (delta - trade_return) / at_risk);
+            let at_risk = max_mirror_payout(b).max(payout_fraction) - delta;
+            self.mirror.return_stake(&mirror, 1.0 + (delta - trade_return) / at_risk);
         }
-        if self.answer == Answer::Open {
+        if self.answer == TestState::Open {
             self.answer = self.evaluate_accounts();
         }
     }
 
     pub const fn is_final(&self) -> bool {
         match self.answer {
-            Answer::Open => false,
-            Answer::Shown | Answer::Rejected => true,
+            TestState::Open => false,
+            TestState::Shown | TestState::Rejected => true,
         }
     }
 
-    fn evaluate_accounts(&self) -> Answer {
+    fn evaluate_accounts(&self) -> TestState {
         if self.edge.total() >= self.goal {
-            Answer::Shown
+            TestState::Shown
         } else if self.mirror.total() * self.plan.beta() >= 1.0 {
-            Answer::Rejected
+            TestState::Rejected
         } else {
-            Answer::Open
+            TestState::Open
         }
     }
 
@@ -281,9 +281,9 @@ impl EdgeTest {
 
     pub fn verdict(&self) -> Verdict {
         match self.answer {
-            Answer::Open => Verdict::NotEnoughTrades { about_more: self.trades_to_go() },
-            Answer::Shown => Verdict::EdgeShown,
-            Answer::Rejected => Verdict::EdgeRejected,
+            TestState::Open => Verdict::NotEnoughTrades { about_more: self.expected_trades_to_goal() },
+            TestState::Shown => Verdict::EdgeShown,
+            TestState::Rejected => Verdict::EdgeRejected,
         }
     }
 
@@ -291,17 +291,17 @@ impl EdgeTest {
         self.plan
     }
 
-    /// Returns the account that bets on an edge, with open stakes counted as lost.
+    /// Returns the value of the account that bets on an edge, with open stakes counted as lost.
     pub fn edge_account(&self) -> f64 {
         self.edge.total()
     }
 
-    /// Returns the minimum of the edge account, before each stake and now, at most 1.
+    /// Returns the minimum value of the edge account so far, at most 1.
     pub fn edge_account_minimum(&self) -> f64 {
         self.edge_account().min(self.edge_minimum)
     }
 
-    /// Returns the account that bets against an edge of `delta`, with open stakes counted as lost.
+    /// Returns the value of the account that bets against an edge of `delta`, with open stakes counted as lost.
     pub fn mirror_account(&self) -> f64 {
         self.mirror.total()
     }
@@ -315,9 +315,9 @@ impl EdgeTest {
         &self.overlap
     }
 
-    /// Returns the mean number of trades until the edge account reaches its goal, by Wald's identity.
-    /// Assumes a true edge of `delta`, and the mean payout, overlap and draws so far.
-    fn trades_to_go(&self) -> Option<u64> {
+    /// Returns the expected number of trades until the edge account reaches its goal, by Wald's identity.
+    /// Assumes a true edge of `delta`, and the mean payout, overlap and share of draws so far.
+    fn expected_trades_to_goal(&self) -> Option<u64> {
         if self.opened == 0 {
             return None;
         }

@@ -1,33 +1,33 @@
-//! Stake rules of the accounts: fractions fixed in advance.
+//! Stake rules of the two accounts of a verdict, with stake fractions that are fixed in advance.
 
 use serde::{Deserialize, Serialize};
 
-/// Edges that the edge account bets on, as multiples of `delta`, and the initial value of each part.
-/// Chosen to come closest to the median number of trades of a bettor who knows an edge of 1 to 6 `delta`.
-const EDGES: [f64; 4] = [1.1, 1.99, 3.59, 6.5];
-const EDGE_PARTS: [f64; 4] = [22.0 / 64.0, 8.0 / 64.0, 17.0 / 64.0, 17.0 / 64.0];
+/// Edges on which the parts of the edge account bet, as multiples of `delta`. Chosen together with the initial values
+/// to come closest to the median number of trades of a bettor who knows an edge of 1 to 6 `delta`.
+const EDGE_MULTIPLES: [f64; 4] = [1.1, 1.99, 3.59, 6.5];
+const INITIAL_EDGE_PARTS: [f64; 4] = [22.0 / 64.0, 8.0 / 64.0, 17.0 / 64.0, 17.0 / 64.0];
 
-/// Shortfalls that the mirror account bets on, as multiples of `delta`, and the initial value of each part.
-const SHORTFALLS: [f64; 2] = [1.1, 3.0];
-const MIRROR_PARTS: [f64; 2] = [11.0 / 16.0, 5.0 / 16.0];
+/// Shortfalls on which the parts of the mirror account bet, as multiples of `delta`.
+const SHORTFALL_MULTIPLES: [f64; 2] = [1.1, 3.0];
+const INITIAL_MIRROR_PARTS: [f64; 2] = [11.0 / 16.0, 5.0 / 16.0];
 
-const MAX_SHARE: f64 = 0.35;
+const MAX_STAKE_FRACTION: f64 = 0.35;
 
-/// An account in parts with separate stake fractions, or the stakes of these parts.
+/// Values of the parts of an account, which have separate stake fractions, or the stakes of these parts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Vec<f64>", try_from = "Vec<f64>")]
-pub(super) struct Parts<const N: usize>([f64; N]);
+pub(super) struct AccountParts<const N: usize>([f64; N]);
 
-pub(super) type EdgeParts = Parts<4>;
-pub(super) type MirrorParts = Parts<2>;
+pub(super) type EdgeParts = AccountParts<4>;
+pub(super) type MirrorParts = AccountParts<2>;
 
-impl<const N: usize> From<Parts<N>> for Vec<f64> {
-    fn from(parts: Parts<N>) -> Self {
+impl<const N: usize> From<AccountParts<N>> for Vec<f64> {
+    fn from(parts: AccountParts<N>) -> Self {
         parts.0.to_vec()
     }
 }
 
-impl<const N: usize> TryFrom<Vec<f64>> for Parts<N> {
+impl<const N: usize> TryFrom<Vec<f64>> for AccountParts<N> {
     type Error = String;
 
     fn try_from(parts: Vec<f64>) -> Result<Self, String> {
@@ -35,7 +35,7 @@ impl<const N: usize> TryFrom<Vec<f64>> for Parts<N> {
     }
 }
 
-impl<const N: usize> Parts<N> {
+impl<const N: usize> AccountParts<N> {
     pub(super) const NONE: Self = Self([0.0; N]);
 
     #[inline]
@@ -49,7 +49,7 @@ impl<const N: usize> Parts<N> {
     }
 
     #[inline]
-    pub(super) fn give_back(&mut self, stake: &Self, factor: f64) {
+    pub(super) fn return_stake(&mut self, stake: &Self, factor: f64) {
         for (part, staked) in self.0.iter_mut().zip(&stake.0) {
             *part += staked * factor;
         }
@@ -57,30 +57,30 @@ impl<const N: usize> Parts<N> {
 }
 
 impl EdgeParts {
-    pub(super) const INITIAL: Self = Self(EDGE_PARTS);
+    pub(super) const INITIAL: Self = Self(INITIAL_EDGE_PARTS);
 
-    /// Returns the sum of the parts, added in pairs as laid out in memory. Any other order stalls.
+    /// Returns the sum of the parts. This order of additions suits vector registers; other orders are slower.
     #[inline]
     pub(super) fn total(&self) -> f64 {
         let [a, b, c, d] = self.0;
         (a + c) + (b + d)
     }
 
-    /// Stakes the Kelly fraction `e / b` of each part's edge, scaled by `part` for overlap.
-    /// The total is capped at the stake with which a win takes the account from `held` to `goal`.
+    /// Stakes the Kelly fraction `e / b` of each part, for its edge `e`, multiplied by `part` for overlap.
+    /// The total is capped at the stake with which a win raises the account from `held` to `goal`.
     #[inline]
     pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64, (held, goal): (f64, f64)) -> Self {
         let unit = delta / b * part;
-        let shares = EDGES.map(|edge| (edge * unit).min(MAX_SHARE));
-        if held * (1.0 + MAX_SHARE * b) <= goal {
+        let shares = EDGE_MULTIPLES.map(|edge| (edge * unit).min(MAX_STAKE_FRACTION));
+        if held * (1.0 + MAX_STAKE_FRACTION * b) <= goal {
             self.stake(shares)
         } else {
-            self.stake_up_to(shares, b, goal - held)
+            self.stake_capped(shares, b, goal - held)
         }
     }
 
     #[cold]
-    fn stake_up_to(&mut self, shares: [f64; 4], b: f64, missing: f64) -> Self {
+    fn stake_capped(&mut self, shares: [f64; 4], b: f64, missing: f64) -> Self {
         let staked = self.stake(shares);
         let win = staked.total() * b;
         if win <= missing {
@@ -88,13 +88,13 @@ impl EdgeParts {
         }
         // Slightly more than needed, because rounding could otherwise leave it slightly below.
         let needed = (missing / win * (1.0 + 1e-9)).clamp(0.0, 1.0);
-        self.give_back(&staked, 1.0 - needed);
+        self.return_stake(&staked, 1.0 - needed);
         Self(staked.0.map(|stake| stake * needed))
     }
 }
 
 impl MirrorParts {
-    pub(super) const INITIAL: Self = Self(MIRROR_PARTS);
+    pub(super) const INITIAL: Self = Self(INITIAL_MIRROR_PARTS);
 
     #[inline]
     pub(super) fn total(&self) -> f64 {
@@ -102,19 +102,19 @@ impl MirrorParts {
         a + b
     }
 
-    /// Stakes the Kelly fraction `s / (1 + delta)` of each shortfall `s`, and nothing for payouts up to
+    /// Stakes the Kelly fraction `s / (1 + delta)` of each part, for its shortfall `s`, and nothing for payouts up to
     /// `delta`. The stake is increased by the possible cost of a payout above `b`.
     #[inline]
     pub(super) fn open(&mut self, (delta, b): (f64, f64), part: f64) -> Self {
         if b <= delta {
             return Self::NONE;
         }
-        let unit = delta * (mirror_bound(b) - delta) / ((1.0 + delta) * (b - delta)) * part;
-        self.stake(SHORTFALLS.map(|shortfall| (shortfall * unit).min(MAX_SHARE)))
+        let unit = delta * (max_mirror_payout(b) - delta) / ((1.0 + delta) * (b - delta)) * part;
+        self.stake(SHORTFALL_MULTIPLES.map(|shortfall| (shortfall * unit).min(MAX_STAKE_FRACTION)))
     }
 }
 
-/// Returns the maximum payout that the mirror account assumes, at which a win costs its whole stake.
-pub(super) const fn mirror_bound(payout_fraction: f64) -> f64 {
+/// Returns the maximum payout that the mirror account assumes. A win at this payout costs its whole stake.
+pub(super) const fn max_mirror_payout(payout_fraction: f64) -> f64 {
     payout_fraction.max(1.0)
 }
