@@ -2,7 +2,7 @@
 //! A [`SensitivityRow`] depends only on the run and its number, so rows can be computed on any machine.
 
 use crate::SearchError;
-use crate::error::thread_pool;
+use crate::error::build_thread_pool;
 use candlewick_backtest::NullRecorder;
 use candlewick_backtest::metric::Expectancy;
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished, Summary};
@@ -16,8 +16,8 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 
 const LATENCIES_S: [i64; 6] = [0, 1, 2, 3, 4, 5];
-const PAYOUTS: [u32; 9] = [60, 64, 68, 72, 76, 80, 84, 88, 92];
-const USUAL_STRESS: f64 = 0.5;
+const PAYOUTS_PERCENT: [u32; 9] = [60, 64, 68, 72, 76, 80, 84, 88, 92];
+const DEFAULT_STRESS: f64 = 0.5;
 
 /// Results of the same run with other venue settings, changed one at a time. The worst plausible case
 /// combines default stress, the longest latency, and draws that lose.
@@ -79,7 +79,7 @@ pub struct Repeat<'a> {
 
 pub type RepeatWatcher<'a> = dyn Fn() -> bool + Sync + 'a;
 
-struct Case {
+struct SensitivityCase {
     setting: VenueSetting,
     label: String,
     value: Option<f64>,
@@ -87,7 +87,7 @@ struct Case {
 }
 
 impl Sensitivity {
-    pub const RUNS: u64 = (LATENCIES_S.len() + PAYOUTS.len()) as u64 + 5;
+    pub const RUNS: u64 = (LATENCIES_S.len() + PAYOUTS_PERCENT.len()) as u64 + 5;
 
     pub fn from_repeat(repeat: &Repeat<'_>) -> Result<Self, SearchError> {
         Ok(Self::from_rows(repeat.run(0..repeat.runs(), &|| true)?))
@@ -121,9 +121,9 @@ impl Repeat<'_> {
         runs: Range<u64>,
         watcher: &RepeatWatcher<'_>,
     ) -> Result<Vec<SensitivityRow>, SearchError> {
-        let pool = thread_pool(self.threads)?;
-        let cases: Vec<(u64, Case)> = (0..).zip(self.cases()).filter(|(run, _)| runs.contains(run)).collect();
-        let row = |(run, case): &(u64, Case)| {
+        let pool = build_thread_pool(self.threads)?;
+        let cases: Vec<(u64, SensitivityCase)> = (0..).zip(self.cases()).filter(|(run, _)| runs.contains(run)).collect();
+        let row = |(run, case): &(u64, SensitivityCase)| {
             let point = watcher().then(|| self.repeat(case))?;
             Some(point.map(|point| SensitivityRow { run: *run, rung: 0, setting: case.setting, point }))
         };
@@ -132,12 +132,12 @@ impl Repeat<'_> {
         Ok(rows?)
     }
 
-    fn cases(&self) -> Vec<Case> {
+    fn cases(&self) -> Vec<SensitivityCase> {
         let own = &self.settings.simulation;
         [latencies(own), payouts(own), paths(own), stresses(own)].into_iter().flatten().collect()
     }
 
-    fn repeat(&self, case: &Case) -> Result<SensitivityPoint, BacktestError> {
+    fn repeat(&self, case: &SensitivityCase) -> Result<SensitivityPoint, BacktestError> {
         let settings = BacktestSettings { simulation: case.simulation.clone(), ..self.settings.clone() };
         let strategies = (self.strategies)()?;
         let backtest =
@@ -146,7 +146,7 @@ impl Repeat<'_> {
         Ok(self.point(case, &finished))
     }
 
-    fn point(&self, case: &Case, finished: &Finished) -> SensitivityPoint {
+    fn point(&self, case: &SensitivityCase, finished: &Finished) -> SensitivityPoint {
         let summary = Summary::new(&finished.book, self.balance);
         let settled: Vec<&IntentRow> =
             finished.book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();
@@ -164,12 +164,12 @@ impl Repeat<'_> {
     }
 }
 
-fn latencies(own: &SimulationSettings) -> Vec<Case> {
+fn latencies(own: &SimulationSettings) -> Vec<SensitivityCase> {
     let mut tried: Vec<Millis> = LATENCIES_S.map(Millis::from_seconds).to_vec();
     tried.push(own.latency_ms);
     tried.sort_unstable();
     tried.dedup();
-    let case = |latency_ms: Millis| Case {
+    let case = |latency_ms: Millis| SensitivityCase {
         setting: VenueSetting::LatencyMs,
         label: format!("{} ms", latency_ms.get()),
         value: Some(latency_ms.get() as f64),
@@ -178,20 +178,20 @@ fn latencies(own: &SimulationSettings) -> Vec<Case> {
     tried.into_iter().map(case).collect()
 }
 
-fn payouts(own: &SimulationSettings) -> Vec<Case> {
+fn payouts(own: &SimulationSettings) -> Vec<SensitivityCase> {
     let mut tried: Vec<Payout> =
-        PAYOUTS.iter().filter_map(|percent| Payout::from_percent((*percent).into()).ok()).collect();
+        PAYOUTS_PERCENT.iter().filter_map(|percent| Payout::from_percent((*percent).into()).ok()).collect();
     let is_by_symbol = !own.payout_percent_by_symbol.is_empty();
     tried.extend((!is_by_symbol).then_some(own.payout_percent));
     tried.sort_unstable();
     tried.dedup();
-    let as_set = is_by_symbol.then(|| Case {
+    let as_set = is_by_symbol.then(|| SensitivityCase {
         setting: VenueSetting::PayoutPercent,
         label: "by symbol, as set".to_owned(),
         value: None,
         simulation: own.clone(),
     });
-    let case = |payout_percent: Payout| Case {
+    let case = |payout_percent: Payout| SensitivityCase {
         setting: VenueSetting::PayoutPercent,
         label: format!("{payout_percent} %"),
         value: Some(payout_percent.to_fraction() * 100.0),
@@ -204,8 +204,8 @@ fn payouts(own: &SimulationSettings) -> Vec<Case> {
     tried.into_iter().map(case).chain(as_set).collect()
 }
 
-fn paths(own: &SimulationSettings) -> Vec<Case> {
-    let case = |(path, label): (PathKind, &str)| Case {
+fn paths(own: &SimulationSettings) -> Vec<SensitivityCase> {
+    let case = |(path, label): (PathKind, &str)| SensitivityCase {
         setting: VenueSetting::Path,
         label: label.to_owned(),
         value: None,
@@ -214,8 +214,8 @@ fn paths(own: &SimulationSettings) -> Vec<Case> {
     [(PathKind::Linear, "linear"), (PathKind::Open, "open")].map(case).into()
 }
 
-fn stresses(own: &SimulationSettings) -> Vec<Case> {
-    let case = |label: &str, value: Option<f64>, simulation: SimulationSettings| Case {
+fn stresses(own: &SimulationSettings) -> Vec<SensitivityCase> {
+    let case = |label: &str, value: Option<f64>, simulation: SimulationSettings| SensitivityCase {
         setting: VenueSetting::Stress,
         label: label.to_owned(),
         value,
@@ -226,11 +226,11 @@ fn stresses(own: &SimulationSettings) -> Vec<Case> {
         latency_ms: LATENCIES_S.map(Millis::from_seconds)[LATENCIES_S.len() - 1].max(own.latency_ms),
         recorded_latency: None,
         draw: DrawRule::Loss,
-        ..stressed(USUAL_STRESS.max(own.stress))
+        ..stressed(DEFAULT_STRESS.max(own.stress))
     };
     vec![
         case("none", Some(0.0), stressed(0.0)),
-        case("k = 0.5", Some(USUAL_STRESS), stressed(USUAL_STRESS)),
+        case("k = 0.5", Some(DEFAULT_STRESS), stressed(DEFAULT_STRESS)),
         case("worst: k = 0.5, 5 s of latency, draws lose", None, worst),
     ]
 }

@@ -9,13 +9,13 @@ use std::time::Duration;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timeout of a request and its body of at most [`crate::storage::PART_BYTES`].
 const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
-/// Maximum number of retries of a request. `RETRYING` limits their total duration.
-const RETRIES: usize = 24;
-const RETRYING: Duration = Duration::from_secs(90);
+/// Maximum number of retries of a request. `RETRY_TIMEOUT` limits their total duration.
+const MAX_RETRIES: usize = 24;
+const RETRY_TIMEOUT: Duration = Duration::from_secs(90);
 /// Variables with the URL of a server other than Amazon's, in order of precedence.
-const ENDPOINTS: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
+const ENDPOINT_VARIABLES: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
 /// Variables whose values must never appear in a message.
-const SECRETS: [&str; 3] = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"];
+const SECRET_VARIABLES: [&str; 3] = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"];
 
 #[derive(Clone, Default)]
 pub(crate) struct Environment {
@@ -35,13 +35,13 @@ impl Environment {
         self.variables.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
     }
 
-    pub(crate) fn without_secrets(&self, text: &str) -> String {
-        let secrets = SECRETS.iter().filter_map(|name| self.value(name)).filter(|value| value.len() > 3);
+    pub(crate) fn redact_secrets(&self, text: &str) -> String {
+        let secrets = SECRET_VARIABLES.iter().filter_map(|name| self.value(name)).filter(|value| value.len() > 3);
         secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
     }
 
     pub(crate) fn bucket(&self, url: &ObjectUrl) -> Result<AmazonS3, StorageError> {
-        let endpoint = ENDPOINTS.iter().find_map(|name| Some((*name, self.value(name)?)));
+        let endpoint = ENDPOINT_VARIABLES.iter().find_map(|name| Some((*name, self.value(name)?)));
         let mut options =
             ClientOptions::new().with_timeout(REQUEST_TIMEOUT).with_connect_timeout(CONNECT_TIMEOUT);
         if let Some((variable, endpoint)) = endpoint {
@@ -55,7 +55,7 @@ impl Environment {
             max_backoff: Duration::from_secs(10),
             base: 2.0,
         };
-        let retry = RetryConfig { backoff, max_retries: RETRIES, retry_timeout: RETRYING };
+        let retry = RetryConfig { backoff, max_retries: MAX_RETRIES, retry_timeout: RETRY_TIMEOUT };
         let mut builder = AmazonS3Builder::new().with_client_options(options).with_retry(retry);
         for (name, value) in &self.variables {
             // The other variables belong to other programs.
@@ -66,7 +66,7 @@ impl Environment {
         let built = builder.with_bucket_name(url.bucket()).build();
         built.map_err(|error| StorageError::Failed {
             url: url.to_string(),
-            problem: self.without_secrets(&error.to_string()),
+            problem: self.redact_secrets(&error.to_string()),
         })
     }
 }
@@ -120,10 +120,10 @@ mod tests {
 
     #[test]
     fn removes_credentials_from_messages() {
-        let secrets = SECRETS.into_iter().zip(["hunter22", "tokentoken", "AKIA0"]);
+        let secrets = SECRET_VARIABLES.into_iter().zip(["hunter22", "tokentoken", "AKIA0"]);
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         let environment = Environment { variables: secrets.map(owned).collect() };
-        let shown = environment.without_secrets("a hunter22 b tokentoken c AKIA0 d");
+        let shown = environment.redact_secrets("a hunter22 b tokentoken c AKIA0 d");
         assert_eq!(shown, "a *** b *** c *** d");
     }
 }

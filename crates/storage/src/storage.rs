@@ -19,9 +19,9 @@ use tokio::runtime::{Builder, Runtime};
 
 /// Maximum size of one request. Larger objects are split, so that a lost connection costs little.
 pub(crate) const PART_BYTES: u64 = 16 * 1_024 * 1_024;
-/// Deadline of a call including retries. `CALL_MORE` extends it for each [`PART_BYTES`] of data.
+/// Deadline of a call including retries. `PART_TIMEOUT` extends it for each [`PART_BYTES`] of data.
 const CALL_TIMEOUT: Duration = Duration::from_mins(2);
-const CALL_MORE: Duration = Duration::from_secs(90);
+const PART_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Delays before retrying after a lost connection, in addition to the retries of the S3 library.
 const RETRY_DELAYS_MS: [u64; 6] = [300, 600, 1_200, 2_400, 3_000, 3_000];
@@ -104,7 +104,7 @@ impl Storage {
 
     pub fn read(&self, url: &ObjectUrl, object: &Object) -> Result<Vec<u8>, StorageError> {
         let mut bytes = Vec::with_capacity(usize::try_from(object.size).unwrap_or_default());
-        self.each_part(url, object, |part| {
+        self.for_each_part(url, object, |part| {
             bytes.extend_from_slice(&part);
             Ok(())
         })?;
@@ -117,7 +117,7 @@ impl Storage {
         let partial = path.with_extension(format!("partial-{}", std::process::id()));
         let mut file = File::create(&partial).map_err(disk)?;
         let brought = self
-            .each_part(url, object, |part| file.write_all(&part).map_err(disk))
+            .for_each_part(url, object, |part| file.write_all(&part).map_err(disk))
             .and_then(|()| file.sync_data().map_err(disk))
             .and_then(|()| std::fs::rename(&partial, path).map_err(disk));
         if brought.is_err() {
@@ -127,7 +127,7 @@ impl Storage {
         brought
     }
 
-    fn each_part(
+    fn for_each_part(
         &self,
         url: &ObjectUrl,
         object: &Object,
@@ -257,7 +257,7 @@ impl Storage {
         work: impl Future<Output = Result<T, StorageError>> + Send,
     ) -> Result<T, StorageError> {
         let runtime = self.runtime.as_ref().expect("the runtime exists until drop");
-        let deadline = CALL_TIMEOUT + CALL_MORE * u32::try_from(size / PART_BYTES).unwrap_or(u32::MAX);
+        let deadline = CALL_TIMEOUT + PART_TIMEOUT * u32::try_from(size / PART_BYTES).unwrap_or(u32::MAX);
         let late = || StorageError::Unreachable {
             url: url.to_string(),
             problem: format!("no answer within {} s", deadline.as_secs()),
@@ -272,7 +272,7 @@ impl Storage {
 
     fn error(&self, url: &ObjectUrl, error: &Error) -> StorageError {
         let url = url.to_string();
-        let problem = self.environment.without_secrets(&shorten(&chain(error)));
+        let problem = self.environment.redact_secrets(&shorten(&chain(error)));
         match error {
             Error::NotFound { .. } if problem.contains("NoSuchBucket") => StorageError::NoBucket { url },
             Error::NotFound { .. } => StorageError::Missing { url },

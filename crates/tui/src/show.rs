@@ -24,7 +24,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;
 
 /// Maximum delay until a key or an update is processed and drawn.
-const FRAME: Duration = Duration::from_millis(100);
+const FRAME_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_NOTICES_PER_FRAME: usize = 4_096;
 
 pub struct RunControls {
@@ -49,7 +49,7 @@ pub fn show(facts: Facts, notices: &mut Notices, controls: &RunControls) -> io::
     let mut screen = Screen::enter()?;
     let (mut ui, mut pending, palette) =
         (Ui::default(), None::<PendingOrder>, Palette::new(controls.has_colours));
-    while !notices.is_over() && IS_OURS.load(Ordering::SeqCst) {
+    while !notices.is_over() && IS_TERMINAL_ACTIVE.load(Ordering::SeqCst) {
         for _ in 0..MAX_NOTICES_PER_FRAME {
             let Some(received) = notices.try_next() else { break };
             view.on_notice(received);
@@ -59,7 +59,7 @@ pub fn show(facts: Facts, notices: &mut Notices, controls: &RunControls) -> io::
         }
         show_answer(&mut pending, &mut ui);
         screen.terminal.draw(|frame| draw(frame, &view, &ui, (controls.now)(), palette))?;
-        if !event::poll(FRAME)? {
+        if !event::poll(FRAME_INTERVAL)? {
             continue;
         }
         if let Event::Key(key) = event::read()?
@@ -67,14 +67,14 @@ pub fn show(facts: Facts, notices: &mut Notices, controls: &RunControls) -> io::
         {
             match order {
                 Order::Redraw => screen.terminal.clear()?,
-                order => pending = carry_out(order, controls, &mut ui).or(pending),
+                order => pending = send_order(order, controls, &mut ui).or(pending),
             }
         }
     }
     Ok(())
 }
 
-fn carry_out(order: Order, controls: &RunControls, ui: &mut Ui) -> Option<PendingOrder> {
+fn send_order(order: Order, controls: &RunControls, ui: &mut Ui) -> Option<PendingOrder> {
     let (name, control) = match order {
         Order::Halt => ("halt", ControlOrder::Halt { reason: "ordered in the full-screen view".to_owned() }),
         Order::Resume => ("resume", ControlOrder::Resume),
@@ -111,8 +111,8 @@ fn show_answer(pending: &mut Option<PendingOrder>, ui: &mut Ui) {
     *pending = None;
 }
 
-static IS_OURS: AtomicBool = AtomicBool::new(false);
-static HOOK: Once = Once::new();
+static IS_TERMINAL_ACTIVE: AtomicBool = AtomicBool::new(false);
+static PANIC_HOOK: Once = Once::new();
 
 struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
@@ -130,7 +130,7 @@ pub fn is_possible() -> Result<(), &'static str> {
 
 impl Screen {
     fn enter() -> io::Result<Self> {
-        HOOK.call_once(|| {
+        PANIC_HOOK.call_once(|| {
             let previous = std::panic::take_hook();
             // Restores the terminal first, so that panic messages are readable.
             std::panic::set_hook(Box::new(move |panic| {
@@ -138,7 +138,7 @@ impl Screen {
                 previous(panic);
             }));
         });
-        IS_OURS.store(true, Ordering::SeqCst);
+        IS_TERMINAL_ACTIVE.store(true, Ordering::SeqCst);
         let screen = enable_raw_mode()
             .and_then(|()| execute!(io::stdout(), EnterAlternateScreen, Hide))
             .and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())))
@@ -158,7 +158,7 @@ impl Drop for Screen {
 
 /// Restores the terminal. Does nothing if it is already restored.
 fn restore() {
-    if IS_OURS.swap(false, Ordering::SeqCst) {
+    if IS_TERMINAL_ACTIVE.swap(false, Ordering::SeqCst) {
         // Restores the keyboard first, because that works even if the terminal is blocked.
         let _ = disable_raw_mode();
         let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
@@ -167,7 +167,7 @@ fn restore() {
 
 /// Restores only the keyboard mode, because a blocked terminal can no longer be drawn to.
 pub fn leave() {
-    if IS_OURS.load(Ordering::SeqCst) {
+    if IS_TERMINAL_ACTIVE.load(Ordering::SeqCst) {
         let _ = disable_raw_mode();
     }
 }

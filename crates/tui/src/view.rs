@@ -7,9 +7,9 @@ use candlewick_runtime::{Notice, Overview, Received, Stop};
 use candlewick_sdk::{Millis, Money, MoneyScale, Series, Symbol, format_price, visible};
 use std::collections::VecDeque;
 
-const LOG_LINES: usize = 500;
+const MAX_LOG_LINES: usize = 500;
 /// Maximum number of points of the equity curve. A longer curve is thinned.
-const POINTS: usize = 2_048;
+const MAX_EQUITY_POINTS: usize = 2_048;
 
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
@@ -118,7 +118,7 @@ impl View {
     pub fn on_log(&mut self, line: &str) {
         let line = line
             .split_once("Z ")
-            .filter(|(time, _)| is_time(time))
+            .filter(|(time, _)| is_timestamp(time))
             .map_or(line, |(_, rest)| rest.trim_start());
         let tone = if line.contains("ERROR") { Tone::Bad } else { Tone::Note };
         self.add_line(LogLine { at: None, tone, text: visible(line.trim_end()).into_owned() });
@@ -137,7 +137,7 @@ impl View {
     }
 
     fn add_line(&mut self, line: LogLine) {
-        if self.log.len() == LOG_LINES {
+        if self.log.len() == MAX_LOG_LINES {
             self.log.pop_front();
         }
         self.log.push_back(line);
@@ -147,7 +147,7 @@ impl View {
         if self.equity.last() == Some(&equity) {
             return;
         }
-        if self.equity.len() == POINTS {
+        if self.equity.len() == MAX_EQUITY_POINTS {
             let mut place = 0;
             self.equity.retain(|_| {
                 place += 1;
@@ -181,7 +181,7 @@ impl View {
     }
 }
 
-fn is_time(text: &str) -> bool {
+fn is_timestamp(text: &str) -> bool {
     text.contains('T') && text.chars().all(|letter| letter.is_ascii_digit() || "-:.T".contains(letter))
 }
 

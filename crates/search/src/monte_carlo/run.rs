@@ -2,7 +2,7 @@
 
 use super::ResampledCandles;
 use crate::SearchError;
-use crate::error::thread_pool;
+use crate::error::build_thread_pool;
 use crate::sweep::Figures;
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished, NullRecorder};
 use candlewick_engine::{IntentState, TradeBook};
@@ -85,7 +85,7 @@ pub struct MonteCarlo {
     pub threads: NonZeroUsize,
 }
 
-type Build<'a> = dyn Fn() -> Result<Vec<Box<dyn Strategy>>, BacktestError> + Sync + 'a;
+type StrategyBuilder<'a> = dyn Fn() -> Result<Vec<Box<dyn Strategy>>, BacktestError> + Sync + 'a;
 
 impl MonteCarlo {
     pub fn trades(
@@ -103,12 +103,12 @@ impl MonteCarlo {
     pub fn candles(
         &self,
         (candles, paths): (&ResampledCandles<'_>, Range<u64>),
-        (settings, wants_prices, build): (&BacktestSettings, &[bool], &Build<'_>),
+        (settings, wants_prices, build): (&BacktestSettings, &[bool], &StrategyBuilder<'_>),
         watcher: &PathWatcher<'_>,
     ) -> Result<Vec<PathRow>, SearchError> {
         self.run(paths, watcher, &|path| {
             let (series, markets) = candles.path(&self.bootstrap.places(path, candles.moves()));
-            let span = common_span(&series);
+            let span = covering_span(&series);
             let backtest = Backtest::new(settings, build()?, wants_prices, &series, markets)?;
             let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
             Ok(self.row(path, &finished, &span))
@@ -135,7 +135,7 @@ impl MonteCarlo {
         watcher: &PathWatcher<'_>,
         one: &(dyn Fn(u64) -> Result<PathRow, SearchError> + Sync),
     ) -> Result<Vec<PathRow>, SearchError> {
-        let pool = thread_pool(self.threads)?;
+        let pool = build_thread_pool(self.threads)?;
         let watched = |path: u64| if watcher() { Some(one(path)) } else { None };
         let rows: Result<Vec<PathRow>, SearchError> =
             pool.install(|| paths.into_par_iter().filter_map(watched).collect());
@@ -145,7 +145,7 @@ impl MonteCarlo {
     }
 }
 
-fn common_span(series: &[candlewick_sdk::CandleSeries]) -> Range<Millis> {
+fn covering_span(series: &[candlewick_sdk::CandleSeries]) -> Range<Millis> {
     let start = series.iter().map(candlewick_sdk::CandleSeries::start).min().unwrap_or_default();
     let end = series.iter().map(candlewick_sdk::CandleSeries::end).max().unwrap_or_default();
     start..end

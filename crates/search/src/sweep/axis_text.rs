@@ -1,6 +1,6 @@
 //! Parsing of axis values: `5..30`, `5..30:5`, `1..500:log`, `1..500:log/9`, `2,5,9`.
 
-use super::axis::{Scale, Values};
+use super::axis::{AxisScale, AxisValues};
 use super::{Axis, Setting, Target};
 use crate::SearchError;
 use candlewick_engine::BotSettings;
@@ -43,11 +43,11 @@ impl Axis {
                 return Err(SearchError::UnknownParameter { name, strategy, known });
             }
         };
-        Ok(Self::new(name.to_owned(), target, values, Scale::Linear))
+        Ok(Self::new(name.to_owned(), target, values, AxisScale::Linear))
     }
 }
 
-fn read(text: &str, parameter: &Parameter) -> Result<(Values, Scale), String> {
+fn read(text: &str, parameter: &Parameter) -> Result<(AxisValues, AxisScale), String> {
     match parameter.kind.as_str() {
         "integer" => read_numbers(text, parameter, NumberKind::Whole),
         "number" => read_numbers(text, parameter, NumberKind::Real),
@@ -63,7 +63,7 @@ fn read(text: &str, parameter: &Parameter) -> Result<(Values, Scale), String> {
     }
 }
 
-fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(Values, Scale), String> {
+fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(AxisValues, AxisScale), String> {
     let Some((low, rest)) = split_range(text) else {
         let settings = items(text)?.into_iter().map(|item| number(decimal(item)?, parameter, kind));
         return distinct(listed(settings.collect::<Result<_, _>>()?));
@@ -78,11 +78,11 @@ fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(
     }
     let is_log = spread == "log" || spread.starts_with("log/");
     match spread {
-        "" if kind == NumberKind::Real => Ok((Values::Between(to_f64(low), to_f64(high)), Scale::Linear)),
+        "" if kind == NumberKind::Real => Ok((AxisValues::Between(to_f64(low), to_f64(high)), AxisScale::Linear)),
         "" => Ok(listed(stepped(low, high, Decimal::ONE, kind)?)),
         _ if is_log && low <= Decimal::ZERO => Err(format!("a log range must start above 0, not at {low}")),
-        "log" if kind == NumberKind::Real => Ok((Values::Between(to_f64(low), to_f64(high)), Scale::Log)),
-        "log" => Ok((Values::Listed(stepped(low, high, Decimal::ONE, kind)?), Scale::Log)),
+        "log" if kind == NumberKind::Real => Ok((AxisValues::Between(to_f64(low), to_f64(high)), AxisScale::Log)),
+        "log" => Ok((AxisValues::Listed(stepped(low, high, Decimal::ONE, kind)?), AxisScale::Log)),
         counted if is_log => {
             let count = counted["log/".len()..].parse().ok().filter(|count| (2..=MAX_VALUES).contains(count));
             let count = count.ok_or_else(|| format!("log/ needs a count of at least 2 values: {counted}"))?;
@@ -183,7 +183,7 @@ fn items(text: &str) -> Result<Vec<&str>, String> {
 
 fn codes<T: std::str::FromStr<Err: std::fmt::Display> + std::fmt::Display>(
     text: &str,
-) -> Result<Values, String> {
+) -> Result<AxisValues, String> {
     if text.is_empty() {
         return Err("list its values: NAME=one,two".to_owned());
     }
@@ -192,12 +192,12 @@ fn codes<T: std::str::FromStr<Err: std::fmt::Display> + std::fmt::Display>(
     distinct(listed(codes.map_err(|error| error.to_string())?)).map(|(values, _)| values)
 }
 
-const fn listed(settings: Vec<Setting>) -> (Values, Scale) {
-    (Values::Listed(settings), Scale::Linear)
+const fn listed(settings: Vec<Setting>) -> (AxisValues, AxisScale) {
+    (AxisValues::Listed(settings), AxisScale::Linear)
 }
 
-fn distinct((values, scale): (Values, Scale)) -> Result<(Values, Scale), String> {
-    if let Values::Listed(list) = &values {
+fn distinct((values, scale): (AxisValues, AxisScale)) -> Result<(AxisValues, AxisScale), String> {
+    if let AxisValues::Listed(list) = &values {
         let twice = list.iter().enumerate().find(|(index, one)| list[..*index].contains(one));
         if let Some((_, twice)) = twice {
             return Err(format!("{twice} is given twice"));

@@ -35,7 +35,7 @@ enum Operation {
     Over,
 }
 
-struct Reader<'a> {
+struct ConditionParser<'a> {
     rest: &'a str,
     names: &'a [String],
     depth: u32,
@@ -46,7 +46,7 @@ const MAX_DEPTH: u32 = 32;
 impl Condition {
     pub fn parse(text: &str, names: &[String]) -> Result<Self, SearchError> {
         let wrong = |problem| SearchError::InvalidCondition { text: text.to_owned(), problem };
-        let mut reader = Reader { rest: text.trim_start(), names, depth: 0 };
+        let mut reader = ConditionParser { rest: text.trim_start(), names, depth: 0 };
         let mut read = || {
             let left = reader.sum()?;
             let comparison = reader.comparison()?;
@@ -96,7 +96,7 @@ impl Expression {
     }
 }
 
-impl Reader<'_> {
+impl ConditionParser<'_> {
     fn takes(&mut self, sign: &str) -> bool {
         let Some(rest) = self.rest.strip_prefix(sign) else { return false };
         self.rest = rest.trim_start();

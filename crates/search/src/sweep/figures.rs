@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Confidence level of the two-sided interval.
-const CONFIDENCE: f64 = 0.95;
+const CONFIDENCE_LEVEL: f64 = 0.95;
 
 /// Metrics of a trial. Rates are fractions, money is in the wallet's currency.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ pub struct Figures {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct OpenEnds {
+pub(crate) struct TrialEndState {
     pub(crate) unsettled: u64,
     pub(crate) refused: u64,
     pub(crate) stopped_by: Option<Rule>,
@@ -57,7 +57,7 @@ impl Figures {
     pub fn new(finished: &Finished, balance: Money, span: &Range<Millis>) -> Self {
         let (summary, totals) = Summary::with_totals(&finished.book, RunTotals::new(balance).by_day(span));
         let evidence = Evidence { break_even: summary.break_even, p_value: summary.p_value };
-        let open = OpenEnds {
+        let open = TrialEndState {
             unsettled: summary.unsettled,
             refused: summary.refused.values().sum(),
             stopped_by: finished.stopped_by.iter().find_map(|rule| *rule),
@@ -74,7 +74,7 @@ impl Figures {
     pub(crate) fn from_totals(
         totals: &RunTotals,
         evidence: Evidence,
-        open: OpenEnds,
+        open: TrialEndState,
         timeline: Timeline,
         scale: MoneyScale,
     ) -> Self {
@@ -120,7 +120,7 @@ fn is_default(timeline: &Timeline) -> bool {
 /// Returns `w / b - 1` for the lower bound `w` of the win rate and the break-even rate `b`.
 fn edge_lower(rate: Option<WinRate>, break_even: Option<f64>) -> Option<f64> {
     let break_even = break_even.filter(|break_even| *break_even > 0.0)?;
-    Some(wilson_interval(rate?, CONFIDENCE).ok()?.lower / break_even - 1.0)
+    Some(wilson_interval(rate?, CONFIDENCE_LEVEL).ok()?.lower / break_even - 1.0)
 }
 
 #[cfg(test)]

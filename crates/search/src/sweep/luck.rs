@@ -13,9 +13,9 @@ const MAX_BLOCKS: usize = 12;
 const MIN_BLOCKS: usize = 6;
 /// Minimum bootstrap block length in parts, about the cube root of the number of parts.
 const MIN_BLOCK_PERIODS: usize = 5;
-const MIN_DRAWN_BLOCKS: usize = 10;
+const MIN_BOOTSTRAP_BLOCKS: usize = 10;
 /// Number of bootstrap runs. This gives two significant digits around 0.05.
-const RUNS: u32 = 1_000;
+const BOOTSTRAP_RUNS: u32 = 1_000;
 
 /// Selection statistics of the best set, from the returns per unit of stake of all tried sets.
 /// Statistics are `None` if there are too few candles.
@@ -62,9 +62,9 @@ impl Luck {
             probability_of_overfitting(&to_the_end, Split { blocks, purged_periods: longest }).ok()
         });
         let block_periods = longest.max(MIN_BLOCK_PERIODS);
-        let many = (TIMELINE_PARTS / block_periods >= MIN_DRAWN_BLOCKS)
-            .then(|| best_of_many(&all, Bootstrap { block_periods, runs: RUNS, seed }).ok());
-        let p_values = many.flatten().map(|many| by_row(rows, many)).unwrap_or_default();
+        let many = (TIMELINE_PARTS / block_periods >= MIN_BOOTSTRAP_BLOCKS)
+            .then(|| best_of_many(&all, Bootstrap { block_periods, runs: BOOTSTRAP_RUNS, seed }).ok());
+        let p_values = many.flatten().map(|many| align_with_rows(rows, many)).unwrap_or_default();
         let of_best = best.and_then(|best| rows.iter().position(|row| row.trial == best.trial));
         Some(Self {
             sets: all.timelines.len(),
@@ -150,7 +150,7 @@ fn blocks(purged: usize) -> Option<usize> {
     (most >= MIN_BLOCKS).then_some(most)
 }
 
-fn by_row(rows: &[TrialRow], many: BestOfMany) -> Vec<Option<f64>> {
+fn align_with_rows(rows: &[TrialRow], many: BestOfMany) -> Vec<Option<f64>> {
     let mut p_values = many.p_values.into_iter();
     rows.iter().map(|row| row.figures().and_then(|_| p_values.next().flatten())).collect()
 }

@@ -60,7 +60,7 @@ impl Objective {
     }
 }
 
-pub(crate) fn best_first(one: Option<f64>, two: Option<f64>) -> Ordering {
+pub(crate) fn compare_scores(one: Option<f64>, two: Option<f64>) -> Ordering {
     match (one, two) {
         (Some(one), Some(two)) => two.total_cmp(&one),
         (Some(_), None) => Ordering::Less,

@@ -1,6 +1,6 @@
 //! Parts of a sweep: rungs of candles, rounds of an adaptive search, and shards.
 
-use super::run::Job;
+use super::run::TrialJob;
 use super::search::Parzen;
 use super::{Candidate, Outcome, Record, Sweep, TrialRow};
 use crate::SearchError;
@@ -157,9 +157,9 @@ impl Round {
         self.first + own.start..self.first + own.end
     }
 
-    pub(super) fn jobs(&self) -> Vec<Job> {
+    pub(super) fn jobs(&self) -> Vec<TrialJob> {
         let sets = self.sets.iter().cloned().zip(self.first..);
-        sets.map(|(candidate, trial)| Job { trial, rung: 0, candidate }).collect()
+        sets.map(|(candidate, trial)| TrialJob { trial, rung: 0, candidate }).collect()
     }
 }
 

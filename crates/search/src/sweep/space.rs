@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A parameter set: one value per axis, in the order of the axes.
 pub type Candidate = Arc<[Setting]>;
 
-const MAX_WALKED: u64 = 1_000_000;
+const MAX_GRID_SETS: u64 = 1_000_000;
 
 #[derive(Clone, Debug)]
 pub struct Space {
@@ -117,8 +117,8 @@ impl Space {
                 "{name} has infinitely many values for a grid: write a step (LOW..HIGH:STEP) or a count (LOW..HIGH:log/N)"
             )));
         }
-        let count = self.count().filter(|count| *count <= MAX_WALKED).ok_or_else(|| {
-            wrong(format!("a grid of more than {MAX_WALKED} sets: use random search or longer steps"))
+        let count = self.count().filter(|count| *count <= MAX_GRID_SETS).ok_or_else(|| {
+            wrong(format!("a grid of more than {MAX_GRID_SETS} sets: use random search or longer steps"))
         })?;
         let lists: Vec<&[Setting]> = self.axes.iter().filter_map(Axis::listed).collect();
         let mut all = Vec::with_capacity(if self.conditions.is_empty() { count as usize } else { 0 });

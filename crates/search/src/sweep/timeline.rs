@@ -20,7 +20,7 @@ pub struct Timeline {
     packed: Box<[u8]>,
 }
 
-const HEADER: usize = 6;
+const HEADER_BYTES: usize = 6;
 
 #[derive(Serialize, Deserialize)]
 struct TimelineJson {
@@ -66,7 +66,7 @@ impl Timeline {
     }
 
     fn number(&self, place: usize) -> u32 {
-        let Some(([count, width, least @ ..], bits)) = self.packed.split_first_chunk::<HEADER>() else {
+        let Some(([count, width, least @ ..], bits)) = self.packed.split_first_chunk::<HEADER_BYTES>() else {
             return 0;
         };
         if place >= usize::from(*count) {
@@ -90,8 +90,8 @@ impl Timeline {
             return Self { longest_parts, packed: Box::default() };
         };
         let width = (u32::BITS - (most - least).leading_zeros()) as usize;
-        let mut packed = vec![0; HEADER + (counts.len() * width).div_ceil(8)].into_boxed_slice();
-        let (header, bits) = packed.split_at_mut(HEADER);
+        let mut packed = vec![0; HEADER_BYTES + (counts.len() * width).div_ceil(8)].into_boxed_slice();
+        let (header, bits) = packed.split_at_mut(HEADER_BYTES);
         (header[0], header[1]) = (counts.len() as u8, width as u8);
         header[2..].copy_from_slice(&least.to_le_bytes());
         for (place, count) in counts.iter().enumerate() {
@@ -205,7 +205,7 @@ mod tests {
             let expected: Vec<(u32, u32)> =
                 (0..120).map(|part| (count(2 * part), count(2 * part + 1))).collect();
             assert_eq!(timeline.parts().collect::<Vec<_>>(), expected);
-            assert_eq!(timeline.packed.len(), if least == 0 { 0 } else { HEADER + bytes });
+            assert_eq!(timeline.packed.len(), if least == 0 { 0 } else { HEADER_BYTES + bytes });
             assert_eq!(timeline.is_empty(), least == 0);
         }
     }
@@ -214,7 +214,7 @@ mod tests {
     fn counts_of_any_size_round_trip() {
         let counts = [0, 1, 127, 128, 16_383, 16_384, u32::MAX, 0, 3];
         let timeline = Timeline::pack(2, &[&counts[..], &[0; 231]].concat());
-        assert_eq!(timeline.packed.len(), HEADER + 9 * 4);
+        assert_eq!(timeline.packed.len(), HEADER_BYTES + 9 * 4);
         let numbers: Vec<u32> = timeline.parts().flat_map(|(won, lost)| [won, lost]).collect();
         assert_eq!((&numbers[..9], numbers.len()), (&counts[..], 2 * TIMELINE_PARTS));
         let text = serde_json::to_string(&timeline).unwrap();

@@ -43,10 +43,10 @@ pub struct TrialJournal {
     path: PathBuf,
     length: u64,
     /// Whether the file may end in a partial line from a failed write.
-    is_cut_short: bool,
+    may_end_partially: bool,
 }
 
-const READ_BYTES: u64 = 64 * 1_024;
+const READ_CHUNK_BYTES: u64 = 64 * 1_024;
 
 impl Record {
     pub(crate) fn to_line(&self) -> Vec<u8> {
@@ -62,27 +62,27 @@ impl TrialJournal {
     /// determines the trials. A partial last line is dropped.
     pub fn open(path: &Path, identity: &Value) -> Result<(Self, Vec<Record>), SearchError> {
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let file = opened.map_err(|source| unusable(path, "open", source))?;
+        let file = opened.map_err(|source| unusable_file(path, "open", source))?;
         held(path, file.try_lock())?;
-        let (records, sound) = read_known(path, &file, identity)?;
-        let mut journal = Self { file, path: path.to_owned(), length: sound, is_cut_short: false };
+        let (records, sound) = read_matching(path, &file, identity)?;
+        let mut journal = Self { file, path: path.to_owned(), length: sound, may_end_partially: false };
         journal.truncate(sound)?;
         if sound == 0 {
-            journal.append(format!("{}\n", first_line(identity)).as_bytes())?;
+            journal.append(format!("{}\n", header_line(identity)).as_bytes())?;
         }
         Ok((journal, records))
     }
 
     pub fn records(path: &Path, identity: &Value) -> Result<Vec<Record>, SearchError> {
-        let file = File::open(path).map_err(|source| unusable(path, "open", source))?;
+        let file = File::open(path).map_err(|source| unusable_file(path, "open", source))?;
         held(path, file.try_lock_shared())?;
-        Ok(read_known(path, &file, identity)?.0)
+        Ok(read_matching(path, &file, identity)?.0)
     }
 
     pub fn identity(path: &Path) -> Result<Option<Map<String, Value>>, SearchError> {
         let mut line = Vec::new();
         let read = File::open(path).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
-        read.map_err(|source| unusable(path, "read", source))?;
+        read.map_err(|source| unusable_file(path, "read", source))?;
         Ok(parse_identity(&line))
     }
 
@@ -99,8 +99,8 @@ impl TrialJournal {
         let mut read = || {
             self.file.seek(SeekFrom::Start(from))?;
             let mut rest = (&self.file).take(self.length - from);
-            let mut text = Vec::with_capacity(2 * READ_BYTES as usize);
-            while (&mut rest).take(READ_BYTES).read_to_end(&mut text)? > 0 {
+            let mut text = Vec::with_capacity(2 * READ_CHUNK_BYTES as usize);
+            while (&mut rest).take(READ_CHUNK_BYTES).read_to_end(&mut text)? > 0 {
                 let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
                 let lines: Vec<&[u8]> = text[..whole].split_inclusive(|byte| *byte == b'\n').collect();
                 let records = lines.par_iter().map(|line| serde_json::from_slice(line));
@@ -110,11 +110,11 @@ impl TrialJournal {
             self.file.seek(SeekFrom::Start(self.length))?;
             if text.is_empty() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
         };
-        read().map_err(|source| unusable(&self.path, "read", source))
+        read().map_err(|source| unusable_file(&self.path, "read", source))
     }
 
     pub fn sync(&self) -> Result<(), SearchError> {
-        self.file.sync_data().map_err(|source| unusable(&self.path, "write", source))
+        self.file.sync_data().map_err(|source| unusable_file(&self.path, "write", source))
     }
 
     /// Appends a complete line in one call.
@@ -122,14 +122,14 @@ impl TrialJournal {
     /// A kill or a full disk may leave a partial line, which is cut off before the next append. If that fails,
     /// nothing is appended, because reading stops at the first invalid line and later records would be lost.
     pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), SearchError> {
-        if self.is_cut_short {
+        if self.may_end_partially {
             self.truncate_partial_line()?;
         }
         if let Err(source) = self.file.write_all(line) {
-            self.is_cut_short = true;
+            self.may_end_partially = true;
             // If this fails, the next append tries again. The write error is reported.
             let _ = self.truncate_partial_line();
-            return Err(unusable(&self.path, "write", source));
+            return Err(unusable_file(&self.path, "write", source));
         }
         self.length += line.len() as u64;
         Ok(())
@@ -137,13 +137,13 @@ impl TrialJournal {
 
     fn truncate_partial_line(&mut self) -> Result<(), SearchError> {
         self.truncate(self.length)?;
-        self.is_cut_short = false;
+        self.may_end_partially = false;
         Ok(())
     }
 
     fn truncate(&mut self, length: u64) -> Result<(), SearchError> {
         let cut = self.file.set_len(length).and_then(|()| self.file.seek(SeekFrom::Start(length)));
-        cut.map(|_| ()).map_err(|source| unusable(&self.path, "write", source))
+        cut.map(|_| ()).map_err(|source| unusable_file(&self.path, "write", source))
     }
 }
 
@@ -173,16 +173,16 @@ impl TryFrom<RecordLine<'_>> for Record {
 fn held(path: &Path, locked: Result<(), TryLockError>) -> Result<(), SearchError> {
     locked.map_err(|error| match error {
         TryLockError::WouldBlock => SearchError::SweepLocked { path: path.to_owned() },
-        TryLockError::Error(source) => unusable(path, "lock", source),
+        TryLockError::Error(source) => unusable_file(path, "lock", source),
     })
 }
 
-fn first_line(identity: &Value) -> String {
+fn header_line(identity: &Value) -> String {
     json!({ "sweep": identity }).to_string()
 }
 
-fn read_known(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64), SearchError> {
-    let known = read(file, &first_line(identity)).map_err(|source| unusable(path, "read", source))?;
+fn read_matching(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64), SearchError> {
+    let known = read(file, &header_line(identity)).map_err(|source| unusable_file(path, "read", source))?;
     known.map_err(|other| SearchError::OtherSweep {
         path: path.to_owned(),
         problem: difference(&other, identity),
@@ -235,7 +235,7 @@ fn parse_identity(line: &[u8]) -> Option<Map<String, Value>> {
     header.get("sweep")?.as_object().cloned()
 }
 
-fn unusable(path: &Path, action: &'static str, source: io::Error) -> SearchError {
+fn unusable_file(path: &Path, action: &'static str, source: io::Error) -> SearchError {
     SearchError::UnusableFile { path: path.to_owned(), action, source }
 }
 

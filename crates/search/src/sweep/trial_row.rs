@@ -1,6 +1,6 @@
 //! Trials of a sweep: rows, ranking, corrected p-values, and progress.
 
-use super::objective::best_first;
+use super::objective::compare_scores;
 use super::{Candidate, Figures, Outcome, TrialJournal};
 use crate::SearchError;
 use candlewick_statistics::benjamini_hochberg;
@@ -31,13 +31,13 @@ impl TrialRow {
 /// Sorts rows from best to worst: scored rows first, then by later rung, better score, earlier trial.
 pub fn ranked(rows: &[TrialRow]) -> Vec<&TrialRow> {
     let mut ranked: Vec<&TrialRow> = rows.iter().collect();
-    ranked.sort_by(|one, two| better_first(one, two));
+    ranked.sort_by(|one, two| compare_rows(one, two));
     ranked
 }
 
-fn better_first(one: &TrialRow, two: &TrialRow) -> Ordering {
+fn compare_rows(one: &TrialRow, two: &TrialRow) -> Ordering {
     let order = two.score.is_some().cmp(&one.score.is_some()).then(two.rung.cmp(&one.rung));
-    order.then(best_first(one.score, two.score)).then(one.trial.cmp(&two.trial))
+    order.then(compare_scores(one.score, two.score)).then(one.trial.cmp(&two.trial))
 }
 
 /// Returns the Benjamini-Hochberg p-value of each row. The correction covers all rows with a p-value,
@@ -87,7 +87,7 @@ impl<'a, 'w> ProgressTracker<'a, 'w> {
         self.done += work;
         let is_better = match &self.best {
             None => row.score.is_some(),
-            Some(best) => better_first(row, best) == Ordering::Less,
+            Some(best) => compare_rows(row, best) == Ordering::Less,
         };
         if is_better {
             self.best = Some(row.clone());

@@ -56,7 +56,7 @@ impl VariantCount {
         let count = 1 + families.iter().map(|family| family.variants.saturating_sub(1)).sum::<u64>();
         let under_way = noted.under_way.values().sum();
         let all = || known.iter().flat_map(|(_, known)| known);
-        let walks = all().filter(|one| Variant::is_walk(&one.variant)).count() as u64;
+        let walks = all().filter(|one| Variant::is_walk_forward(&one.variant)).count() as u64;
         // A p-value belongs to a single family, so a run with several families has none.
         let single = match (&known[..], own) {
             ([(_, known)], [own]) => Some((known, own)),
@@ -81,14 +81,14 @@ impl VariantCount {
 }
 
 /// Known variants by start and end of their time range, then by trades.
-type Stretches<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a Known>>;
+type KnownByRange<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a Known>>;
 
 /// Returns the latest entry of each variant.
 ///
 /// Names with the same trades on the same time range of the same candles are one variant. A name with
 /// different trades on one time range counts several times, because its code or a hidden file changed.
 fn different(known: &[Known]) -> Vec<&Known> {
-    let mut names = Names::default();
+    let mut names = VariantNames::default();
     let mut same_trades: BTreeMap<(&str, i64, i64, &str), usize> = BTreeMap::new();
     let places: Vec<usize> = known.iter().map(|one| names.place(&one.root, &one.variant)).collect();
     for (one, place) in known.iter().zip(&places) {
@@ -98,17 +98,17 @@ fn different(known: &[Known]) -> Vec<&Known> {
             names.join(first, *place);
         }
     }
-    let mut by_class: BTreeMap<usize, Stretches<'_>> = BTreeMap::new();
+    let mut by_class: BTreeMap<usize, KnownByRange<'_>> = BTreeMap::new();
     for (one, place) in known.iter().zip(places) {
         let stretch = by_class.entry(names.class(place)).or_default();
         let stretch = stretch.entry((one.span.start.get(), one.span.end.get())).or_default();
         stretch.insert(one.trades.as_deref().unwrap_or_default(), one);
     }
-    by_class.into_values().flat_map(most_different).collect()
+    by_class.into_values().flat_map(most_variants_range).collect()
 }
 
 /// Returns the variants of the time range with the most distinct trades. Unknown trades add no variant.
-fn most_different(mut stretches: Stretches<'_>) -> Vec<&Known> {
+fn most_variants_range(mut stretches: KnownByRange<'_>) -> Vec<&Known> {
     for trades in stretches.values_mut().filter(|trades| trades.len() > 1) {
         trades.remove("");
     }
@@ -118,12 +118,12 @@ fn most_different(mut stretches: Stretches<'_>) -> Vec<&Known> {
 
 /// Union-find over variant names, to join names that count as one variant.
 #[derive(Default)]
-struct Names<'a> {
+struct VariantNames<'a> {
     places: BTreeMap<(&'a str, &'a str), usize>,
     parents: Vec<usize>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> VariantNames<'a> {
     fn place(&mut self, root: &'a str, name: &'a str) -> usize {
         let next = self.parents.len();
         let place = *self.places.entry((root, name)).or_insert(next);

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-const WALK: &str = "walk-";
+const WALK_PREFIX: &str = "walk-";
 
 /// A strategy. Symbols and intervals are choices within the family, not families of their own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl Variant {
         }
         let tried = groups.into_iter().map(|(strategy, bots)| {
             let version = registry.find(&strategy).map(|entry| entry.version.as_str());
-            let part = |index: &usize| part_of(&settings.bots[*index], registry, files).to_string();
+            let part = |index: &usize| describe_bot(&settings.bots[*index], registry, files).to_string();
             let mut parts: Vec<String> = bots.iter().map(part).collect();
             parts.sort_unstable();
             let whole = json!([version, parts, settings.risk, settings.balance, settings.money_scale]);
@@ -50,12 +50,12 @@ impl Variant {
         tried.collect()
     }
 
-    pub(super) fn is_walk(name: &str) -> bool {
-        name.starts_with(WALK)
+    pub(super) fn is_walk_forward(name: &str) -> bool {
+        name.starts_with(WALK_PREFIX)
     }
 
     pub fn from_walk(strategy: &str, identity: &Value) -> Self {
-        let name = format!("{WALK}{}", short_hash(&identity.to_string()));
+        let name = format!("{WALK_PREFIX}{}", short_hash(&identity.to_string()));
         Self { family: Family { strategy: strategy.to_owned() }, name, bots: Vec::new() }
     }
 }
@@ -71,7 +71,7 @@ pub fn files_of<'a>(
     values: impl IntoIterator<Item = &'a Value>,
 ) -> Result<BTreeMap<String, String>, (String, io::Error)> {
     let mut texts = Vec::new();
-    values.into_iter().for_each(|value| add_texts(value, &mut texts));
+    values.into_iter().for_each(|value| collect_strings(value, &mut texts));
     let mut files = BTreeMap::new();
     for text in texts {
         if !files.contains_key(text) && Path::new(text).is_file() {
@@ -82,11 +82,11 @@ pub fn files_of<'a>(
     Ok(files)
 }
 
-fn add_texts<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
+fn collect_strings<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => texts.push(text),
-        Value::Array(values) => values.iter().for_each(|value| add_texts(value, texts)),
-        Value::Object(values) => values.values().for_each(|value| add_texts(value, texts)),
+        Value::Array(values) => values.iter().for_each(|value| collect_strings(value, texts)),
+        Value::Object(values) => values.values().for_each(|value| collect_strings(value, texts)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -97,7 +97,7 @@ fn hash_of(path: &Path) -> io::Result<String> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-fn part_of(bot: &BotSettings, registry: &Registry, files: &BTreeMap<String, String>) -> Value {
+fn describe_bot(bot: &BotSettings, registry: &Registry, files: &BTreeMap<String, String>) -> Value {
     let mut params: BTreeMap<String, Value> = BTreeMap::new();
     let entry = registry.find(&bot.strategy).and_then(|entry| entry.for_params(&bot.params).ok());
     for parameter in entry.iter().flat_map(|entry| &entry.parameters) {

@@ -5,10 +5,10 @@
 //! Removed or changed lines are therefore detected, unless the receipt is removed too. Receipts in the same
 //! folder name the project's other ledgers, whose variants and losses also count.
 
-use super::chain::{Receipt, Seen};
-use super::contents::{Added, Contents, text_of};
-use super::line::{CandlesLine, KnownCandles, RunLine, SeenPart, TriedLine};
-use super::others::Others;
+use super::chain::{Receipt, ReceiptState};
+use super::contents::{NewLines, LedgerContents, text_of};
+use super::line::{CandlesLine, KnownCandles, RunLine, SampledPart, TriedLine};
+use super::others::OtherLedgers;
 use super::{CandleSample, Family, Look, LookEnd, Variant};
 use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -81,8 +81,8 @@ impl VariantLedger {
         // The lock lasts until the file is closed. Other processes wait for this short time.
         file.lock()?;
         let text = text_of(&mut file)?;
-        let contents = Contents::new(&text, self.seen_before()?);
-        let mut added = Added::to(&contents)?;
+        let contents = LedgerContents::new(&text, self.seen_before()?);
+        let mut added = NewLines::to(&contents)?;
         let mut candles = KnownCandles::default();
         [&contents].into_iter().chain(others.ledgers.iter().map(|other| &other.contents)).for_each(|known| {
             candles.learn(&known.candles);
@@ -98,7 +98,7 @@ impl VariantLedger {
                 continue;
             }
             let own: Vec<&Note> = notes.iter().filter(|one| one.tried.family == *family).collect();
-            let of_family = |contents: &Contents<'_>| {
+            let of_family = |contents: &LedgerContents<'_>| {
                 let tried = contents.tried(|strategy| strategy == family.strategy);
                 tried.flat_map(|line| line.into_known(&candles)).collect::<Vec<Known>>()
             };
@@ -142,7 +142,7 @@ impl VariantLedger {
     }
 
     fn noted(
-        (contents, others): (&Contents<'_>, &Others<'_>),
+        (contents, others): (&LedgerContents<'_>, &OtherLedgers<'_>),
         families: Vec<(Family, Vec<Known>)>,
         root: String,
         look: &Look,
@@ -154,7 +154,7 @@ impl VariantLedger {
             (strategy.to_owned(), runs.iter().map(|(line, _)| line.sets).sum())
         });
         let other_ledgers: BTreeSet<PathBuf> =
-            strategies().flat_map(|strategy| others.that_know(strategy)).collect();
+            strategies().flat_map(|strategy| others.ledgers_with(strategy)).collect();
         let mut lost: Vec<String> = contents.lost.iter().cloned().collect();
         lost.extend(
             strategies().flat_map(|strategy| others.lost(strategy, contents)).collect::<BTreeSet<_>>(),
@@ -162,14 +162,14 @@ impl VariantLedger {
         Noted {
             under_way: under_way.collect(),
             other_ledgers: other_ledgers.into_iter().collect(),
-            is_first: contents.is_first(own) && others.are_new(own),
+            is_first: contents.is_first(own) && others.contain_only_run(own),
             lost: (!lost.is_empty()).then(|| lost.join("; ")),
             families,
             root,
         }
     }
 
-    pub(super) fn append(&self, file: &mut File, before: &str, added: &Added) -> io::Result<()> {
+    pub(super) fn append(&self, file: &mut File, before: &str, added: &NewLines) -> io::Result<()> {
         if added.text.is_empty() {
             return Ok(());
         }
@@ -181,8 +181,8 @@ impl VariantLedger {
         receipt.keep(&added.chain, added.strategies.clone())
     }
 
-    pub(super) fn seen_before(&self) -> io::Result<Seen> {
-        self.receipt.as_ref().map_or(Ok(Seen::Nothing), Receipt::read)
+    pub(super) fn seen_before(&self) -> io::Result<ReceiptState> {
+        self.receipt.as_ref().map_or(Ok(ReceiptState::Nothing), Receipt::read)
     }
 
     /// Records the planned sets of a run before any of them starts.
@@ -194,7 +194,7 @@ impl VariantLedger {
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
         file.lock()?;
         let text = text_of(&mut file)?;
-        let contents = Contents::new(&text, self.seen_before()?);
+        let contents = LedgerContents::new(&text, self.seen_before()?);
         let (strategy, run) = (strategy.to_owned(), run.clone());
         let known = contents.runs.get(&(strategy.clone(), run.clone()));
         let (before, unclosed) = known.map_or((0, 0), |known| (known.sets, known.unclosed));
@@ -203,14 +203,14 @@ impl VariantLedger {
         {
             return Ok(());
         }
-        let mut added = Added::to(&contents)?;
+        let mut added = NewLines::to(&contents)?;
         let id = look.candles_id();
         if !contents.candles.contains(&id) {
             let root = contents.candles.root_for(&id, look);
             added.push(&CandlesLine::new((added.chain.hash.clone(), id.clone(), root), look))?;
         }
         added.strategies.insert(strategy.clone());
-        let (chain, on) = (added.chain.hash.clone(), Some(SeenPart::new(&id, look)));
+        let (chain, on) = (added.chain.hash.clone(), Some(SampledPart::new(&id, look)));
         added.push(&RunLine {
             chain,
             strategy,

@@ -49,18 +49,18 @@ pub(super) struct RunLine {
     pub(super) is_done: bool,
     /// Candles of the run; `None` in older lines.
     #[serde(default)]
-    pub(super) on: Option<SeenPart>,
+    pub(super) on: Option<SampledPart>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct SeenPart {
+pub(super) struct SampledPart {
     pub(super) candles: String,
     seen: Vec<[usize; 2]>,
     from: Millis,
     to: Millis,
 }
 
-impl SeenPart {
+impl SampledPart {
     pub(super) fn new(candles: &str, look: &Look) -> Self {
         let (seen, Range { start, end }) = (look.candles.places(&look.span), look.span.clone());
         Self { candles: candles.to_owned(), seen, from: start, to: end }
@@ -96,13 +96,13 @@ pub(super) struct TriedLine {
     pub(super) from: Millis,
     pub(super) to: Millis,
     /// Name, p-value, daily Sharpe ratio and trades hash of each variant.
-    variants: Vec<Written>,
+    variants: Vec<WrittenVariant>,
 }
 
 /// A variant. Older lines lack the fourth field.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum WrittenVariant {
     Whole(String, Option<f64>, Option<f64>, Option<String>),
     Older(String, Option<f64>, Option<f64>),
 }
@@ -127,7 +127,7 @@ impl KnownCandles {
         }
     }
 
-    fn end_at(&self, name: &str, end: Millis) -> bool {
+    fn sample_ends_at(&self, name: &str, end: Millis) -> bool {
         self.0.get(name).is_some_and(|line| line.sample.ends_at(end))
     }
 
@@ -135,7 +135,7 @@ impl KnownCandles {
         if look.is_truncated || self.contains(id) {
             return self.root_of(id);
         }
-        self.root_like(&look.candles).unwrap_or_else(|| id.to_owned())
+        self.root_of_shorter(&look.candles).unwrap_or_else(|| id.to_owned())
     }
 
     fn root_of(&self, name: &str) -> String {
@@ -143,7 +143,7 @@ impl KnownCandles {
     }
 
     /// Returns the root of the known candles that this sample extends, ignoring candles with a chosen end.
-    fn root_like(&self, sample: &CandleSample) -> Option<String> {
+    fn root_of_shorter(&self, sample: &CandleSample) -> Option<String> {
         let length = |line: &CandlesLine| (line.sample.span().map(|span| span.end), line.candles.clone());
         let mut longest: HashMap<&str, &CandlesLine> = HashMap::new();
         for line in self.0.values().map(|line| &**line).filter(|line| !line.is_truncated) {
@@ -165,7 +165,7 @@ impl TriedLine {
         notes: &[&Note],
     ) -> Self {
         let figures = |note: &&Note| {
-            Written::Whole(note.tried.name.clone(), note.p_value, note.sharpe_of_a_day, note.trades.clone())
+            WrittenVariant::Whole(note.tried.name.clone(), note.p_value, note.sharpe_of_a_day, note.trades.clone())
         };
         Self {
             chain,
@@ -199,11 +199,11 @@ impl TriedLine {
     pub(super) fn into_known(self, candles: &KnownCandles) -> Vec<Known> {
         let seen = Arc::new(self.sample(candles));
         let (span, root) = (self.from..self.to, candles.root_of(&self.candles));
-        let is_to_the_end = self.kind.is_plain() && candles.end_at(&self.candles, self.to);
+        let is_to_the_end = self.kind.is_plain() && candles.sample_ends_at(&self.candles, self.to);
         let known = |written| {
             let (variant, p_value, sharpe_of_a_day, trades) = match written {
-                Written::Whole(variant, p_value, sharpe, trades) => (variant, p_value, sharpe, trades),
-                Written::Older(variant, p_value, sharpe) => (variant, p_value, sharpe, None),
+                WrittenVariant::Whole(variant, p_value, sharpe, trades) => (variant, p_value, sharpe, trades),
+                WrittenVariant::Older(variant, p_value, sharpe) => (variant, p_value, sharpe, None),
             };
             let (root, span, seen) = (root.clone(), span.clone(), Arc::clone(&seen));
             let candles = self.candles.clone();

@@ -1,6 +1,6 @@
 //! Looks (runs on candles), and earlier looks at the same candles according to the ledgers.
 
-use super::contents::Contents;
+use super::contents::LedgerContents;
 use super::line::TriedLine;
 use super::{CandleSample, VariantLedger};
 use candlewick_sdk::Millis;
@@ -72,8 +72,8 @@ impl VariantLedger {
         run: &str,
     ) -> io::Result<EarlierLooks> {
         let ((seen, text), others) = (self.read()?, self.others()?);
-        let (own, others) = (Contents::new(&text, seen), others.read());
-        let is_first = own.is_first(Some(run)) && others.are_new(Some(run));
+        let (own, others) = (LedgerContents::new(&text, seen), others.read());
+        let is_first = own.is_first(Some(run)) && others.contain_only_run(Some(run));
         let mut looks = EarlierLooks { is_first, ..EarlierLooks::default() };
         looks.lost.extend(own.lost.iter().map(|lost| format!("{}: {lost}", self.path.display())));
         looks.lost.extend(others.lost(strategy, &own));
@@ -90,7 +90,7 @@ impl VariantLedger {
         }
         // Results are cached, because many looks use the same candles.
         let mut seen_in = BTreeMap::new();
-        let mut is_seen = |line: &TriedLine, contents: &Contents<'_>| {
+        let mut is_seen = |line: &TriedLine, contents: &LedgerContents<'_>| {
             let look = || candles.is_seen_in(&line.sample(&contents.candles));
             if !contents.candles.contains(&line.candles) {
                 return look();

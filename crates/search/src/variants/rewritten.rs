@@ -48,7 +48,7 @@ fn hash(counts: [u64; 4], timeline: &Timeline) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
-const RUN_AGAIN: usize = 8;
+const MAX_SPOT_CHECKS: usize = 8;
 
 /// Runs the sets at these indices over the candles that close by a given time. Returns one trades hash
 /// per set; `None` for a rejected set.
@@ -67,19 +67,19 @@ impl VariantLedger {
         run: &RunUntil<'_>,
     ) -> io::Result<bool> {
         let whole: Vec<usize> = (0..sets.len()).filter(|place| sets[*place].trades.is_some()).collect();
-        let few = whole.len().min(RUN_AGAIN);
+        let few = whole.len().min(MAX_SPOT_CHECKS);
         let spread: Vec<usize> = (0..few).map(|number| whole[number * whole.len() / few]).collect();
-        if run_again(noted, (sets, &spread), look, run)?.is_empty() {
+        if rerun_sets(noted, (sets, &spread), look, run)?.is_empty() {
             return Ok(false);
         }
-        for (span, rewritten) in run_again(noted, (sets, &whole), look, run)? {
+        for (span, rewritten) in rerun_sets(noted, (sets, &whole), look, run)? {
             self.note(&rewritten, &Look { span, ..look.clone() })?;
         }
         Ok(true)
     }
 }
 
-fn run_again(
+fn rerun_sets(
     noted: &Noted,
     (sets, places): (&[Note], &[usize]),
     look: &Look,
@@ -119,20 +119,20 @@ impl Noted {
             let Range { start, end } = one.span;
             is_this && one.is_to_the_end && start == look.span.start && end < look.span.end
         };
-        let before = || self.known_of(note).filter(is_before).map(|one| &one.span);
+        let before = || self.known_variants(note).filter(is_before).map(|one| &one.span);
         let first = before().min_by_key(|span| span.end);
         let last = before().max_by_key(|span| span.end).filter(|last| Some(*last) != first);
         first.into_iter().chain(last).cloned().collect()
     }
 
     pub fn knows(&self, note: &Note, span: &Range<Millis>) -> bool {
-        self.known_of(note).any(|one| {
+        self.known_variants(note).any(|one| {
             (&one.variant, &one.root, &one.span) == (&note.tried.name, &self.root, span)
                 && one.trades == note.trades
         })
     }
 
-    fn known_of(&self, note: &Note) -> impl Iterator<Item = &Known> {
+    fn known_variants(&self, note: &Note) -> impl Iterator<Item = &Known> {
         let families = self.families.iter().filter(|(family, _)| *family == note.tried.family);
         families.flat_map(|(_, known)| known)
     }

@@ -17,12 +17,12 @@ use std::sync::Arc;
 /// Maximum number of sampled candles per series: one in 256 of a million candles.
 const MAX_POINTS: usize = 4096;
 /// Minimum number of sampled candles in the common time range to rule out a match.
-const FEWEST_TO_TELL: usize = 16;
+const MIN_COMPARED_POINTS: usize = 16;
 /// Minimum number of matches with another symbol, as prices of two markets coincide occasionally.
-const FEWEST_ALIKE: usize = 4;
+const MIN_COMMON_POINTS: usize = 4;
 /// Divisor of the smaller sample that gives the minimum number of matches: one in 20.
-const PART_ALIKE: usize = 20;
-const DIGITS: usize = 12;
+const COMMON_POINTS_DIVISOR: usize = 20;
+const POINT_HEX_DIGITS: usize = 12;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -204,9 +204,9 @@ impl SeriesSample {
             .collect();
         let alike = own.iter().filter(|point| theirs.contains(point)).count();
         let is_same = if self.symbol == other.symbol {
-            alike > 0 || own.len() < FEWEST_TO_TELL || theirs.is_empty()
+            alike > 0 || own.len() < MIN_COMPARED_POINTS || theirs.is_empty()
         } else {
-            alike >= FEWEST_ALIKE && alike * PART_ALIKE >= own.len().min(theirs.len())
+            alike >= MIN_COMMON_POINTS && alike * COMMON_POINTS_DIVISOR >= own.len().min(theirs.len())
         };
         let of_moves = || Some(self.moves.as_ref()?.are_alike(other.moves.as_ref()?, &both));
         let of_steps = || Some(self.steps.as_ref()?.are_alike(other.steps.as_ref()?, &both));
@@ -221,7 +221,7 @@ fn point(time: Millis, close: f64) -> u64 {
     // The final mixing step of SplitMix64.
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (mixed ^ mixed >> 31) & ((1 << (4 * DIGITS)) - 1)
+    (mixed ^ mixed >> 31) & ((1 << (4 * POINT_HEX_DIGITS)) - 1)
 }
 
 impl Points {
@@ -250,7 +250,7 @@ impl Eq for Points {}
 
 impl From<Points> for String {
     fn from(points: Points) -> Self {
-        let mut text = Self::with_capacity(points.as_slice().len() * DIGITS);
+        let mut text = Self::with_capacity(points.as_slice().len() * POINT_HEX_DIGITS);
         for point in points.as_slice() {
             let _ = write!(text, "{point:0DIGITS$x}");
         }
@@ -260,7 +260,7 @@ impl From<Points> for String {
 
 impl From<String> for Points {
     fn from(text: String) -> Self {
-        let digits = text.as_bytes().chunks_exact(DIGITS);
+        let digits = text.as_bytes().chunks_exact(POINT_HEX_DIGITS);
         let parsed = digits.map(|digits| u64::from_str_radix(str::from_utf8(digits).unwrap_or_default(), 16));
         Self::from_points(parsed.map(Result::unwrap_or_default).collect())
     }

@@ -11,29 +11,29 @@ use std::sync::Arc;
 
 const MAX_MOVES: i64 = 75_000;
 /// Preferred steps in milliseconds, so that series with different intervals share a step.
-const PREFERRED: [i64; 12] = [
+const PREFERRED_STEPS_MS: [i64; 12] = [
     1_000, 5_000, 15_000, 30_000, 60_000, 300_000, 900_000, 1_800_000, 3_600_000, 14_400_000, 43_200_000,
     86_400_000,
 ];
-const NEAR: i64 = 5;
+const MAX_STEP_FACTOR: i64 = 5;
 /// Minimum number of candles per compared step, to reduce the noise of single candles.
-const CANDLES: i64 = 3;
-const MAX_COMPARED: i64 = 4_096;
+const MIN_CANDLES_PER_STEP: i64 = 3;
+const MAX_COMPARED_STEPS: i64 = 4_096;
 /// Minimum number of steps with a move for a comparison.
-const FEWEST_TO_TELL: usize = 24;
-pub(super) const ALIKE: f64 = 0.95;
+const MIN_COMPARED_STEPS: usize = 24;
+pub(super) const MIN_CORRELATION: f64 = 0.95;
 /// Limit of a move, in multiples of the median. A single news item can move many markets.
-const LARGEST: f64 = 4.0;
+const MAX_MOVE_MEDIANS: f64 = 4.0;
 /// Stored value of the median move, and the largest stored value.
-const MEDIAN: f64 = 5.0;
-const MAX_WRITTEN: i8 = 28;
-pub(super) const MISSING: i8 = i8::MIN;
+const STORED_MEDIAN: f64 = 5.0;
+const MAX_STORED_MOVE: i8 = 28;
+pub(super) const MISSING_MOVE: i8 = i8::MIN;
 /// Character of a zero move. Other moves are ASCII offsets from it; a missing move precedes them all.
-const ZERO: u8 = b'?';
-const NONE: char = '!';
+const ZERO_MOVE_CHAR: u8 = b'?';
+const MISSING_MOVE_CHAR: char = '!';
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "StepsJson", into = "StepsJson")]
 pub(super) struct Steps {
     /// Candle interval in milliseconds. `step` has the same unit.
     interval: i64,
@@ -45,7 +45,7 @@ pub(super) struct Steps {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct StepsJson {
     interval: i64,
     step: i64,
     first: i64,
@@ -74,7 +74,7 @@ impl Steps {
         let (first, last) = (start.div_euclid(step) + 1, end.div_euclid(step));
         let closes: Vec<Option<f64>> = (first - 1..=last).map(|place| close_at(place * step)).collect();
         let moves: Vec<Option<f64>> = closes.windows(2).map(|pair| Some(pair[1]? - pair[0]?)).collect();
-        let all = stored(&moves, MEDIAN, f64::from(MAX_WRITTEN))?;
+        let all = stored(&moves, STORED_MEDIAN, f64::from(MAX_STORED_MOVE))?;
         Some(Self { interval, step, first, part: 0..all.len(), all })
     }
 
@@ -98,7 +98,7 @@ impl Steps {
             self.sum(&times).zip(other.sum(&times)).filter(|pair| *pair != (0.0, 0.0))
         });
         let pairs: Vec<(f64, f64)> = pairs.collect();
-        pairs.len() >= FEWEST_TO_TELL && correlation(&pairs).is_some_and(|found| found.abs() >= ALIKE)
+        pairs.len() >= MIN_COMPARED_STEPS && correlation(&pairs).is_some_and(|found| found.abs() >= MIN_CORRELATION)
     }
 
     /// Returns the step for comparing `length` milliseconds: a common multiple of both steps.
@@ -108,7 +108,7 @@ impl Steps {
             divisor = (divisor.1, divisor.0 % divisor.1);
         }
         let common = (self.step / divisor.0).checked_mul(other.step)?;
-        let least = CANDLES.checked_mul(self.interval.max(other.interval))?.max(length / MAX_COMPARED);
+        let least = MIN_CANDLES_PER_STEP.checked_mul(self.interval.max(other.interval))?.max(length / MAX_COMPARED_STEPS);
         common.checked_mul((least / common + i64::from(least % common > 0)).max(1))
     }
 
@@ -116,7 +116,7 @@ impl Steps {
         let place = |time: i64| usize::try_from((time / self.step + 1).checked_sub(self.first)?).ok();
         let (start, end) = (place(times.start)?, place(times.end)?);
         let moves = self.as_slice().get(start..end)?;
-        let sum = |sum, one: &i8| if *one == MISSING { None } else { Some(sum + i64::from(*one)) };
+        let sum = |sum, one: &i8| if *one == MISSING_MOVE { None } else { Some(sum + i64::from(*one)) };
         Some(moves.iter().try_fold(0, sum)? as f64)
     }
 
@@ -126,8 +126,8 @@ impl Steps {
 }
 
 fn longer(step: i64, interval: i64) -> i64 {
-    let next = PREFERRED.into_iter().find(|other| *other > step && other % interval == 0);
-    next.filter(|next| *next <= NEAR * step).unwrap_or(2 * step)
+    let next = PREFERRED_STEPS_MS.into_iter().find(|other| *other > step && other % interval == 0);
+    next.filter(|next| *next <= MAX_STEP_FACTOR * step).unwrap_or(2 * step)
 }
 
 fn median(moves: impl Iterator<Item = f64>) -> Option<f64> {
@@ -140,7 +140,7 @@ fn median(moves: impl Iterator<Item = f64>) -> Option<f64> {
 pub(super) fn stored(moves: &[Option<f64>], middle: f64, most: f64) -> Option<Arc<[i8]>> {
     let median = median(moves.iter().copied().flatten())?;
     let one = |size: f64| (size / median * middle).round().clamp(-most, most) as i8;
-    Some(moves.iter().map(|size| size.map_or(MISSING, one)).collect())
+    Some(moves.iter().map(|size| size.map_or(MISSING_MOVE, one)).collect())
 }
 
 /// Returns the number of pairs, the product of the two variances, and the covariance.
@@ -156,10 +156,10 @@ pub(super) fn moments(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64, f64
     (count, (squared_one - one * one) * (squared_two - two * two), product - one * two)
 }
 
-/// Returns the correlation of moves clipped at [`LARGEST`] medians; `None` if a series never moves.
+/// Returns the correlation of moves clipped at [`MAX_MOVE_MEDIANS`] medians; `None` if a series never moves.
 pub(super) fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
-    let most = LARGEST * median(pairs.iter().map(|pair| pair.0))?;
-    let most = (most, LARGEST * median(pairs.iter().map(|pair| pair.1))?);
+    let most = MAX_MOVE_MEDIANS * median(pairs.iter().map(|pair| pair.0))?;
+    let most = (most, MAX_MOVE_MEDIANS * median(pairs.iter().map(|pair| pair.1))?);
     let clipped = pairs.iter().map(|(one, two)| (one.clamp(-most.0, most.0), two.clamp(-most.1, most.1)));
     let (_, variances, covariance) = moments(clipped);
     (variances > 0.0).then(|| covariance / variances.sqrt())
@@ -174,22 +174,22 @@ impl PartialEq for Steps {
 
 impl Eq for Steps {}
 
-impl From<Steps> for Written {
+impl From<Steps> for StepsJson {
     fn from(steps: Steps) -> Self {
         let written = |size: &i8| match *size {
-            MISSING => NONE,
-            size => char::from(ZERO.saturating_add_signed(size)),
+            MISSING_MOVE => MISSING_MOVE_CHAR,
+            size => char::from(ZERO_MOVE_CHAR.saturating_add_signed(size)),
         };
         let moves = steps.as_slice().iter().map(written).collect();
         Self { interval: steps.interval, step: steps.step, first: steps.first, moves }
     }
 }
 
-impl From<Written> for Steps {
-    fn from(written: Written) -> Self {
-        let parsed = |code: u8| match i16::from(code) - i16::from(ZERO) {
-            size if size.abs() <= i16::from(MAX_WRITTEN) => size as i8,
-            _ => MISSING,
+impl From<StepsJson> for Steps {
+    fn from(written: StepsJson) -> Self {
+        let parsed = |code: u8| match i16::from(code) - i16::from(ZERO_MOVE_CHAR) {
+            size if size.abs() <= i16::from(MAX_STORED_MOVE) => size as i8,
+            _ => MISSING_MOVE,
         };
         let all: Arc<[i8]> = written.moves.bytes().map(parsed).collect();
         // A manually edited line may contain any value.
@@ -289,7 +289,7 @@ mod tests {
         let own = with_steps(series(1, closes(1, 1_000))).1;
         for (first, step) in [(i64::MIN, -5), (i64::MAX, i64::MAX), (0, 1), (-7, i64::MAX / 3)] {
             let odd = text(first, step, "?#[!zé");
-            for both in [Millis::ZERO..Millis::MAX, Millis::new(i64::MIN)..Millis::MAX] {
+            for both in [Millis::ZERO_MOVE_CHAR..Millis::MAX, Millis::new(i64::MIN)..Millis::MAX] {
                 assert!(!odd.are_alike(&own, &both) && !own.are_alike(&odd.within(&both), &both));
             }
         }
@@ -336,10 +336,10 @@ mod tests {
             let moves = places.map(|place| Some(close_at(place * own.step)? - close_at((place - 1) * own.step)?));
             let moves: Vec<Option<f64>> = moves.collect();
             let median = median(moves.iter().copied().flatten()).unwrap();
-            let most = f64::from(MAX_WRITTEN);
+            let most = f64::from(MAX_STORED_MOVE);
             for (written, size) in own.all.iter().zip(&moves) {
-                let expected = size.map(|size| (size / median * MEDIAN).round().clamp(-most, most) as i8);
-                prop_assert_eq!(*written, expected.unwrap_or(MISSING));
+                let expected = size.map(|size| (size / median * STORED_MEDIAN).round().clamp(-most, most) as i8);
+                prop_assert_eq!(*written, expected.unwrap_or(MISSING_MOVE));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! One walk-forward window: training search, test of the best set, and its neighbours.
 
-use super::course::without_trades;
+use super::course::empty_result;
 use super::{Course, Window};
 use crate::SearchError;
 use crate::sweep::{
@@ -173,7 +173,7 @@ pub fn joined<'a>(steps: impl IntoIterator<Item = &'a WindowResult>, balance: Mo
     let mut all: Option<Finished> = None;
     for chosen in steps.into_iter().filter_map(|step| step.chosen.as_ref()) {
         let one = &chosen.finished;
-        let all = all.get_or_insert_with(|| without_trades(balance, one.money_scale));
+        let all = all.get_or_insert_with(|| empty_result(balance, one.money_scale));
         all.book.append(&one.book);
         all.candles += one.candles;
         all.final_balance += one.final_balance - balance;

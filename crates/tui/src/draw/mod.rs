@@ -28,7 +28,7 @@ pub fn draw(frame: &mut Frame<'_>, view: &View, ui: &Ui, now: Millis, palette: P
     let scene = Scene { view, ui, now, palette };
     let area = frame.area();
     if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
-        return draw_line(frame, area, scene);
+        return draw_small_window(frame, area, scene);
     }
     let [top, tabs, body, bottom] = Layout::vertical([
         Constraint::Length(panes::TOP_HEIGHT),
@@ -47,13 +47,13 @@ pub fn draw(frame: &mut Frame<'_>, view: &View, ui: &Ui, now: Millis, palette: P
         Pane::Limits => panes::draw_limits(frame, body, scene),
         Pane::Log => panes::draw_log(frame, body, scene, ui.scroll),
     }
-    draw_bottom(frame, bottom, scene);
+    draw_bottom_line(frame, bottom, scene);
     if ui.has_help {
         draw_help(frame, area);
     }
 }
 
-fn draw_line(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
+fn draw_small_window(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, .. } = scene;
     let phase = view.phase().map_or("STARTING", phase_label);
     let balance = view.overview.as_ref().map(|overview| view.facts.scale.format(overview.funds.free));
@@ -120,7 +120,7 @@ fn draw_tabs(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     frame.render_widget(Line::from(spans), area);
 }
 
-fn draw_bottom(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
+fn draw_bottom_line(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, ui, palette, .. } = scene;
     let line = match (&ui.question, &ui.answer) {
         (Some(question), _) => Line::styled(format!(" {}", question.text(view)), Palette::REVERSED),
@@ -130,7 +130,7 @@ fn draw_bottom(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     frame.render_widget(line, area);
 }
 
-const HELP: [(&str, &str); 9] = [
+const HELP_LINES: [(&str, &str); 9] = [
     ("tab, ← →, 1-5", "switch panes"),
     ("↑ ↓", "scroll"),
     ("h", "halt: no new trades; open trades continue"),
@@ -143,11 +143,11 @@ const HELP: [(&str, &str); 9] = [
 ];
 
 fn draw_help(frame: &mut Frame<'_>, area: Rect) {
-    let height = (HELP.len() as u16 + 4).min(area.height);
+    let height = (HELP_LINES.len() as u16 + 4).min(area.height);
     let width = 66.min(area.width);
     let place =
         Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
-    let mut lines: Vec<Line<'_>> = HELP
+    let mut lines: Vec<Line<'_>> = HELP_LINES
         .iter()
         .map(|(key, what)| {
             Line::from(vec![Span::styled(format!(" {key:<15}"), Palette::BOLD), Span::raw(*what)])
@@ -159,6 +159,6 @@ fn draw_help(frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(" Keys ")), place);
 }
 
-pub(crate) fn framed<'a>(title: impl Into<Line<'a>>) -> Block<'a> {
+pub(crate) fn bordered_block<'a>(title: impl Into<Line<'a>>) -> Block<'a> {
     Block::bordered().title(title).border_style(Palette::DIM)
 }

@@ -1,8 +1,8 @@
 //! Header and panes: trades, bots and verdicts, limits and refusals, equity, log.
 
-use super::{Scene, framed};
+use super::{Scene, bordered_block};
 use crate::keys::Pane;
-use crate::look::{Palette, age, bar, clock_time, countdown, date_time, percent, phase_label, signed};
+use crate::look::{Palette, age, bar, format_clock_time, countdown, format_date_time, percent, phase_label, signed};
 use crate::view::{LogLine, Tone, View};
 use candlewick_engine::{Edge, IntentState, LimitUse, Quantity, Rule};
 use candlewick_records::{counted, describe_halt, threshold_text, verdict_text};
@@ -21,7 +21,7 @@ pub(super) const TOP_HEIGHT: u16 = 3;
 pub(super) fn draw_top(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let lines = vec![phase_line(scene), money_line(scene), status_line(scene)];
     frame.render_widget(Paragraph::new(lines), area);
-    let time = format!("{} UTC ", clock_time(scene.now));
+    let time = format!("{} UTC ", format_clock_time(scene.now));
     let width = (time.len() as u16).min(area.width);
     let right = Rect { x: area.right() - width, width, height: 1, ..area };
     frame.render_widget(Line::styled(time, Palette::BOLD), right);
@@ -99,7 +99,7 @@ fn status_line(scene: Scene<'_>) -> Line<'_> {
         return Line::styled(format!(" {}", parts.join("; ")), palette.bad());
     }
     match &view.alarm {
-        Some((at, text)) => Line::styled(format!(" {} {text}", clock_time(*at)), palette.bad()),
+        Some((at, text)) => Line::styled(format!(" {} {text}", format_clock_time(*at)), palette.bad()),
         None => Line::styled(format!(" {}", view.facts.venue), Palette::DIM),
     }
 }
@@ -132,7 +132,7 @@ pub(super) fn draw_open(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
 }
 
 fn draw_rows(frame: &mut Frame<'_>, area: Rect, title: String, rows: Vec<Row<'_>>) {
-    let block = framed(title);
+    let block = bordered_block(title);
     if rows.is_empty() {
         frame.render_widget(Paragraph::new(Line::styled(" none", Palette::DIM)).block(block), area);
     } else {
@@ -180,7 +180,7 @@ fn open_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
         (IntentState::InDoubt, _) => Cell::new("unknown status").style(palette.bad()),
         (IntentState::Open, Some(close)) if close <= now => Cell::new("awaiting result").style(Palette::DIM),
         (IntentState::Open, Some(close)) => {
-            Cell::new(format!("{} in {}", clock_time(close), countdown(close, now)))
+            Cell::new(format!("{} in {}", format_clock_time(close), countdown(close, now)))
         }
         (IntentState::Open, None) => Cell::new("open"),
         _ => Cell::new("sent").style(Palette::DIM),
@@ -195,7 +195,7 @@ fn settled_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
     let profit = format!("{outcome} {}", signed(view.facts.scale, trade.profit));
     // Shows the date where there is room for it.
     let prices = match (scene.ui.pane, trade.open_price, trade.close_price) {
-        (Pane::Trades, ..) => trade.close_time.map(date_time).unwrap_or_default(),
+        (Pane::Trades, ..) => trade.close_time.map(format_date_time).unwrap_or_default(),
         (_, Some(entry), Some(exit)) => format!("{} → {}", format_price(entry), format_price(exit)),
         _ => String::new(),
     };
@@ -228,7 +228,7 @@ fn draw_lines(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>, pane: Pane, l
     let title = if pane == Pane::Bots { " Bots and verdicts " } else { " Limits and rejections " };
     let scroll = if scene.ui.pane == pane { scene.ui.scroll } else { 0 };
     let from = scroll.min(lines.len().saturating_sub(1)) as u16;
-    let text = Paragraph::new(lines).block(framed(title)).scroll((from, 0));
+    let text = Paragraph::new(lines).block(bordered_block(title)).scroll((from, 0));
     let text = if pane == Pane::Limits { text.wrap(Wrap { trim: false }) } else { text };
     frame.render_widget(text, area);
 }
@@ -270,7 +270,7 @@ pub(super) fn draw_limits(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, palette, .. } = scene;
     let mut lines = Vec::new();
     let Some(overview) = &view.overview else {
-        frame.render_widget(framed(" Limits "), area);
+        frame.render_widget(bordered_block(" Limits "), area);
         return;
     };
     let columns = usize::from(area.width.saturating_sub(62)).clamp(8, 30);
@@ -323,26 +323,26 @@ fn limit_line<'a>(limit: &LimitUse, columns: usize, scene: Scene<'_>) -> Line<'a
         palette.good()
     };
     Line::from(vec![
-        Span::raw(format!(" {:<30} ", without_details(&limit.rule.describe()))),
+        Span::raw(format!(" {:<30} ", strip_details(&limit.rule.describe()))),
         Span::styled(bar(share, columns), style),
         Span::raw(format!(" {text}")),
     ])
 }
 
-fn without_details(text: &str) -> String {
+fn strip_details(text: &str) -> String {
     text.split(" (").next().unwrap_or_default().to_owned()
 }
 
 fn rule_label(name: &str) -> String {
     let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == name);
-    rule.map_or_else(|| name.to_owned(), |rule| without_details(&rule.describe()))
+    rule.map_or_else(|| name.to_owned(), |rule| strip_details(&rule.describe()))
 }
 
 pub(super) fn draw_equity(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, palette, .. } = scene;
     let scale = view.facts.scale;
     let (Some(first), Some(last)) = (view.equity.first(), view.equity.last()) else {
-        frame.render_widget(framed(" Equity "), area);
+        frame.render_widget(bordered_block(" Equity "), area);
         return;
     };
     let (low, high) =
@@ -357,7 +357,7 @@ pub(super) fn draw_equity(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let columns = usize::from(area.width.saturating_sub(2));
     let bars = bars(&view.equity, low, columns);
     let style = palette.accent();
-    frame.render_widget(Sparkline::default().data(&bars).style(style).block(framed(title)), area);
+    frame.render_widget(Sparkline::default().data(&bars).style(style).block(bordered_block(title)), area);
 }
 
 fn bars(equity: &[Money], low: Money, columns: usize) -> Vec<u64> {
@@ -377,7 +377,7 @@ pub(super) fn draw_log(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>, back
     let lines: Vec<Line<'_>> =
         log.range(end.saturating_sub(rows)..end).map(|line| log_line(line, scene)).collect();
     let title = if back > 0 { format!(" Log, {back} lines back ") } else { " Log ".to_owned() };
-    frame.render_widget(Paragraph::new(lines).block(framed(title)), area);
+    frame.render_widget(Paragraph::new(lines).block(bordered_block(title)), area);
 }
 
 fn log_line<'a>(line: &'a LogLine, scene: Scene<'_>) -> Line<'a> {
@@ -389,7 +389,7 @@ fn log_line<'a>(line: &'a LogLine, scene: Scene<'_>) -> Line<'a> {
         Tone::Bad => palette.bad(),
         Tone::Note => palette.note(),
     };
-    let time = line.at.map_or_else(|| " ".to_owned(), |at| format!(" {} ", date_time(at)));
+    let time = line.at.map_or_else(|| " ".to_owned(), |at| format!(" {} ", format_date_time(at)));
     Line::from(vec![Span::styled(time, Palette::DIM), Span::styled(line.text.as_str(), style)])
 }
 

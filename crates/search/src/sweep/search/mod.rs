@@ -8,7 +8,7 @@ pub(crate) use parzen::Parzen;
 use super::objective::named;
 use super::space::{Candidate, Space};
 use crate::SearchError;
-use points::Random;
+use points::SeededRandom;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
@@ -18,7 +18,7 @@ use std::str::FromStr;
 #[serde(rename_all = "kebab-case")]
 pub enum Search {
     Grid,
-    Random,
+    SeededRandom,
     LatinHypercube,
     Sobol,
     Tpe,
@@ -39,16 +39,16 @@ pub const DEFAULT_BATCH: u64 = 16;
 
 /// Number of consecutive points without a new set after which the space counts as exhausted.
 const MAX_REPEATED_POINTS: u64 = 10_000;
-const MAX_LISTED: u64 = 100_000;
+const MAX_SHUFFLED_SETS: u64 = 100_000;
 const MAX_TRIALS: u64 = 1_000_000;
 
 impl Search {
-    pub const ALL: [Self; 5] = [Self::Grid, Self::Random, Self::LatinHypercube, Self::Sobol, Self::Tpe];
+    pub const ALL: [Self; 5] = [Self::Grid, Self::SeededRandom, Self::LatinHypercube, Self::Sobol, Self::Tpe];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Grid => "grid",
-            Self::Random => "random",
+            Self::SeededRandom => "random",
             Self::LatinHypercube => "latin-hypercube",
             Self::Sobol => "sobol",
             Self::Tpe => "tpe",
@@ -107,26 +107,26 @@ pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candi
     let SearchSettings { search, trials, seed, .. } = *settings;
     let found = match search {
         Search::Grid => space.all()?,
-        Search::Random => random(space, trials, seed)?,
+        Search::SeededRandom => random(space, trials, seed)?,
         Search::LatinHypercube => {
-            collect(space, trials, |round| points::latin_hypercube(space.axes().len(), trials, seed, round))
+            collect(space, trials, |round| points::latin_hypercube_points(space.axes().len(), trials, seed, round))
         }
         Search::Sobol => collect(space, trials, |round| points::sobol(space.axes().len(), seed, round)),
         Search::Tpe => Vec::new(),
     };
     if found.is_empty() && search != Search::Tpe {
-        return Err(no_set());
+        return Err(no_set_error());
     }
     Ok(found)
 }
 
-pub(crate) fn no_set() -> SearchError {
+pub(crate) fn no_set_error() -> SearchError {
     SearchError::invalid_search("no set of parameters meets the conditions")
 }
 
 fn random(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, SearchError> {
-    let mut random = Random::new(seed, 0);
-    if space.count().is_some_and(|count| count <= MAX_LISTED) {
+    let mut random = SeededRandom::new(seed, 0);
+    if space.count().is_some_and(|count| count <= MAX_SHUFFLED_SETS) {
         let mut all = space.all()?;
         random.shuffle(&mut all);
         all.truncate(usize::try_from(trials).unwrap_or(usize::MAX));
@@ -172,7 +172,7 @@ mod tests {
         plan(space, &SearchSettings { search, trials, seed, batch: DEFAULT_BATCH }).unwrap()
     }
 
-    const RANDOM_SEARCHES: [Search; 3] = [Search::Random, Search::LatinHypercube, Search::Sobol];
+    const RANDOM_SEARCHES: [Search; 3] = [Search::SeededRandom, Search::LatinHypercube, Search::Sobol];
 
     #[test]
     fn tries_no_set_twice_and_respects_conditions() {

@@ -4,16 +4,16 @@
 //! R. Bardenet, Y. Bengio, B. Kégl, *Algorithms for Hyper-Parameter Optimization* (2011).
 
 use super::super::space::{Candidate, Space};
-use super::points::Random;
+use super::points::SeededRandom;
 use crate::SearchError;
 use std::collections::HashSet;
 use tpe::density_estimation::DefaultEstimatorBuilder;
 use tpe::{TpeOptimizer, categorical_range, histogram_estimator, parzen_estimator, range};
 
 /// Number of random sets before the model is used.
-const RANDOM_SETS: usize = 32;
+const INITIAL_RANDOM_SETS: usize = 32;
 /// Number of model draws before falling back to a random set.
-const MODEL_DRAWS: u32 = 32;
+const MAX_MODEL_DRAWS: u32 = 32;
 /// Number of random draws without a new set after which the space counts as exhausted.
 const MAX_RANDOM_DRAWS: u32 = 10_000;
 
@@ -41,13 +41,13 @@ impl<'a> Parzen<'a> {
     }
 
     pub(crate) fn ask(&mut self, most: usize) -> Vec<Candidate> {
-        let mut random = Random::new(self.seed, self.batch);
-        let by_model = self.seen.len() >= RANDOM_SETS;
+        let mut random = SeededRandom::new(self.seed, self.batch);
+        let by_model = self.seen.len() >= INITIAL_RANDOM_SETS;
         self.batch += 1;
         let mut asked = Vec::new();
         while asked.len() < most {
-            let modelled = if by_model { self.draw_modelled(&mut random) } else { None };
-            let Some(candidate) = modelled.or_else(|| self.draw_by_chance(&mut random)) else { break };
+            let modelled = if by_model { self.draw_from_model(&mut random) } else { None };
+            let Some(candidate) = modelled.or_else(|| self.draw_randomly(&mut random)) else { break };
             self.seen.insert(candidate.clone());
             asked.push(candidate);
         }
@@ -71,8 +71,8 @@ impl<'a> Parzen<'a> {
         }
     }
 
-    fn draw_modelled(&mut self, random: &mut Random) -> Option<Candidate> {
-        for _ in 0..MODEL_DRAWS {
+    fn draw_from_model(&mut self, random: &mut SeededRandom) -> Option<Candidate> {
+        for _ in 0..MAX_MODEL_DRAWS {
             let axes = self.space.axes().iter();
             let fractions = self.models.iter_mut().zip(axes).map(|(model, axis)| {
                 let place = model.ask(random.generator()).unwrap_or_default();
@@ -89,7 +89,7 @@ impl<'a> Parzen<'a> {
         None
     }
 
-    fn draw_by_chance(&self, random: &mut Random) -> Option<Candidate> {
+    fn draw_randomly(&self, random: &mut SeededRandom) -> Option<Candidate> {
         let mut draw =
             || self.space.at(self.space.axes().iter().map(|_| random.fraction()).collect::<Vec<_>>());
         (0..MAX_RANDOM_DRAWS).map(|_| draw()).find(|candidate| self.is_new(candidate))
@@ -103,7 +103,7 @@ impl<'a> Parzen<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::axis::{Scale, Values};
+    use crate::sweep::axis::{AxisScale, AxisValues};
     use crate::sweep::tests::{listed, whole};
     use crate::sweep::{Axis, Setting, Target};
 
@@ -114,8 +114,8 @@ mod tests {
         let periods = (1..=200).map(Setting::Whole).collect();
         let sides = ["up", "down", "both", "none"].map(|text| Setting::Text(text.into()));
         let axes = vec![
-            axis("level", Values::Between(0.0, 100.0), Scale::Linear),
-            axis("period", Values::Listed(periods), Scale::Log),
+            axis("level", AxisValues::Between(0.0, 100.0), AxisScale::Linear),
+            axis("period", AxisValues::Listed(periods), AxisScale::Log),
             listed("side", Target::Parameter, sides),
         ];
         Space::from_axes(axes, &[])

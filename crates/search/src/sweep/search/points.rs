@@ -4,9 +4,9 @@ use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
 /// Seeded random numbers, identical on every machine.
-pub(crate) struct Random(ChaCha8Rng);
+pub(crate) struct SeededRandom(ChaCha8Rng);
 
-impl Random {
+impl SeededRandom {
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(stream);
@@ -36,8 +36,8 @@ impl Random {
 
 /// Latin hypercube sampling: each axis has as many strata as points, with one point in each stratum.
 /// Source: `McKay`, Beckman, Conover, Technometrics 21 (1979).
-pub(super) fn latin_hypercube(axes: usize, count: u64, seed: u64, round: u64) -> Vec<Vec<f64>> {
-    let mut random = Random::new(seed, round);
+pub(super) fn latin_hypercube_points(axes: usize, count: u64, seed: u64, round: u64) -> Vec<Vec<f64>> {
+    let mut random = SeededRandom::new(seed, round);
     let mut points: Vec<Vec<f64>> = (0..count).map(|_| Vec::with_capacity(axes)).collect();
     for _ in 0..axes {
         let mut parts: Vec<u64> = (0..count).collect();
@@ -50,19 +50,19 @@ pub(super) fn latin_hypercube(axes: usize, count: u64, seed: u64, round: u64) ->
 }
 
 pub(super) const MAX_SOBOL_AXES: usize = sobol_burley::NUM_DIMENSIONS as usize;
-const SEQUENCE: u32 = 1 << 16;
+const SEQUENCE_POINTS: u32 = 1 << 16;
 /// Number of points per round; a power of two, so that each round is evenly spread.
-const ROUND: u32 = 1 << 12;
+const ROUND_POINTS: u32 = 1 << 12;
 
 /// Returns the points of an Owen-scrambled Sobol sequence.
 pub(super) fn sobol(axes: usize, seed: u64, round: u64) -> Vec<Vec<f64>> {
-    let rounds = u64::from(SEQUENCE / ROUND);
+    let rounds = u64::from(SEQUENCE_POINTS / ROUND_POINTS);
     // Each sequence has its own scramble, derived from the seed.
-    let scramble = (Random::new(seed, round / rounds).fraction() * f64::from(u32::MAX)) as u32;
-    let first = (round % rounds) as u32 * ROUND;
+    let scramble = (SeededRandom::new(seed, round / rounds).fraction() * f64::from(u32::MAX)) as u32;
+    let first = (round % rounds) as u32 * ROUND_POINTS;
     let coordinate = |index, axis| f64::from(sobol_burley::sample(index, axis, scramble));
     let point = |index| (0..axes as u32).map(|axis| coordinate(index, axis)).collect();
-    (first..first + ROUND).map(point).collect()
+    (first..first + ROUND_POINTS).map(point).collect()
 }
 
 #[cfg(test)]
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn latin_hypercube_has_one_point_per_stratum() {
         for count in [1, 2, 7, 100] {
-            let points = latin_hypercube(3, count, 42, 0);
+            let points = latin_hypercube_points(3, count, 42, 0);
             for axis in 0..3 {
                 let mut parts: Vec<u64> =
                     points.iter().map(|point| (point[axis] * count as f64) as u64).collect();

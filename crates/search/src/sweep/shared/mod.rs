@@ -10,7 +10,7 @@ pub use trial::Trial;
 pub use trial_context::TrialTrade;
 
 use super::trial_row::lock;
-use super::trial_runner::cut_candles;
+use super::trial_runner::cut_candles_to;
 use super::{Candidate, Figures, Outcome, PreparedTrial, Replay, TrialEnd, TrialRunner};
 use crate::SearchError;
 use bitset::{BitSet, EntryBits};
@@ -81,7 +81,7 @@ impl<'a> SharedRunner<'a> {
             return Ok(None);
         }
         let (series, expiry) = (bot.series(), bot.expiry());
-        let candles = cut_candles(self.replay.candles, &(Millis::new(i64::MIN)..until));
+        let candles = cut_candles_to(self.replay.candles, &(Millis::new(i64::MIN)..until));
         let Some(candles) = candles.into_iter().find(|own| own.series() == series) else { return Ok(None) };
         // A declaration covers only signals of its strategy, not entries by the stake rule.
         let declaration = declaration.filter(|_| !bot.stake.enters_without_signal());
@@ -101,7 +101,7 @@ impl<'a> SharedRunner<'a> {
         span.end = span.end.min(until);
         let Ok(mut trial) = Trial::new(session, &candles, venue, &span) else { return Ok(None) };
         if let Some(trades) = trades {
-            trial.note_trades(trades);
+            trial.record_trades(trades);
         }
         match declaration {
             Some(declaration) => self.run_declared(trial, declaration, warmup, &candles).map(Some),

@@ -90,7 +90,7 @@ fn extend<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl F
     let (eights, rest) =
         if levels.len() > MAX_COUNTED_LEVELS { (&[][..], values) } else { values.as_chunks::<8>() };
     for eight in eights {
-        codes.extend(few_codes(levels, eight).map(&to_code));
+        codes.extend(encode_eight(levels, eight).map(&to_code));
     }
     codes.extend(rest.iter().map(|value| to_code(code(levels, *value))));
 }
@@ -99,7 +99,7 @@ fn extend<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl F
 const MAX_COUNTED_LEVELS: usize = 32;
 
 /// Computes eight codes at once, with about as many instructions as two single codes.
-fn few_codes(levels: &[f64], values: &[f64; 8]) -> [u64; 8] {
+fn encode_eight(levels: &[f64], values: &[f64; 8]) -> [u64; 8] {
     let nothing = 2 * levels.len() as u64 + 1;
     let mut codes = values.map(|value| u64::from(value.is_nan()) * nothing);
     for level in levels {

@@ -26,10 +26,10 @@ pub(crate) struct SeriesCache {
 struct CachedSeries {
     levels: Vec<f64>,
     /// Locked during computation. Other trials wait, because they would compute the same series.
-    content: Mutex<Content>,
+    content: Mutex<SeriesContent>,
 }
 
-struct Content {
+struct SeriesContent {
     quantized: Option<Arc<QuantizedSeries>>,
     head: Vec<u64>,
     uses: usize,
@@ -70,7 +70,7 @@ impl SeriesCache {
             levels.sort_by(f64::total_cmp);
             levels.dedup();
             levels.shrink_to_fit();
-            let content = Mutex::new(Content { quantized: None, head: Vec::new(), uses });
+            let content = Mutex::new(SeriesContent { quantized: None, head: Vec::new(), uses });
             // A series with too many levels is not shared. Each trial computes its own.
             (levels.len() <= QuantizedSeries::MAX_LEVELS)
                 .then(|| (key, Arc::new(CachedSeries { levels, content })))

@@ -1,7 +1,7 @@
 //! Venue side of a trial: simulator, open orders and totals.
 
 use crate::sweep::Figures;
-use crate::sweep::figures::OpenEnds;
+use crate::sweep::figures::TrialEndState;
 use crate::sweep::timeline::TimelineBuilder;
 use candlewick_backtest::translation::{to_opened, to_rejection, to_settled};
 use candlewick_backtest::{RunTotals, SettledFigures};
@@ -29,12 +29,12 @@ pub struct TrialTrade {
 
 pub(super) struct TrialContext<'a> {
     pub(super) venue: Simulator,
-    pub(super) tally: Tally,
+    pub(super) tally: TrialTotals,
     pub(super) symbol: Symbol,
     pub(super) payout: Payout,
     pub(super) pending: Vec<Order>,
     /// Whether the limits allow only one open trade; `None` until checked.
-    pub(super) is_one_enough: Option<bool>,
+    pub(super) is_limited_to_one: Option<bool>,
     pub(super) trades: Option<&'a mut Vec<TrialTrade>>,
 }
 
@@ -47,7 +47,7 @@ impl TrialContext<'_> {
         candle: usize,
         terms: &OrderTerms,
     ) -> Option<PrecomputedOutcome> {
-        if self.is_one_enough != Some(true) || !self.pending.is_empty() {
+        if self.is_limited_to_one != Some(true) || !self.pending.is_empty() {
             return None;
         }
         let (time, stake) = (terms.decision_time(), terms.stake());
@@ -58,7 +58,7 @@ impl TrialContext<'_> {
         self.tally.open();
         self.tally.settle((time, settled_at), outcome, (stake, profit));
         if self.trades.is_some() {
-            self.note_settled(terms, &settled);
+            self.record_settlement(terms, &settled);
         }
         Some(PrecomputedOutcome { answered_at, payout: self.payout, settled_at, outcome, profit })
     }
@@ -78,7 +78,7 @@ impl TrialContext<'_> {
     }
 
     #[cold]
-    fn note_settled(&mut self, terms: &OrderTerms, settled: &ImmediateSettlement) {
+    fn record_settlement(&mut self, terms: &OrderTerms, settled: &ImmediateSettlement) {
         if let Some(trades) = &mut self.trades {
             trades.push(TrialTrade {
                 number: terms.intent().number(),
@@ -103,14 +103,14 @@ impl TrialContext<'_> {
                     AnswerKind::Opened(opening) => EventKind::Opened(to_opened(intent, opening)),
                     AnswerKind::Refused(refusal) => {
                         self.tally.reject();
-                        self.take_pending(answer.number);
+                        self.remove_pending(answer.number);
                         EventKind::Rejected { intent, rejection: to_rejection(*refusal) }
                     }
                 };
                 (answer.at, kind)
             }
             VenueEvent::Settled(trade) => {
-                let settled = match self.take_pending(trade.number) {
+                let settled = match self.remove_pending(trade.number) {
                     Some(order) => self.settle(&order, trade),
                     None => to_settled(trade, Some(self.payout)),
                 };
@@ -139,14 +139,14 @@ impl TrialContext<'_> {
         to_settled(trade, Some(self.payout))
     }
 
-    fn take_pending(&mut self, number: u64) -> Option<Order> {
+    fn remove_pending(&mut self, number: u64) -> Option<Order> {
         let place = self.pending.iter().position(|order| order.number == number)?;
         Some(self.pending.remove(place))
     }
 }
 
 /// Running totals of a trial, which replace the trade book.
-pub(crate) struct Tally {
+pub(crate) struct TrialTotals {
     scale: MoneyScale,
     /// Payout of a win, which is the same for all trades of a simulation.
     payout: Payout,
@@ -157,7 +157,7 @@ pub(crate) struct Tally {
     timeline: TimelineBuilder,
 }
 
-impl Tally {
+impl TrialTotals {
     pub(crate) fn new(scale: MoneyScale, payout: Payout, balance: Money, span: &Range<Millis>) -> Self {
         Self {
             scale,
@@ -195,7 +195,7 @@ impl Tally {
 
     pub(crate) fn into_figures(self, stopped_by: Option<Rule>) -> Figures {
         let evidence = self.totals.evidence_at(self.payout);
-        let open = OpenEnds {
+        let open = TrialEndState {
             unsettled: self.opened - self.totals.trades() - self.rejected,
             refused: self.refused + self.rejected,
             stopped_by,
