@@ -79,7 +79,7 @@ pub struct Repeat<'a> {
 
 pub type RepeatWatcher<'a> = dyn Fn() -> bool + Sync + 'a;
 
-struct SensitivityCase {
+struct VenueCase {
     setting: VenueSetting,
     label: String,
     value: Option<f64>,
@@ -122,8 +122,8 @@ impl Repeat<'_> {
         watcher: &RepeatWatcher<'_>,
     ) -> Result<Vec<SensitivityRow>, SearchError> {
         let pool = build_thread_pool(self.threads)?;
-        let cases: Vec<(u64, SensitivityCase)> = (0..).zip(self.cases()).filter(|(run, _)| runs.contains(run)).collect();
-        let row = |(run, case): &(u64, SensitivityCase)| {
+        let cases: Vec<(u64, _)> = (0..).zip(self.cases()).filter(|(run, _)| runs.contains(run)).collect();
+        let row = |(run, case): &(u64, VenueCase)| {
             let point = watcher().then(|| self.repeat(case))?;
             Some(point.map(|point| SensitivityRow { run: *run, rung: 0, setting: case.setting, point }))
         };
@@ -132,12 +132,12 @@ impl Repeat<'_> {
         Ok(rows?)
     }
 
-    fn cases(&self) -> Vec<SensitivityCase> {
+    fn cases(&self) -> Vec<VenueCase> {
         let own = &self.settings.simulation;
         [latencies(own), payouts(own), paths(own), stresses(own)].into_iter().flatten().collect()
     }
 
-    fn repeat(&self, case: &SensitivityCase) -> Result<SensitivityPoint, BacktestError> {
+    fn repeat(&self, case: &VenueCase) -> Result<SensitivityPoint, BacktestError> {
         let settings = BacktestSettings { simulation: case.simulation.clone(), ..self.settings.clone() };
         let strategies = (self.strategies)()?;
         let backtest =
@@ -146,7 +146,7 @@ impl Repeat<'_> {
         Ok(self.point(case, &finished))
     }
 
-    fn point(&self, case: &SensitivityCase, finished: &Finished) -> SensitivityPoint {
+    fn point(&self, case: &VenueCase, finished: &Finished) -> SensitivityPoint {
         let summary = Summary::new(&finished.book, self.balance);
         let settled: Vec<&IntentRow> =
             finished.book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();
@@ -164,12 +164,12 @@ impl Repeat<'_> {
     }
 }
 
-fn latencies(own: &SimulationSettings) -> Vec<SensitivityCase> {
+fn latencies(own: &SimulationSettings) -> Vec<VenueCase> {
     let mut tried: Vec<Millis> = LATENCIES_S.map(Millis::from_seconds).to_vec();
     tried.push(own.latency_ms);
     tried.sort_unstable();
     tried.dedup();
-    let case = |latency_ms: Millis| SensitivityCase {
+    let case = |latency_ms: Millis| VenueCase {
         setting: VenueSetting::LatencyMs,
         label: format!("{} ms", latency_ms.get()),
         value: Some(latency_ms.get() as f64),
@@ -178,20 +178,20 @@ fn latencies(own: &SimulationSettings) -> Vec<SensitivityCase> {
     tried.into_iter().map(case).collect()
 }
 
-fn payouts(own: &SimulationSettings) -> Vec<SensitivityCase> {
+fn payouts(own: &SimulationSettings) -> Vec<VenueCase> {
     let mut tried: Vec<Payout> =
         PAYOUTS_PERCENT.iter().filter_map(|percent| Payout::from_percent((*percent).into()).ok()).collect();
     let is_by_symbol = !own.payout_percent_by_symbol.is_empty();
     tried.extend((!is_by_symbol).then_some(own.payout_percent));
     tried.sort_unstable();
     tried.dedup();
-    let as_set = is_by_symbol.then(|| SensitivityCase {
+    let as_set = is_by_symbol.then(|| VenueCase {
         setting: VenueSetting::PayoutPercent,
         label: "by symbol, as set".to_owned(),
         value: None,
         simulation: own.clone(),
     });
-    let case = |payout_percent: Payout| SensitivityCase {
+    let case = |payout_percent: Payout| VenueCase {
         setting: VenueSetting::PayoutPercent,
         label: format!("{payout_percent} %"),
         value: Some(payout_percent.to_fraction() * 100.0),
@@ -204,8 +204,8 @@ fn payouts(own: &SimulationSettings) -> Vec<SensitivityCase> {
     tried.into_iter().map(case).chain(as_set).collect()
 }
 
-fn paths(own: &SimulationSettings) -> Vec<SensitivityCase> {
-    let case = |(path, label): (PathKind, &str)| SensitivityCase {
+fn paths(own: &SimulationSettings) -> Vec<VenueCase> {
+    let case = |(path, label): (PathKind, &str)| VenueCase {
         setting: VenueSetting::Path,
         label: label.to_owned(),
         value: None,
@@ -214,8 +214,8 @@ fn paths(own: &SimulationSettings) -> Vec<SensitivityCase> {
     [(PathKind::Linear, "linear"), (PathKind::Open, "open")].map(case).into()
 }
 
-fn stresses(own: &SimulationSettings) -> Vec<SensitivityCase> {
-    let case = |label: &str, value: Option<f64>, simulation: SimulationSettings| SensitivityCase {
+fn stresses(own: &SimulationSettings) -> Vec<VenueCase> {
+    let case = |label: &str, value: Option<f64>, simulation: SimulationSettings| VenueCase {
         setting: VenueSetting::Stress,
         label: label.to_owned(),
         value,

@@ -15,7 +15,7 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(90);
 /// Variables with the URL of a server other than Amazon's, in order of precedence.
 const ENDPOINT_VARIABLES: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
 /// Variables whose values must never appear in a message.
-const SECRET_VARIABLES: [&str; 3] = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"];
+const SECRET_NAMES: [&str; 3] = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"];
 
 #[derive(Clone, Default)]
 pub(crate) struct Environment {
@@ -36,7 +36,7 @@ impl Environment {
     }
 
     pub(crate) fn redact_secrets(&self, text: &str) -> String {
-        let secrets = SECRET_VARIABLES.iter().filter_map(|name| self.value(name)).filter(|value| value.len() > 3);
+        let secrets = SECRET_NAMES.iter().filter_map(|name| self.value(name)).filter(|value| value.len() > 3);
         secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
     }
 
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn removes_credentials_from_messages() {
-        let secrets = SECRET_VARIABLES.into_iter().zip(["hunter22", "tokentoken", "AKIA0"]);
+        let secrets = SECRET_NAMES.into_iter().zip(["hunter22", "tokentoken", "AKIA0"]);
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         let environment = Environment { variables: secrets.map(owned).collect() };
         let shown = environment.redact_secrets("a hunter22 b tokentoken c AKIA0 d");

@@ -49,12 +49,12 @@ impl Palette {
 }
 
 /// Formats a time as `12:03:22` (UTC).
-pub(crate) fn format_clock_time(at: Millis) -> String {
+pub(crate) fn clock_time(at: Millis) -> String {
     time_text(at, "%H:%M:%S")
 }
 
 /// Formats a time as `01-05 12:03:22` (UTC).
-pub(crate) fn format_date_time(at: Millis) -> String {
+pub(crate) fn date_time(at: Millis) -> String {
     time_text(at, "%m-%d %H:%M:%S")
 }
 

@@ -63,7 +63,11 @@ fn read(text: &str, parameter: &Parameter) -> Result<(AxisValues, AxisScale), St
     }
 }
 
-fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(AxisValues, AxisScale), String> {
+fn read_numbers(
+    text: &str,
+    parameter: &Parameter,
+    kind: NumberKind,
+) -> Result<(AxisValues, AxisScale), String> {
     let Some((low, rest)) = split_range(text) else {
         let settings = items(text)?.into_iter().map(|item| number(decimal(item)?, parameter, kind));
         return distinct(listed(settings.collect::<Result<_, _>>()?));
@@ -76,12 +80,13 @@ fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(
     if low >= high {
         return Err(format!("{low} is not below {high}"));
     }
+    let between = |scale| Ok((AxisValues::Between(to_f64(low), to_f64(high)), scale));
     let is_log = spread == "log" || spread.starts_with("log/");
     match spread {
-        "" if kind == NumberKind::Real => Ok((AxisValues::Between(to_f64(low), to_f64(high)), AxisScale::Linear)),
+        "" if kind == NumberKind::Real => between(AxisScale::Linear),
         "" => Ok(listed(stepped(low, high, Decimal::ONE, kind)?)),
         _ if is_log && low <= Decimal::ZERO => Err(format!("a log range must start above 0, not at {low}")),
-        "log" if kind == NumberKind::Real => Ok((AxisValues::Between(to_f64(low), to_f64(high)), AxisScale::Log)),
+        "log" if kind == NumberKind::Real => between(AxisScale::Log),
         "log" => Ok((AxisValues::Listed(stepped(low, high, Decimal::ONE, kind)?), AxisScale::Log)),
         counted if is_log => {
             let count = counted["log/".len()..].parse().ok().filter(|count| (2..=MAX_VALUES).contains(count));

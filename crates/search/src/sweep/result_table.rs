@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 struct Column {
     name: String,
-    cells: ColumnCells,
+    cells: ColumnData,
 }
 
 type FigureColumn<T> = (&'static str, fn(&Figures) -> T);
 
-enum ColumnCells {
+enum ColumnData {
     Whole(Vec<Option<i64>>),
     Real(Vec<Option<f64>>),
     Text(Vec<Option<String>>),
@@ -54,11 +54,11 @@ fn put(columns: &[Column], writer: impl Write + Send) -> Result<(), ParquetError
     let mut schema = String::from("message trials {");
     for Column { name, cells } in columns {
         let kind = match cells {
-            ColumnCells::Whole(_) => "int64",
-            ColumnCells::Real(_) => "double",
-            ColumnCells::Text(_) => "binary",
+            ColumnData::Whole(_) => "int64",
+            ColumnData::Real(_) => "double",
+            ColumnData::Text(_) => "binary",
         };
-        let note = if matches!(cells, ColumnCells::Text(_)) { " (UTF8)" } else { "" };
+        let note = if matches!(cells, ColumnData::Text(_)) { " (UTF8)" } else { "" };
         let _ = write!(schema, " optional {kind} {name}{note};");
     }
     let schema = Arc::new(parse_message_type(&(schema + " }"))?);
@@ -76,7 +76,7 @@ fn put(columns: &[Column], writer: impl Write + Send) -> Result<(), ParquetError
     Ok(())
 }
 
-impl ColumnCells {
+impl ColumnData {
     fn print(&self, row: usize) -> String {
         match self {
             Self::Whole(cells) => cells[row].map(|number| number.to_string()),
@@ -115,7 +115,7 @@ fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column>
     let column = |name: &str, cells| Column { name: name.to_owned(), cells };
     let mut columns = vec![
         column("trial", whole(rows, |row| Some(row.trial))),
-        column("rank", ColumnCells::Whole(rows.iter().map(|row| ranks.get(&row.trial).copied()).collect())),
+        column("rank", ColumnData::Whole(rows.iter().map(|row| ranks.get(&row.trial).copied()).collect())),
         column("score", real(rows, |row| row.score)),
     ];
     for (place, axis) in space.axes().iter().enumerate() {
@@ -150,38 +150,38 @@ fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column>
     for (name, figure) in figures {
         columns.push(column(name, real(rows, |row| row.figures().and_then(figure))));
     }
-    columns.push(column("p_value_corrected", ColumnCells::Real(corrected_p_values(rows))));
+    columns.push(column("p_value_corrected", ColumnData::Real(corrected_p_values(rows))));
     let of_luck = |place| luck.and_then(|luck| luck.p_values.get(place).copied().flatten());
-    columns.push(column("p_value_of_many", ColumnCells::Real((0..rows.len()).map(of_luck).collect())));
+    columns.push(column("p_value_of_many", ColumnData::Real((0..rows.len()).map(of_luck).collect())));
     let refusal = |row: &TrialRow| match &row.outcome {
         Outcome::Figures(_) => None,
         Outcome::Refused(problem) => Some(problem.clone()),
     };
-    columns.push(column("parameters_refused", ColumnCells::Text(rows.iter().map(refusal).collect())));
+    columns.push(column("parameters_refused", ColumnData::Text(rows.iter().map(refusal).collect())));
     let stopped = |row: &TrialRow| Some(row.figures()?.stopped_by?.as_str().to_owned());
-    columns.push(column("stopped_by", ColumnCells::Text(rows.iter().map(stopped).collect())));
+    columns.push(column("stopped_by", ColumnData::Text(rows.iter().map(stopped).collect())));
     columns
 }
 
-fn whole(rows: &[TrialRow], count: impl Fn(&TrialRow) -> Option<u64>) -> ColumnCells {
+fn whole(rows: &[TrialRow], count: impl Fn(&TrialRow) -> Option<u64>) -> ColumnData {
     // Counts are far below the maximum.
-    ColumnCells::Whole(rows.iter().map(|row| count(row).and_then(|count| i64::try_from(count).ok())).collect())
+    ColumnData::Whole(rows.iter().map(|row| count(row).and_then(|count| i64::try_from(count).ok())).collect())
 }
 
-fn real(rows: &[TrialRow], number: impl Fn(&TrialRow) -> Option<f64>) -> ColumnCells {
-    ColumnCells::Real(rows.iter().map(number).collect())
+fn real(rows: &[TrialRow], number: impl Fn(&TrialRow) -> Option<f64>) -> ColumnData {
+    ColumnData::Real(rows.iter().map(number).collect())
 }
 
-fn settings(rows: &[TrialRow], place: usize) -> ColumnCells {
+fn settings(rows: &[TrialRow], place: usize) -> ColumnData {
     let of = |row: &TrialRow| row.candidate[place].clone();
     let all = |is: fn(&Setting) -> bool| rows.iter().all(|row| is(&row.candidate[place]));
     if all(|setting| matches!(setting, Setting::Whole(_))) {
         let number = |row| if let Setting::Whole(number) = of(row) { Some(number) } else { None };
-        ColumnCells::Whole(rows.iter().map(number).collect())
+        ColumnData::Whole(rows.iter().map(number).collect())
     } else if all(|setting| matches!(setting, Setting::Real(_))) {
-        ColumnCells::Real(rows.iter().map(|row| of(row).to_number()).collect())
+        ColumnData::Real(rows.iter().map(|row| of(row).to_number()).collect())
     } else {
-        ColumnCells::Text(rows.iter().map(|row| Some(of(row).to_string())).collect())
+        ColumnData::Text(rows.iter().map(|row| Some(of(row).to_string())).collect())
     }
 }
 

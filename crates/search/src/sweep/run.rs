@@ -172,8 +172,11 @@ impl Sweep<'_> {
             let counting = ranked(&ran).into_iter().filter(|row| row.score.is_some());
             let mut best: Vec<&TrialRow> = counting.take(halving.kept(ran.len())).collect();
             best.sort_unstable_by_key(|row| row.trial);
-            let next =
-                |row: &&TrialRow| TrialJob { trial: row.trial, rung: rung + 1, candidate: row.candidate.clone() };
+            let next = |row: &&TrialRow| TrialJob {
+                trial: row.trial,
+                rung: rung + 1,
+                candidate: row.candidate.clone(),
+            };
             jobs = best.iter().map(next).collect();
             rows.retain(|row| ran.binary_search_by_key(&row.trial, |one| one.trial).is_err());
             if rows.is_empty() {

@@ -81,7 +81,8 @@ impl Receipt {
             Ok(bytes) => Ok(match serde_json::from_slice::<ReceiptJson>(&bytes) {
                 Ok(written) => ReceiptState::Lines(written.chain),
                 Err(error) => {
-                    ReceiptState::Unreadable(format!("its receipt {} cannot be read: {error}", self.path.display()))
+                    let path = self.path.display();
+                    ReceiptState::Unreadable(format!("the receipt {path} cannot be read: {error}"))
                 }
             }),
         }
@@ -91,8 +92,8 @@ impl Receipt {
     pub(super) fn keep(&self, chain: &Chain, mut strategies: BTreeSet<String>) -> io::Result<()> {
         create_dir_all(self.folder())?;
         // Strategies of the previous receipt are retained, in case the ledger was lost.
-        let before = read(&self.path).ok().and_then(|bytes| serde_json::from_slice::<ReceiptJson>(&bytes).ok());
-        strategies.extend(before.and_then(|written| written.strategies).unwrap_or_default());
+        let before = read(&self.path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        strategies.extend(before.and_then(|old: ReceiptJson| old.strategies).unwrap_or_default());
         let (chain, ledger, strategies) = (chain.clone(), self.ledger.clone(), Some(strategies));
         let written = ReceiptJson { chain, ledger, strategies };
         let (text, new) = (serde_json::to_vec(&written)?, self.path.with_extension("new"));

@@ -96,14 +96,14 @@ pub(super) struct TriedLine {
     pub(super) from: Millis,
     pub(super) to: Millis,
     /// Name, p-value, daily Sharpe ratio and trades hash of each variant.
-    variants: Vec<WrittenVariant>,
+    variants: Vec<VariantRow>,
 }
 
 /// A variant. Older lines lack the fourth field.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum WrittenVariant {
-    Whole(String, Option<f64>, Option<f64>, Option<String>),
+enum VariantRow {
+    Full(String, Option<f64>, Option<f64>, Option<String>),
     Older(String, Option<f64>, Option<f64>),
 }
 
@@ -165,7 +165,7 @@ impl TriedLine {
         notes: &[&Note],
     ) -> Self {
         let figures = |note: &&Note| {
-            WrittenVariant::Whole(note.tried.name.clone(), note.p_value, note.sharpe_of_a_day, note.trades.clone())
+            VariantRow::Full(note.tried.name.clone(), note.p_value, note.sharpe_of_a_day, note.trades.clone())
         };
         Self {
             chain,
@@ -202,8 +202,8 @@ impl TriedLine {
         let is_to_the_end = self.kind.is_plain() && candles.sample_ends_at(&self.candles, self.to);
         let known = |written| {
             let (variant, p_value, sharpe_of_a_day, trades) = match written {
-                WrittenVariant::Whole(variant, p_value, sharpe, trades) => (variant, p_value, sharpe, trades),
-                WrittenVariant::Older(variant, p_value, sharpe) => (variant, p_value, sharpe, None),
+                VariantRow::Full(variant, p_value, sharpe, trades) => (variant, p_value, sharpe, trades),
+                VariantRow::Older(variant, p_value, sharpe) => (variant, p_value, sharpe, None),
             };
             let (root, span, seen) = (root.clone(), span.clone(), Arc::clone(&seen));
             let candles = self.candles.clone();

@@ -10,7 +10,7 @@ const MAX_WINDOWS: usize = 6;
 const WINDOW_STEPS: usize = 16;
 const MIN_WINDOW_CORRELATION: f64 = 0.9;
 /// Minimum number of steps with a move for a comparison.
-const MIN_COMPARED_STEPS: usize = 96;
+const MIN_STEPS: usize = 96;
 
 /// Prefix sums of the moves, so that the move over a range takes one subtraction.
 struct PrefixSums {
@@ -110,7 +110,7 @@ impl PrefixSums {
             pair.filter(|pair| *pair != (0.0, 0.0))
         });
         let pairs: Vec<(f64, f64)> = pairs.collect();
-        pairs.len() >= MIN_COMPARED_STEPS && correlation(&pairs).is_some_and(|found| found.abs() >= MIN_CORRELATION)
+        pairs.len() >= MIN_STEPS && correlation(&pairs).is_some_and(|found| found.abs() >= MIN_CORRELATION)
     }
 }
 

@@ -17,10 +17,10 @@ const PREFERRED_STEPS_MS: [i64; 12] = [
 ];
 const MAX_STEP_FACTOR: i64 = 5;
 /// Minimum number of candles per compared step, to reduce the noise of single candles.
-const MIN_CANDLES_PER_STEP: i64 = 3;
-const MAX_COMPARED_STEPS: i64 = 4_096;
+const MIN_STEP_CANDLES: i64 = 3;
+const MAX_STEPS: i64 = 4_096;
 /// Minimum number of steps with a move for a comparison.
-const MIN_COMPARED_STEPS: usize = 24;
+const MIN_STEPS: usize = 24;
 pub(super) const MIN_CORRELATION: f64 = 0.95;
 /// Limit of a move, in multiples of the median. A single news item can move many markets.
 const MAX_MOVE_MEDIANS: f64 = 4.0;
@@ -98,7 +98,7 @@ impl Steps {
             self.sum(&times).zip(other.sum(&times)).filter(|pair| *pair != (0.0, 0.0))
         });
         let pairs: Vec<(f64, f64)> = pairs.collect();
-        pairs.len() >= MIN_COMPARED_STEPS && correlation(&pairs).is_some_and(|found| found.abs() >= MIN_CORRELATION)
+        pairs.len() >= MIN_STEPS && correlation(&pairs).is_some_and(|found| found.abs() >= MIN_CORRELATION)
     }
 
     /// Returns the step for comparing `length` milliseconds: a common multiple of both steps.
@@ -108,7 +108,7 @@ impl Steps {
             divisor = (divisor.1, divisor.0 % divisor.1);
         }
         let common = (self.step / divisor.0).checked_mul(other.step)?;
-        let least = MIN_CANDLES_PER_STEP.checked_mul(self.interval.max(other.interval))?.max(length / MAX_COMPARED_STEPS);
+        let least = MIN_STEP_CANDLES.checked_mul(self.interval.max(other.interval))?.max(length / MAX_STEPS);
         common.checked_mul((least / common + i64::from(least % common > 0)).max(1))
     }
 
@@ -289,7 +289,7 @@ mod tests {
         let own = with_steps(series(1, closes(1, 1_000))).1;
         for (first, step) in [(i64::MIN, -5), (i64::MAX, i64::MAX), (0, 1), (-7, i64::MAX / 3)] {
             let odd = text(first, step, "?#[!zé");
-            for both in [Millis::ZERO_MOVE_CHAR..Millis::MAX, Millis::new(i64::MIN)..Millis::MAX] {
+            for both in [Millis::ZERO..Millis::MAX, Millis::new(i64::MIN)..Millis::MAX] {
                 assert!(!odd.are_alike(&own, &both) && !own.are_alike(&odd.within(&both), &both));
             }
         }
@@ -338,7 +338,8 @@ mod tests {
             let median = median(moves.iter().copied().flatten()).unwrap();
             let most = f64::from(MAX_STORED_MOVE);
             for (written, size) in own.all.iter().zip(&moves) {
-                let expected = size.map(|size| (size / median * STORED_MEDIAN).round().clamp(-most, most) as i8);
+                let expected =
+                    size.map(|size| (size / median * STORED_MEDIAN).round().clamp(-most, most) as i8);
                 prop_assert_eq!(*written, expected.unwrap_or(MISSING_MOVE));
             }
         }

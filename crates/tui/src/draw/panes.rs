@@ -2,7 +2,7 @@
 
 use super::{Scene, bordered_block};
 use crate::keys::Pane;
-use crate::look::{Palette, age, bar, format_clock_time, countdown, format_date_time, percent, phase_label, signed};
+use crate::look::{Palette, age, bar, countdown, clock_time, date_time, percent, phase_label, signed};
 use crate::view::{LogLine, Tone, View};
 use candlewick_engine::{Edge, IntentState, LimitUse, Quantity, Rule};
 use candlewick_records::{counted, describe_halt, threshold_text, verdict_text};
@@ -21,7 +21,7 @@ pub(super) const TOP_HEIGHT: u16 = 3;
 pub(super) fn draw_top(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let lines = vec![phase_line(scene), money_line(scene), status_line(scene)];
     frame.render_widget(Paragraph::new(lines), area);
-    let time = format!("{} UTC ", format_clock_time(scene.now));
+    let time = format!("{} UTC ", clock_time(scene.now));
     let width = (time.len() as u16).min(area.width);
     let right = Rect { x: area.right() - width, width, height: 1, ..area };
     frame.render_widget(Line::styled(time, Palette::BOLD), right);
@@ -99,7 +99,7 @@ fn status_line(scene: Scene<'_>) -> Line<'_> {
         return Line::styled(format!(" {}", parts.join("; ")), palette.bad());
     }
     match &view.alarm {
-        Some((at, text)) => Line::styled(format!(" {} {text}", format_clock_time(*at)), palette.bad()),
+        Some((at, text)) => Line::styled(format!(" {} {text}", clock_time(*at)), palette.bad()),
         None => Line::styled(format!(" {}", view.facts.venue), Palette::DIM),
     }
 }
@@ -180,7 +180,7 @@ fn open_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
         (IntentState::InDoubt, _) => Cell::new("unknown status").style(palette.bad()),
         (IntentState::Open, Some(close)) if close <= now => Cell::new("awaiting result").style(Palette::DIM),
         (IntentState::Open, Some(close)) => {
-            Cell::new(format!("{} in {}", format_clock_time(close), countdown(close, now)))
+            Cell::new(format!("{} in {}", clock_time(close), countdown(close, now)))
         }
         (IntentState::Open, None) => Cell::new("open"),
         _ => Cell::new("sent").style(Palette::DIM),
@@ -195,7 +195,7 @@ fn settled_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
     let profit = format!("{outcome} {}", signed(view.facts.scale, trade.profit));
     // Shows the date where there is room for it.
     let prices = match (scene.ui.pane, trade.open_price, trade.close_price) {
-        (Pane::Trades, ..) => trade.close_time.map(format_date_time).unwrap_or_default(),
+        (Pane::Trades, ..) => trade.close_time.map(date_time).unwrap_or_default(),
         (_, Some(entry), Some(exit)) => format!("{} → {}", format_price(entry), format_price(exit)),
         _ => String::new(),
     };
@@ -389,7 +389,7 @@ fn log_line<'a>(line: &'a LogLine, scene: Scene<'_>) -> Line<'a> {
         Tone::Bad => palette.bad(),
         Tone::Note => palette.note(),
     };
-    let time = line.at.map_or_else(|| " ".to_owned(), |at| format!(" {} ", format_date_time(at)));
+    let time = line.at.map_or_else(|| " ".to_owned(), |at| format!(" {} ", date_time(at)));
     Line::from(vec![Span::styled(time, Palette::DIM), Span::styled(line.text.as_str(), style)])
 }
 

@@ -18,7 +18,7 @@ use std::str::FromStr;
 #[serde(rename_all = "kebab-case")]
 pub enum Search {
     Grid,
-    SeededRandom,
+    Random,
     LatinHypercube,
     Sobol,
     Tpe,
@@ -43,12 +43,12 @@ const MAX_SHUFFLED_SETS: u64 = 100_000;
 const MAX_TRIALS: u64 = 1_000_000;
 
 impl Search {
-    pub const ALL: [Self; 5] = [Self::Grid, Self::SeededRandom, Self::LatinHypercube, Self::Sobol, Self::Tpe];
+    pub const ALL: [Self; 5] = [Self::Grid, Self::Random, Self::LatinHypercube, Self::Sobol, Self::Tpe];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Grid => "grid",
-            Self::SeededRandom => "random",
+            Self::Random => "random",
             Self::LatinHypercube => "latin-hypercube",
             Self::Sobol => "sobol",
             Self::Tpe => "tpe",
@@ -107,9 +107,9 @@ pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candi
     let SearchSettings { search, trials, seed, .. } = *settings;
     let found = match search {
         Search::Grid => space.all()?,
-        Search::SeededRandom => random(space, trials, seed)?,
+        Search::Random => random(space, trials, seed)?,
         Search::LatinHypercube => {
-            collect(space, trials, |round| points::latin_hypercube_points(space.axes().len(), trials, seed, round))
+            collect(space, trials, |round| points::latin_hypercube(space.axes().len(), trials, seed, round))
         }
         Search::Sobol => collect(space, trials, |round| points::sobol(space.axes().len(), seed, round)),
         Search::Tpe => Vec::new(),
@@ -172,7 +172,7 @@ mod tests {
         plan(space, &SearchSettings { search, trials, seed, batch: DEFAULT_BATCH }).unwrap()
     }
 
-    const RANDOM_SEARCHES: [Search; 3] = [Search::SeededRandom, Search::LatinHypercube, Search::Sobol];
+    const RANDOM_SEARCHES: [Search; 3] = [Search::Random, Search::LatinHypercube, Search::Sobol];
 
     #[test]
     fn tries_no_set_twice_and_respects_conditions() {

@@ -36,7 +36,7 @@ impl SeededRandom {
 
 /// Latin hypercube sampling: each axis has as many strata as points, with one point in each stratum.
 /// Source: `McKay`, Beckman, Conover, Technometrics 21 (1979).
-pub(super) fn latin_hypercube_points(axes: usize, count: u64, seed: u64, round: u64) -> Vec<Vec<f64>> {
+pub(super) fn latin_hypercube(axes: usize, count: u64, seed: u64, round: u64) -> Vec<Vec<f64>> {
     let mut random = SeededRandom::new(seed, round);
     let mut points: Vec<Vec<f64>> = (0..count).map(|_| Vec::with_capacity(axes)).collect();
     for _ in 0..axes {
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn latin_hypercube_has_one_point_per_stratum() {
         for count in [1, 2, 7, 100] {
-            let points = latin_hypercube_points(3, count, 42, 0);
+            let points = latin_hypercube(3, count, 42, 0);
             for axis in 0..3 {
                 let mut parts: Vec<u64> =
                     points.iter().map(|point| (point[axis] * count as f64) as u64).collect();

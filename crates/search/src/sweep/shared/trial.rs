@@ -62,7 +62,7 @@ impl<'a> Trial<'a> {
             let answer = self.session.handle_signal(close, &entry.signal, outcome);
             opened += u64::from(answer.is_ok());
             cursor = match answer {
-                Ok(BookedTrade::Settled { settled_at, .. }) => self.closes.first_closing_from(cursor, settled_at),
+                Ok(BookedTrade::Settled { settled_at, .. }) => self.closes.first_closing(cursor, settled_at),
                 Ok(BookedTrade::UnderWay(terms)) => self.open(&terms, index),
                 Err(_) => self.skip_refused(cursor, close),
             };
@@ -78,7 +78,7 @@ impl<'a> Trial<'a> {
         while cursor < candles.len() {
             self.handle_due_events(self.closes.at(cursor));
             let end = match self.context.venue.next_due() {
-                Some(due) => self.closes.first_closing_from(cursor, due).max(cursor + 1),
+                Some(due) => self.closes.first_closing(cursor, due).max(cursor + 1),
                 None => candles.len(),
             };
             let context = &mut self.context;
@@ -92,7 +92,7 @@ impl<'a> Trial<'a> {
             match shown.answer {
                 None => {}
                 Some(Ok(BookedTrade::Settled { settlement, settled_at })) => {
-                    after = Some((self.closes.first_closing_from(cursor, settled_at) - cursor, settlement));
+                    after = Some((self.closes.first_closing(cursor, settled_at) - cursor, settlement));
                 }
                 Some(Ok(BookedTrade::UnderWay(terms))) => {
                     let end = self.open(&terms, cursor - 1);
@@ -123,7 +123,7 @@ impl<'a> Trial<'a> {
         if until <= now {
             return cursor;
         }
-        self.closes.first_closing_from(cursor, until.min(self.context.venue.next_due().unwrap_or(Millis::MAX)))
+        self.closes.first_closing(cursor, until.min(self.context.venue.next_due().unwrap_or(Millis::MAX)))
     }
 
     fn end(mut self) -> Figures {
@@ -194,7 +194,7 @@ impl<'a> CloseTimes<'a> {
     }
 
     #[inline]
-    fn first_closing_from(&mut self, index: usize, until: Millis) -> usize {
+    fn first_closing(&mut self, index: usize, until: Millis) -> usize {
         if let Some(first) = self.unbroken_from
             && index < self.candles.len()
         {
@@ -243,7 +243,7 @@ mod tests {
                 for index in 0..=candles.len() {
                     let counted =
                         candles[index..].iter().take_while(|c| c.time() + Millis::MINUTE < until).count();
-                    assert_eq!(closes.first_closing_from(index, until), index + counted, "{index} until {until}");
+                    assert_eq!(closes.first_closing(index, until), index + counted, "{index} until {until}");
                 }
             }
         }
