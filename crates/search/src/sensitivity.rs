@@ -102,7 +102,7 @@ impl Sensitivity {
             }
         }
         let of_payouts = curves.iter().find(|curve| curve.setting == VenueSetting::PayoutPercent);
-        let break_even_payout_percent = of_payouts.and_then(|curve| crossing(&curve.points));
+        let break_even_payout_percent = of_payouts.and_then(|curve| find_zero_crossing(&curve.points));
         Self { curves, break_even_payout_percent }
     }
 
@@ -124,7 +124,7 @@ impl Repeat<'_> {
         let pool = build_thread_pool(self.threads)?;
         let cases: Vec<(u64, _)> = (0..).zip(self.cases()).filter(|(run, _)| runs.contains(run)).collect();
         let row = |(run, case): &(u64, VenueCase)| {
-            let point = watcher().then(|| self.repeat(case))?;
+            let point = watcher().then(|| self.run_case(case))?;
             Some(point.map(|point| SensitivityRow { run: *run, rung: 0, setting: case.setting, point }))
         };
         let rows: Result<Vec<SensitivityRow>, BacktestError> =
@@ -134,19 +134,20 @@ impl Repeat<'_> {
 
     fn cases(&self) -> Vec<VenueCase> {
         let own = &self.settings.simulation;
-        [latencies(own), payouts(own), paths(own), stresses(own)].into_iter().flatten().collect()
+        let cases = [latency_cases(own), payout_cases(own), path_cases(own), stress_cases(own)];
+        cases.into_iter().flatten().collect()
     }
 
-    fn repeat(&self, case: &VenueCase) -> Result<SensitivityPoint, BacktestError> {
+    fn run_case(&self, case: &VenueCase) -> Result<SensitivityPoint, BacktestError> {
         let settings = BacktestSettings { simulation: case.simulation.clone(), ..self.settings.clone() };
         let strategies = (self.strategies)()?;
         let backtest =
             Backtest::new(&settings, strategies, self.wants_prices, self.candles, self.markets.to_vec())?;
         let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
-        Ok(self.point(case, &finished))
+        Ok(self.to_point(case, &finished))
     }
 
-    fn point(&self, case: &VenueCase, finished: &Finished) -> SensitivityPoint {
+    fn to_point(&self, case: &VenueCase, finished: &Finished) -> SensitivityPoint {
         let summary = Summary::new(&finished.book, self.balance);
         let settled: Vec<&IntentRow> =
             finished.book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();
@@ -164,7 +165,7 @@ impl Repeat<'_> {
     }
 }
 
-fn latencies(own: &SimulationSettings) -> Vec<VenueCase> {
+fn latency_cases(own: &SimulationSettings) -> Vec<VenueCase> {
     let mut tried: Vec<Millis> = LATENCIES_S.map(Millis::from_seconds).to_vec();
     tried.push(own.latency_ms);
     tried.sort_unstable();
@@ -178,7 +179,7 @@ fn latencies(own: &SimulationSettings) -> Vec<VenueCase> {
     tried.into_iter().map(case).collect()
 }
 
-fn payouts(own: &SimulationSettings) -> Vec<VenueCase> {
+fn payout_cases(own: &SimulationSettings) -> Vec<VenueCase> {
     let mut tried: Vec<Payout> =
         PAYOUTS_PERCENT.iter().filter_map(|percent| Payout::from_percent((*percent).into()).ok()).collect();
     let is_by_symbol = !own.payout_percent_by_symbol.is_empty();
@@ -204,7 +205,7 @@ fn payouts(own: &SimulationSettings) -> Vec<VenueCase> {
     tried.into_iter().map(case).chain(as_set).collect()
 }
 
-fn paths(own: &SimulationSettings) -> Vec<VenueCase> {
+fn path_cases(own: &SimulationSettings) -> Vec<VenueCase> {
     let case = |(path, label): (PathKind, &str)| VenueCase {
         setting: VenueSetting::Path,
         label: label.to_owned(),
@@ -214,7 +215,7 @@ fn paths(own: &SimulationSettings) -> Vec<VenueCase> {
     [(PathKind::Linear, "linear"), (PathKind::Open, "open")].map(case).into()
 }
 
-fn stresses(own: &SimulationSettings) -> Vec<VenueCase> {
+fn stress_cases(own: &SimulationSettings) -> Vec<VenueCase> {
     let case = |label: &str, value: Option<f64>, simulation: SimulationSettings| VenueCase {
         setting: VenueSetting::Stress,
         label: label.to_owned(),
@@ -235,7 +236,7 @@ fn stresses(own: &SimulationSettings) -> Vec<VenueCase> {
     ]
 }
 
-fn crossing(points: &[SensitivityPoint]) -> Option<f64> {
+fn find_zero_crossing(points: &[SensitivityPoint]) -> Option<f64> {
     points.windows(2).find_map(|pair| {
         let [(low, below), (high, above)] = [&pair[0], &pair[1]].map(|p| (p.value, p.return_per_unit));
         let (low, high, below, above) = (low?, high?, below?, above?);
@@ -270,7 +271,7 @@ mod tests {
             (&[], None),
         ] {
             let points: Vec<SensitivityPoint> = rows.iter().copied().map(point).collect();
-            match (crossing(&points), expected) {
+            match (find_zero_crossing(&points), expected) {
                 (Some(found), Some(expected)) => assert!((found - expected).abs() < 1e-9, "{found}"),
                 (found, expected) => assert_eq!(found, expected),
             }
@@ -281,14 +282,14 @@ mod tests {
     fn every_curve_includes_the_run_itself() {
         let latency_ms = Millis::new(700);
         let own = SimulationSettings { latency_ms, ..SimulationSettings::default() };
-        for cases in [latencies(&own), payouts(&own), paths(&own), stresses(&own)] {
+        for cases in [latency_cases(&own), payout_cases(&own), path_cases(&own), stress_cases(&own)] {
             assert_eq!(cases.iter().filter(|case| case.simulation == own).count(), 1);
         }
-        let runs =
-            [latencies(&own), payouts(&own), paths(&own), stresses(&own)].map(|cases| cases.len() as u64);
+        let runs = [latency_cases(&own), payout_cases(&own), path_cases(&own), stress_cases(&own)]
+            .map(|cases| cases.len() as u64);
         // The run's own latency is not one of the default latencies.
         assert_eq!(runs.iter().sum::<u64>(), Sensitivity::RUNS + 1);
-        let values: Vec<f64> = latencies(&own).iter().filter_map(|case| case.value).collect();
+        let values: Vec<f64> = latency_cases(&own).iter().filter_map(|case| case.value).collect();
         assert_eq!(values, [0.0, 700.0, 1_000.0, 2_000.0, 3_000.0, 4_000.0, 5_000.0]);
     }
 
@@ -296,7 +297,7 @@ mod tests {
     fn worst_case_is_never_milder_than_the_run() {
         let latency_ms = Millis::from_seconds(9);
         let own = SimulationSettings { latency_ms, stress: 0.7, ..SimulationSettings::default() };
-        let worst = stresses(&own).pop().unwrap().simulation;
+        let worst = stress_cases(&own).pop().unwrap().simulation;
         assert_eq!((worst.latency_ms, worst.stress, worst.draw), (latency_ms, 0.7, DrawRule::Loss));
     }
 }

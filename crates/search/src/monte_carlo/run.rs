@@ -41,7 +41,7 @@ pub fn observed_trades(book: &TradeBook) -> Vec<ObservedTrade> {
     settled.iter().map(|row| ObservedTrade { stake: row.approved.stake(), profit: row.profit }).collect()
 }
 
-fn play(
+fn replay_trades(
     path: u64,
     trades: impl Iterator<Item = ObservedTrade>,
     (balance, least_stake): (Money, Money),
@@ -96,7 +96,7 @@ impl MonteCarlo {
         self.run(paths, watcher, &|path| {
             let places = self.bootstrap.places(path, trades.len());
             let drawn = places.into_iter().map(|place| trades[place]);
-            Ok(play(path, drawn, (self.balance, self.least_stake), self.scale))
+            Ok(replay_trades(path, drawn, (self.balance, self.least_stake), self.scale))
         })
     }
 
@@ -107,15 +107,15 @@ impl MonteCarlo {
         watcher: &PathWatcher<'_>,
     ) -> Result<Vec<PathRow>, SearchError> {
         self.run(paths, watcher, &|path| {
-            let (series, markets) = candles.path(&self.bootstrap.places(path, candles.moves()));
+            let (series, markets) = candles.build_path(&self.bootstrap.places(path, candles.move_count()));
             let span = covering_span(&series);
             let backtest = Backtest::new(settings, build()?, wants_prices, &series, markets)?;
             let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
-            Ok(self.row(path, &finished, &span))
+            Ok(self.to_row(path, &finished, &span))
         })
     }
 
-    fn row(&self, path: u64, finished: &Finished, span: &Range<Millis>) -> PathRow {
+    fn to_row(&self, path: u64, finished: &Finished, span: &Range<Millis>) -> PathRow {
         let figures = Figures::new(finished, self.balance, span);
         let balance = finished.final_balance;
         PathRow {
@@ -162,14 +162,14 @@ mod tests {
         let trade = |profit: &str| ObservedTrade { stake: money("10"), profit: money(profit) };
         // Balances: 100, 108, 98, 88, 96, 86.
         let played = ["8", "-10", "-10", "8", "-10"].map(trade);
-        let row = play(3, played.into_iter(), (money("100"), money("10")), scale);
+        let row = replay_trades(3, played.into_iter(), (money("100"), money("10")), scale);
         let percent = (108.0 - 86.0) / 108.0 * 100.0;
         let PathRow { path, trades, final_balance, max_drawdown, max_drawdown_percent, is_ruined, .. } = row;
         assert_eq!((path, trades, final_balance, max_drawdown, is_ruined), (3, 5, 86.0, 22.0, false));
         assert!((max_drawdown_percent - percent).abs() < 1e-12, "{max_drawdown_percent}");
         // Balances: 25, 15, 5. The balance does not cover a third stake, so the path ends.
         let played = ["-10", "-10", "8", "8"].map(trade);
-        let row = play(0, played.into_iter(), (money("25"), money("10")), scale);
+        let row = replay_trades(0, played.into_iter(), (money("25"), money("10")), scale);
         assert_eq!((row.trades, row.final_balance, row.is_ruined), (2, 5.0, true));
     }
 }

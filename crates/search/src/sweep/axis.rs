@@ -138,15 +138,15 @@ impl Axis {
                 let index = (fraction * list.len() as f64) as usize;
                 list[index.min(list.len() - 1)].clone()
             }
-            (AxisValues::Listed(list), AxisScale::Log) => nearest(list, fraction),
+            (AxisValues::Listed(list), AxisScale::Log) => nearest_on_log_scale(list, fraction),
             (AxisValues::Between(low, high), AxisScale::Linear) => {
                 let number = low + fraction * (high - low);
                 // Rounding must not leave the range.
-                Setting::Real(rounded(number, high - low).clamp(*low, *high))
+                Setting::Real(round_to_precision(number, high - low).clamp(*low, *high))
             }
             (AxisValues::Between(low, high), AxisScale::Log) => {
                 let number = low * (high / low).powf(fraction);
-                Setting::Real(rounded(number, number).clamp(*low, *high))
+                Setting::Real(round_to_precision(number, number).clamp(*low, *high))
             }
         }
     }
@@ -184,7 +184,7 @@ impl Axis {
 }
 
 /// Rounds to a thousandth of `size`, such as 37.41 in a range from 10 to 45.
-fn rounded(number: f64, size: f64) -> f64 {
+fn round_to_precision(number: f64, size: f64) -> f64 {
     let digits = SIGNIFICANT_DIGITS - size.abs().log10().floor();
     let factor = 10_f64.powf(digits.abs());
     let rounded =
@@ -209,7 +209,7 @@ fn extended_log_range(list: &[Setting]) -> (f64, f64) {
     (low.max(first / 2.0), high)
 }
 
-fn nearest(list: &[Setting], fraction: f64) -> Setting {
+fn nearest_on_log_scale(list: &[Setting], fraction: f64) -> Setting {
     let (low, high) = extended_log_range(list);
     let wanted = low * (high / low).powf(fraction);
     let distance = |setting: &Setting| (setting.to_number().unwrap_or_default() - wanted).abs();

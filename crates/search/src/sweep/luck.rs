@@ -58,7 +58,7 @@ impl Luck {
         // Without trades, all sets are equal.
         let has_trades =
             to_the_end.timelines.iter().any(|timeline| timeline.parts().any(|part| part != (0, 0)));
-        let overfitting = blocks(longest).filter(|_| has_trades).and_then(|blocks| {
+        let overfitting = count_blocks(longest).filter(|_| has_trades).and_then(|blocks| {
             probability_of_overfitting(&to_the_end, Split { blocks, purged_periods: longest }).ok()
         });
         let block_periods = longest.max(MIN_BLOCK_PERIODS);
@@ -145,7 +145,7 @@ impl Variants for Returns<'_> {
     }
 }
 
-fn blocks(purged: usize) -> Option<usize> {
+fn count_blocks(purged: usize) -> Option<usize> {
     let most = (TIMELINE_PARTS / purged.saturating_mul(2).saturating_add(2)).min(MAX_BLOCKS) & !1;
     (most >= MIN_BLOCKS).then_some(most)
 }

@@ -69,7 +69,7 @@ pub(crate) fn compare_scores(one: Option<f64>, two: Option<f64>) -> Ordering {
     }
 }
 
-pub(crate) fn named<T: Copy, const N: usize>(
+pub(crate) fn parse_name<T: Copy, const N: usize>(
     all: [T; N],
     name: fn(T) -> &'static str,
     text: &str,
@@ -88,7 +88,7 @@ impl FromStr for Objective {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        named(Self::ALL, Self::as_str, text)
+        parse_name(Self::ALL, Self::as_str, text)
     }
 }
 

@@ -32,11 +32,11 @@ pub fn write_trials_csv(
     luck: Option<&Luck>,
     writer: impl Write,
 ) -> io::Result<()> {
-    let columns = columns(rows, space, luck);
+    let columns = build_columns(rows, space, luck);
     let mut csv = csv::Writer::from_writer(writer);
     csv.write_record(columns.iter().map(|column| to_csv_cell(&column.name).into_owned()))?;
     for row in 0..rows.len() {
-        csv.write_record(columns.iter().map(|column| to_csv_cell(&column.cells.print(row)).into_owned()))?;
+        csv.write_record(columns.iter().map(|column| to_csv_cell(&column.cells.to_text(row)).into_owned()))?;
     }
     csv.flush()
 }
@@ -47,10 +47,10 @@ pub fn write_trials_parquet(
     luck: Option<&Luck>,
     writer: impl Write + Send,
 ) -> io::Result<()> {
-    put(&columns(rows, space, luck), writer).map_err(io::Error::other)
+    write_parquet(&build_columns(rows, space, luck), writer).map_err(io::Error::other)
 }
 
-fn put(columns: &[Column], writer: impl Write + Send) -> Result<(), ParquetError> {
+fn write_parquet(columns: &[Column], writer: impl Write + Send) -> Result<(), ParquetError> {
     let mut schema = String::from("message trials {");
     for Column { name, cells } in columns {
         let kind = match cells {
@@ -68,7 +68,7 @@ fn put(columns: &[Column], writer: impl Write + Send) -> Result<(), ParquetError
     let mut group = file.next_row_group()?;
     for column in columns {
         if let Some(writer) = group.next_column()? {
-            column.cells.put(writer)?;
+            column.cells.write_to(writer)?;
         }
     }
     group.close()?;
@@ -77,7 +77,7 @@ fn put(columns: &[Column], writer: impl Write + Send) -> Result<(), ParquetError
 }
 
 impl ColumnData {
-    fn print(&self, row: usize) -> String {
+    fn to_text(&self, row: usize) -> String {
         match self {
             Self::Whole(cells) => cells[row].map(|number| number.to_string()),
             Self::Real(cells) => cells[row].map(|number| number.to_string()),
@@ -86,43 +86,43 @@ impl ColumnData {
         .unwrap_or_default()
     }
 
-    fn put(&self, mut column: SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
-        fn levels<T>(cells: &[Option<T>]) -> Vec<i16> {
+    fn write_to(&self, mut column: SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+        fn definition_levels<T>(cells: &[Option<T>]) -> Vec<i16> {
             cells.iter().map(|cell| i16::from(cell.is_some())).collect()
         }
         match self {
             Self::Whole(cells) => {
                 let values: Vec<i64> = cells.iter().flatten().copied().collect();
-                column.typed::<Int64Type>().write_batch(&values, Some(&levels(cells)), None)?;
+                column.typed::<Int64Type>().write_batch(&values, Some(&definition_levels(cells)), None)?;
             }
             Self::Real(cells) => {
                 let values: Vec<f64> = cells.iter().flatten().copied().collect();
-                column.typed::<DoubleType>().write_batch(&values, Some(&levels(cells)), None)?;
+                column.typed::<DoubleType>().write_batch(&values, Some(&definition_levels(cells)), None)?;
             }
             Self::Text(cells) => {
                 let values: Vec<ByteArray> =
                     cells.iter().flatten().map(|text| text.as_str().into()).collect();
-                column.typed::<ByteArrayType>().write_batch(&values, Some(&levels(cells)), None)?;
+                column.typed::<ByteArrayType>().write_batch(&values, Some(&definition_levels(cells)), None)?;
             }
         }
         column.close()
     }
 }
 
-fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column> {
+fn build_columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column> {
     let ranks: HashMap<u64, i64> =
         ranked(rows).into_iter().filter(|row| row.score.is_some()).map(|row| row.trial).zip(1..).collect();
     let column = |name: &str, cells| Column { name: name.to_owned(), cells };
     let mut columns = vec![
-        column("trial", whole(rows, |row| Some(row.trial))),
+        column("trial", integer_cells(rows, |row| Some(row.trial))),
         column("rank", ColumnData::Whole(rows.iter().map(|row| ranks.get(&row.trial).copied()).collect())),
-        column("score", real(rows, |row| row.score)),
+        column("score", float_cells(rows, |row| row.score)),
     ];
     for (place, axis) in space.axes().iter().enumerate() {
-        columns.push(column(axis.name(), settings(rows, place)));
+        columns.push(column(axis.name(), setting_cells(rows, place)));
     }
-    columns.push(column("rung", whole(rows, |row| Some(u64::from(row.rung)))));
-    columns.push(column("share_of_candles", real(rows, |row| Some(row.share))));
+    columns.push(column("rung", integer_cells(rows, |row| Some(u64::from(row.rung)))));
+    columns.push(column("share_of_candles", float_cells(rows, |row| Some(row.share))));
     let counts: [FigureColumn<u64>; 8] = [
         ("trades", |f| f.trades),
         ("won", |f| f.won),
@@ -134,7 +134,7 @@ fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column>
         ("longest_losing_streak", |f| f.longest_losing_streak),
     ];
     for (name, count) in counts {
-        columns.push(column(name, whole(rows, |row| row.figures().map(count))));
+        columns.push(column(name, integer_cells(rows, |row| row.figures().map(count))));
     }
     let figures: [FigureColumn<Option<f64>>; 9] = [
         ("win_rate", |f| f.win_rate),
@@ -148,7 +148,7 @@ fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column>
         ("max_drawdown_percent", |f| Some(f.max_drawdown_percent)),
     ];
     for (name, figure) in figures {
-        columns.push(column(name, real(rows, |row| row.figures().and_then(figure))));
+        columns.push(column(name, float_cells(rows, |row| row.figures().and_then(figure))));
     }
     columns.push(column("p_value_corrected", ColumnData::Real(corrected_p_values(rows))));
     let of_luck = |place| luck.and_then(|luck| luck.p_values.get(place).copied().flatten());
@@ -163,16 +163,16 @@ fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column>
     columns
 }
 
-fn whole(rows: &[TrialRow], count: impl Fn(&TrialRow) -> Option<u64>) -> ColumnData {
+fn integer_cells(rows: &[TrialRow], count: impl Fn(&TrialRow) -> Option<u64>) -> ColumnData {
     // Counts are far below the maximum.
     ColumnData::Whole(rows.iter().map(|row| count(row).and_then(|count| i64::try_from(count).ok())).collect())
 }
 
-fn real(rows: &[TrialRow], number: impl Fn(&TrialRow) -> Option<f64>) -> ColumnData {
+fn float_cells(rows: &[TrialRow], number: impl Fn(&TrialRow) -> Option<f64>) -> ColumnData {
     ColumnData::Real(rows.iter().map(number).collect())
 }
 
-fn settings(rows: &[TrialRow], place: usize) -> ColumnData {
+fn setting_cells(rows: &[TrialRow], place: usize) -> ColumnData {
     let of = |row: &TrialRow| row.candidate[place].clone();
     let all = |is: fn(&Setting) -> bool| rows.iter().all(|row| is(&row.candidate[place]));
     if all(|setting| matches!(setting, Setting::Whole(_))) {

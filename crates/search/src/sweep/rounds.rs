@@ -38,24 +38,24 @@ impl Halving {
         self.keep_one_in
     }
 
-    pub(crate) fn kept(self, of: usize) -> usize {
+    pub(crate) fn survivors(self, of: usize) -> usize {
         of.div_ceil(self.keep_one_in as usize)
     }
 
-    pub(crate) fn share(self, rung: u32) -> f64 {
+    pub(crate) fn candle_fraction(self, rung: u32) -> f64 {
         1.0 / f64::from(self.keep_one_in).powi((self.rungs - 1).saturating_sub(rung) as i32)
     }
 
-    pub(crate) fn until(self, rung: u32, span: &Range<Millis>) -> Millis {
+    pub(crate) fn end_time(self, rung: u32, span: &Range<Millis>) -> Millis {
         if rung + 1 >= self.rungs {
             return Millis::MAX;
         }
         let length = (span.end - span.start).get() as f64;
-        span.start + Millis::new((length * self.share(rung)) as i64)
+        span.start + Millis::new((length * self.candle_fraction(rung)) as i64)
     }
 
     pub(crate) fn min_trades(self, rung: u32, in_the_end: u64) -> u64 {
-        (in_the_end as f64 * self.share(rung)).ceil() as u64
+        (in_the_end as f64 * self.candle_fraction(rung)).ceil() as u64
     }
 }
 
@@ -122,20 +122,20 @@ impl<'a> Rounds<'a> {
         let mut outcomes: HashMap<u64, Outcome> =
             records.into_iter().map(|record| (record.trial, record.outcome)).collect();
         let mut rows = Vec::with_capacity(round.sets.len());
-        for job in round.jobs() {
+        for job in round.to_jobs() {
             let Some(outcome) = outcomes.remove(&job.trial) else {
                 let problem = format!("trial {} has not run, but later sets depend on it", job.trial);
                 return Err(SearchError::invalid_search(problem));
             };
             let record = Record { trial: job.trial, rung: 0, outcome };
             self.told.update(&record.to_line());
-            rows.push(self.sweep.row(&job, record.outcome));
+            rows.push(self.sweep.to_row(&job, record.outcome));
         }
-        self.learn(&rows);
+        self.update_model(&rows);
         Ok(())
     }
 
-    pub(super) fn learn(&mut self, rows: &[TrialRow]) {
+    pub(super) fn update_model(&mut self, rows: &[TrialRow]) {
         for row in rows {
             self.model.record(&row.candidate, row.score);
         }
@@ -157,7 +157,7 @@ impl Round {
         self.first + own.start..self.first + own.end
     }
 
-    pub(super) fn jobs(&self) -> Vec<TrialJob> {
+    pub(super) fn to_jobs(&self) -> Vec<TrialJob> {
         let sets = self.sets.iter().cloned().zip(self.first..);
         sets.map(|(candidate, trial)| TrialJob { trial, rung: 0, candidate }).collect()
     }
@@ -171,12 +171,12 @@ mod tests {
     fn each_rung_has_fewer_sets_and_more_candles() {
         let halving = Halving::new(3, 3).unwrap();
         let span = Millis::new(1_000)..Millis::new(10_000);
-        let untils: Vec<i64> = (0..3).map(|rung| halving.until(rung, &span).get()).collect();
+        let untils: Vec<i64> = (0..3).map(|rung| halving.end_time(rung, &span).get()).collect();
         assert_eq!(untils, [2_000, 4_000, i64::MAX]);
-        assert_eq!([halving.kept(27), halving.kept(9), halving.kept(10), halving.kept(1)], [9, 3, 4, 1]);
+        assert_eq!([27, 9, 10, 1].map(|sets| halving.survivors(sets)), [9, 3, 4, 1]);
         assert_eq!([0, 1, 2].map(|rung| halving.min_trades(rung, 30)), [4, 10, 30]);
-        assert_eq!((Halving::NONE.until(0, &span), Halving::NONE.kept(7)), (Millis::MAX, 7));
-        assert!(Halving::NONE.share(0) == 1.0 && Halving::NONE.min_trades(0, 30) == 30);
+        assert_eq!((Halving::NONE.end_time(0, &span), Halving::NONE.survivors(7)), (Millis::MAX, 7));
+        assert!(Halving::NONE.candle_fraction(0) == 1.0 && Halving::NONE.min_trades(0, 30) == 30);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Runs the trials of a sweep in parallel. The result does not depend on the order of completion.
 
-use super::search::{no_set_error, plan};
+use super::search::{no_set_error, plan_sets};
 use super::trial_row::{ProgressTracker, Watcher, lock};
 use super::{
     Candidate, Halving, Objective, Outcome, Record, Round, Rounds, SearchSettings, Shard, Space,
@@ -95,7 +95,7 @@ impl Sweep<'_> {
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
         let own = round.trials(shard);
-        let jobs = || Ok(round.jobs().into_iter().filter(|job| own.contains(&job.trial)).collect());
+        let jobs = || Ok(round.to_jobs().into_iter().filter(|job| own.contains(&job.trial)).collect());
         self.run_selected_jobs(&jobs, (journal, known), watcher)
     }
 
@@ -107,7 +107,7 @@ impl Sweep<'_> {
     ) -> Result<SweepEnd, SearchError> {
         let way = |run: &mut RunJobs<'_>, tracker: &Mutex<ProgressTracker<'_, '_>>| {
             let jobs = jobs()?;
-            lock(tracker).total = jobs.len() as u64 * self.work(0);
+            lock(tracker).total = jobs.len() as u64 * self.trial_work(0);
             let JobResults { rows, is_complete } = run(jobs)?;
             Ok(if is_complete { SweepEnd::Done(rows) } else { SweepEnd::Stopped(rows) })
         };
@@ -132,7 +132,7 @@ impl Sweep<'_> {
             let problem = "a learning search has no shards of all sets: each set depends on earlier trials";
             return Err(SearchError::invalid_search(problem));
         }
-        let sets = plan(self.space, &self.settings.search)?.into_iter();
+        let sets = plan_sets(self.space, &self.settings.search)?.into_iter();
         Ok(sets.zip(0..).map(|(candidate, trial)| TrialJob { trial, rung: 0, candidate }).collect())
     }
 
@@ -161,8 +161,8 @@ impl Sweep<'_> {
         let mut jobs = self.first_rung_jobs()?;
         let mut field = jobs.len();
         let work = (0..halving.rungs()).map(|rung| {
-            let work = field as u64 * self.work(rung);
-            field = halving.kept(field);
+            let work = field as u64 * self.trial_work(rung);
+            field = halving.survivors(field);
             work
         });
         lock(tracker).total = work.sum();
@@ -170,7 +170,7 @@ impl Sweep<'_> {
         for rung in 0..halving.rungs() {
             let JobResults { rows: ran, is_complete } = run(std::mem::take(&mut jobs))?;
             let counting = ranked(&ran).into_iter().filter(|row| row.score.is_some());
-            let mut best: Vec<&TrialRow> = counting.take(halving.kept(ran.len())).collect();
+            let mut best: Vec<&TrialRow> = counting.take(halving.survivors(ran.len())).collect();
             best.sort_unstable_by_key(|row| row.trial);
             let next = |row: &&TrialRow| TrialJob {
                 trial: row.trial,
@@ -198,15 +198,15 @@ impl Sweep<'_> {
         tracker: &Mutex<ProgressTracker<'_, '_>>,
     ) -> Result<SweepEnd, SearchError> {
         let mut rounds = Rounds::new(self)?;
-        lock(tracker).total = self.settings.search.trials * self.work(0);
+        lock(tracker).total = self.settings.search.trials * self.trial_work(0);
         let mut rows: Vec<TrialRow> = Vec::new();
         loop {
-            let jobs = rounds.ask().jobs();
+            let jobs = rounds.ask().to_jobs();
             if jobs.is_empty() {
                 break; // as many as were to be tried, or all that there are
             }
             let JobResults { rows: ran, is_complete } = run(jobs)?;
-            rounds.learn(&ran);
+            rounds.update_model(&ran);
             rows.extend(ran);
             if !is_complete {
                 return Ok(SweepEnd::Stopped(rows));
@@ -229,8 +229,8 @@ impl Sweep<'_> {
         let (mut rows, mut open): (Vec<TrialRow>, Vec<&TrialJob>) = Default::default();
         for job in jobs {
             if let Some(outcome) = known.remove(&(job.trial, job.rung)) {
-                let row = self.row(job, outcome);
-                lock(tracker).count(&row, self.work(job.rung));
+                let row = self.to_row(job, outcome);
+                lock(tracker).count(&row, self.trial_work(job.rung));
                 rows.push(row);
             } else {
                 open.push(job);
@@ -243,7 +243,7 @@ impl Sweep<'_> {
         rows.reserve_exact(jobs.len() - rows.len());
         let take = |record: Record| {
             if let Ok(place) = jobs.binary_search_by_key(&record.trial, |job| job.trial) {
-                rows.push(self.row(&jobs[place], record.outcome));
+                rows.push(self.to_row(&jobs[place], record.outcome));
             }
         };
         pool.install(|| lock(tracker).journal.read_back(begin, take))?;
@@ -259,7 +259,7 @@ impl Sweep<'_> {
         pool: &rayon::ThreadPool,
     ) -> Result<(), SearchError> {
         let Some(first) = open.first() else { return Ok(()) };
-        let until = self.settings.halving.until(first.rung, &self.runner.span());
+        let until = self.settings.halving.end_time(first.rung, &self.runner.span());
         let candidates: Vec<&Candidate> = open.iter().map(|job| &job.candidate).collect();
         let groups = self.runner.prepare(&candidates, until)?;
         drop(candidates);
@@ -271,8 +271,8 @@ impl Sweep<'_> {
             let outcome = self.runner.measure(&job.candidate, until, self.balance)?;
             let record = Record { trial: job.trial, rung: job.rung, outcome };
             let line = record.to_line();
-            let row = self.row(job, record.outcome);
-            lock(tracker).record(&line, &row, self.work(job.rung))
+            let row = self.to_row(job, record.outcome);
+            lock(tracker).record(&line, &row, self.trial_work(job.rung))
         };
         // Items are scheduled one at a time: an idle thread takes the next group, or a trial of another group.
         let run_group = |group: &Vec<usize>| group.par_iter().with_max_len(1).try_for_each(run_one);
@@ -284,18 +284,18 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    pub(super) fn row(&self, job: &TrialJob, outcome: Outcome) -> TrialRow {
+    pub(super) fn to_row(&self, job: &TrialJob, outcome: Outcome) -> TrialRow {
         let SweepSettings { objective, min_trades, halving, .. } = *self.settings;
         let score = match &outcome {
             Outcome::Figures(figures) => objective.score(figures, halving.min_trades(job.rung, min_trades)),
             Outcome::Refused(_) => None,
         };
-        let (candidate, share) = (job.candidate.clone(), halving.share(job.rung));
+        let (candidate, share) = (job.candidate.clone(), halving.candle_fraction(job.rung));
         TrialRow { trial: job.trial, candidate, rung: job.rung, share, outcome, score }
     }
 
-    fn work(&self, rung: u32) -> u64 {
-        ((self.settings.halving.share(rung) * 1_000.0) as u64).max(1)
+    fn trial_work(&self, rung: u32) -> u64 {
+        ((self.settings.halving.candle_fraction(rung) * 1_000.0) as u64).max(1)
     }
 }
 

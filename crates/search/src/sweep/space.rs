@@ -69,7 +69,7 @@ impl Space {
         }
         let numbers = candidate.iter().map(|setting| setting.to_number().unwrap_or(f64::NAN));
         let values: Vec<f64> = numbers.chain(self.fixed.iter().copied()).collect();
-        self.conditions.iter().all(|condition| condition.holds(&values))
+        self.conditions.iter().all(|condition| condition.is_met(&values))
     }
 
     pub fn bot(&self, candidate: &Candidate) -> BotSettings {

@@ -5,7 +5,7 @@ mod points;
 
 pub(crate) use parzen::Parzen;
 
-use super::objective::named;
+use super::objective::parse_name;
 use super::space::{Candidate, Space};
 use crate::SearchError;
 use points::SeededRandom;
@@ -70,7 +70,7 @@ impl FromStr for Search {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        named(Self::ALL, Self::as_str, text)
+        parse_name(Self::ALL, Self::as_str, text)
     }
 }
 
@@ -97,21 +97,21 @@ impl SearchSettings {
     }
 
     pub fn most_sets(&self, space: &Space) -> Result<u64, SearchError> {
-        Ok(if self.search.learns() { self.trials } else { plan(space, self)?.len() as u64 })
+        Ok(if self.search.learns() { self.trials } else { plan_sets(space, self)?.len() as u64 })
     }
 }
 
 /// Returns the sets that meet the conditions, in search order and without duplicates.
-pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candidate>, SearchError> {
+pub(crate) fn plan_sets(space: &Space, settings: &SearchSettings) -> Result<Vec<Candidate>, SearchError> {
     settings.check(space)?;
     let SearchSettings { search, trials, seed, .. } = *settings;
     let found = match search {
         Search::Grid => space.all()?,
-        Search::Random => random(space, trials, seed)?,
+        Search::Random => random_sets(space, trials, seed)?,
         Search::LatinHypercube => {
-            collect(space, trials, |round| points::latin_hypercube(space.axes().len(), trials, seed, round))
+            find_sets(space, trials, |round| points::latin_hypercube(space.axes().len(), trials, seed, round))
         }
-        Search::Sobol => collect(space, trials, |round| points::sobol(space.axes().len(), seed, round)),
+        Search::Sobol => find_sets(space, trials, |round| points::sobol(space.axes().len(), seed, round)),
         Search::Tpe => Vec::new(),
     };
     if found.is_empty() && search != Search::Tpe {
@@ -124,7 +124,7 @@ pub(crate) fn no_set_error() -> SearchError {
     SearchError::invalid_search("no set of parameters meets the conditions")
 }
 
-fn random(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, SearchError> {
+fn random_sets(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, SearchError> {
     let mut random = SeededRandom::new(seed, 0);
     if space.count().is_some_and(|count| count <= MAX_SHUFFLED_SETS) {
         let mut all = space.all()?;
@@ -132,15 +132,15 @@ fn random(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, Searc
         all.truncate(usize::try_from(trials).unwrap_or(usize::MAX));
         return Ok(all);
     }
-    Ok(collect(space, trials, |_| {
+    Ok(find_sets(space, trials, |_| {
         let points: Vec<Vec<f64>> = (0..MAX_REPEATED_POINTS)
-            .map(|_| space.axes().iter().map(|_| random.fraction()).collect())
+            .map(|_| space.axes().iter().map(|_| random.next_fraction()).collect())
             .collect();
         points
     }))
 }
 
-fn collect(space: &Space, wanted: u64, mut round_of: impl FnMut(u64) -> Vec<Vec<f64>>) -> Vec<Candidate> {
+fn find_sets(space: &Space, wanted: u64, mut round_of: impl FnMut(u64) -> Vec<Vec<f64>>) -> Vec<Candidate> {
     let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     for round in 0.. {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn sets(space: &Space, search: Search, trials: u64, seed: u64) -> Vec<Candidate> {
-        plan(space, &SearchSettings { search, trials, seed, batch: DEFAULT_BATCH }).unwrap()
+        plan_sets(space, &SearchSettings { search, trials, seed, batch: DEFAULT_BATCH }).unwrap()
     }
 
     const RANDOM_SEARCHES: [Search; 3] = [Search::Random, Search::LatinHypercube, Search::Sobol];

@@ -91,7 +91,7 @@ impl<'a> Parzen<'a> {
 
     fn draw_randomly(&self, random: &mut SeededRandom) -> Option<Candidate> {
         let mut draw =
-            || self.space.at(self.space.axes().iter().map(|_| random.fraction()).collect::<Vec<_>>());
+            || self.space.at(self.space.axes().iter().map(|_| random.next_fraction()).collect::<Vec<_>>());
         (0..MAX_RANDOM_DRAWS).map(|_| draw()).find(|candidate| self.is_new(candidate))
     }
 

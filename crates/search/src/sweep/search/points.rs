@@ -14,18 +14,18 @@ impl SeededRandom {
     }
 
     /// Returns a number in `[0, 1)`.
-    pub(crate) fn fraction(&mut self) -> f64 {
+    pub(crate) fn next_fraction(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Returns a number below `count`, which must not be 0.
-    pub(crate) fn below(&mut self, count: usize) -> usize {
-        ((self.fraction() * count as f64) as usize).min(count - 1)
+    pub(crate) fn next_below(&mut self, count: usize) -> usize {
+        ((self.next_fraction() * count as f64) as usize).min(count - 1)
     }
 
     pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
         for last in (1..list.len()).rev() {
-            list.swap(last, self.below(last + 1));
+            list.swap(last, self.next_below(last + 1));
         }
     }
 
@@ -43,7 +43,7 @@ pub(super) fn latin_hypercube(axes: usize, count: u64, seed: u64, round: u64) ->
         let mut parts: Vec<u64> = (0..count).collect();
         random.shuffle(&mut parts);
         for (point, part) in points.iter_mut().zip(parts) {
-            point.push((part as f64 + random.fraction()) / count as f64);
+            point.push((part as f64 + random.next_fraction()) / count as f64);
         }
     }
     points
@@ -58,7 +58,7 @@ const ROUND_POINTS: u32 = 1 << 12;
 pub(super) fn sobol(axes: usize, seed: u64, round: u64) -> Vec<Vec<f64>> {
     let rounds = u64::from(SEQUENCE_POINTS / ROUND_POINTS);
     // Each sequence has its own scramble, derived from the seed.
-    let scramble = (SeededRandom::new(seed, round / rounds).fraction() * f64::from(u32::MAX)) as u32;
+    let scramble = (SeededRandom::new(seed, round / rounds).next_fraction() * f64::from(u32::MAX)) as u32;
     let first = (round % rounds) as u32 * ROUND_POINTS;
     let coordinate = |index, axis| f64::from(sobol_burley::sample(index, axis, scramble));
     let point = |index| (0..axes as u32).map(|axis| coordinate(index, axis)).collect();

@@ -51,8 +51,8 @@ impl QuantizedSeries {
     pub(crate) fn extend(&mut self, values: &[f64]) {
         let Self { levels, codes, .. } = self;
         match codes {
-            Codes::Byte(codes) => extend(codes, levels, values, |code| code as u8),
-            Codes::Word(codes) => extend(codes, levels, values, |code| code as u16),
+            Codes::Byte(codes) => append_codes(codes, levels, values, |code| code as u8),
+            Codes::Word(codes) => append_codes(codes, levels, values, |code| code as u16),
         }
     }
 
@@ -66,7 +66,7 @@ impl QuantizedSeries {
                 Codes::Byte(codes) => BitSet::from_byte_codes(codes, &range),
                 Codes::Word(codes) => BitSet::from_word_codes(codes, &range),
             };
-            if recent.len() >= (MAX_RECENT_BYTES / bitset.bytes().max(1)).max(2) {
+            if recent.len() >= (MAX_RECENT_BYTES / bitset.byte_len().max(1)).max(2) {
                 recent.remove(0);
             }
             (range, Arc::new(bitset))
@@ -86,13 +86,13 @@ impl QuantizedSeries {
     }
 }
 
-fn extend<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl Fn(u64) -> C) {
+fn append_codes<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl Fn(u64) -> C) {
     let (eights, rest) =
         if levels.len() > MAX_COUNTED_LEVELS { (&[][..], values) } else { values.as_chunks::<8>() };
     for eight in eights {
         codes.extend(encode_eight(levels, eight).map(&to_code));
     }
-    codes.extend(rest.iter().map(|value| to_code(code(levels, *value))));
+    codes.extend(rest.iter().map(|value| to_code(encode(levels, *value))));
 }
 
 /// Maximum number of levels for which counting is faster than a binary search.
@@ -110,7 +110,7 @@ fn encode_eight(levels: &[f64], values: &[f64; 8]) -> [u64; 8] {
     codes
 }
 
-fn code(levels: &[f64], value: f64) -> u64 {
+fn encode(levels: &[f64], value: f64) -> u64 {
     if value.is_nan() {
         return 2 * levels.len() as u64 + 1;
     }
