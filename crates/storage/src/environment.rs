@@ -31,21 +31,21 @@ impl Environment {
         Self { variables: std::env::vars_os().filter_map(text).filter(ours).collect() }
     }
 
-    fn value(&self, name: &str) -> Option<&str> {
+    fn get(&self, name: &str) -> Option<&str> {
         self.variables.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
     }
 
     pub(crate) fn redact_secrets(&self, text: &str) -> String {
-        let secrets = SECRET_NAMES.iter().filter_map(|name| self.value(name)).filter(|value| value.len() > 3);
+        let secrets = SECRET_NAMES.iter().filter_map(|name| self.get(name)).filter(|value| value.len() > 3);
         secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
     }
 
-    pub(crate) fn bucket(&self, url: &ObjectUrl) -> Result<AmazonS3, StorageError> {
-        let endpoint = ENDPOINT_VARIABLES.iter().find_map(|name| Some((*name, self.value(name)?)));
+    pub(crate) fn open_bucket(&self, url: &ObjectUrl) -> Result<AmazonS3, StorageError> {
+        let endpoint = ENDPOINT_VARIABLES.iter().find_map(|name| Some((*name, self.get(name)?)));
         let mut options =
             ClientOptions::new().with_timeout(REQUEST_TIMEOUT).with_connect_timeout(CONNECT_TIMEOUT);
         if let Some((variable, endpoint)) = endpoint {
-            let allowed = self.value("AWS_ALLOW_HTTP").is_some_and(|value| value == "true");
+            let allowed = self.get("AWS_ALLOW_HTTP").is_some_and(|value| value == "true");
             let is_plain = check_endpoint(endpoint, allowed)
                 .map_err(|problem| StorageError::InvalidSetting { variable, problem })?;
             options = options.with_allow_http(is_plain);

@@ -81,7 +81,7 @@ impl Storage {
         } else {
             // Another connection may have installed the provider already.
             drop(rustls::crypto::ring::default_provider().install_default());
-            Arc::new(environment.bucket(url)?)
+            Arc::new(environment.open_bucket(url)?)
         };
         Self::new(store, environment)
     }
@@ -93,11 +93,11 @@ impl Storage {
     }
 
     pub fn look(&self, url: &ObjectUrl) -> Result<Option<Object>, StorageError> {
-        self.wait((url, 0), async {
+        self.block_on((url, 0), async {
             match self.store.head(&parse_key(url)?).await {
                 Ok(meta) => Ok(Some(Object { size: meta.size, version: Version::from_meta(&meta) })),
                 Err(Error::NotFound { .. }) => Ok(None),
-                Err(error) => Err(self.error(url, &error)),
+                Err(error) => Err(self.to_storage_error(url, &error)),
             }
         })
     }
@@ -141,7 +141,7 @@ impl Storage {
                 if_match: object.version.tag.clone(),
                 ..GetOptions::default()
             };
-            let part = self.wait((url, until - from), async {
+            let part = self.block_on((url, until - from), async {
                 let key = parse_key(url)?;
                 let get = || async { self.store.get_opts(&key, options.clone()).await?.bytes().await };
                 match with_retries(get).await {
@@ -149,7 +149,7 @@ impl Storage {
                     Ok(_) | Err(Error::Precondition { .. } | Error::NotFound { .. }) => {
                         Err(StorageError::Changed { url: url.to_string() })
                     }
-                    Err(error) => Err(self.error(url, &error)),
+                    Err(error) => Err(self.to_storage_error(url, &error)),
                 }
             })?;
             take(part)?;
@@ -160,7 +160,8 @@ impl Storage {
 
     /// Uploads an object atomically, replacing any existing object.
     pub fn put(&self, url: &ObjectUrl, bytes: Vec<u8>) -> Result<(), StorageError> {
-        self.put_as(url, &Bytes::from(bytes), &PutMode::Overwrite)?.map_err(|error| self.error(url, &error))
+        let result = self.put_as(url, &Bytes::from(bytes), &PutMode::Overwrite)?;
+        result.map_err(|error| self.to_storage_error(url, &error))
     }
 
     /// Uploads an object only if it does not exist yet, or is unchanged since `before`.
@@ -180,20 +181,20 @@ impl Storage {
         match self.put_as(url, &bytes, &mode)? {
             Ok(()) => Ok(Kept::Put),
             // Another writer was faster, or our own upload succeeded and its response was lost.
-            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => self.compare(url, &bytes),
+            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => self.compare_stored(url, &bytes),
             // Conditions are not supported, but uploads are still atomic.
             Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) => {
                 let there = self.look(url)?;
                 if there.as_ref() != before {
-                    return self.compare(url, &bytes);
+                    return self.compare_stored(url, &bytes);
                 }
                 self.put(url, bytes.to_vec()).map(|()| Kept::Put)
             }
-            Err(error) => Err(self.error(url, &error)),
+            Err(error) => Err(self.to_storage_error(url, &error)),
         }
     }
 
-    fn compare(&self, url: &ObjectUrl, bytes: &Bytes) -> Result<Kept, StorageError> {
+    fn compare_stored(&self, url: &ObjectUrl, bytes: &Bytes) -> Result<Kept, StorageError> {
         let Some(there) = self.look(url)? else {
             return Err(StorageError::Changed { url: url.to_string() });
         };
@@ -208,7 +209,7 @@ impl Storage {
         mode: &PutMode,
     ) -> Result<Result<(), Error>, StorageError> {
         let size = bytes.len() as u64;
-        self.wait((url, size), async {
+        self.block_on((url, size), async {
             let key = parse_key(url)?;
             // If only the response was lost, the retry fails on its condition and the contents are compared.
             Ok(with_retries(|| self.put_once(&key, bytes.clone(), mode.clone())).await)
@@ -251,7 +252,7 @@ impl Storage {
     }
 
     /// Blocks on a separate thread, because the caller may be inside an async runtime.
-    fn wait<T: Send>(
+    fn block_on<T: Send>(
         &self,
         (url, size): (&ObjectUrl, u64),
         work: impl Future<Output = Result<T, StorageError>> + Send,
@@ -270,9 +271,9 @@ impl Storage {
         }
     }
 
-    fn error(&self, url: &ObjectUrl, error: &Error) -> StorageError {
+    fn to_storage_error(&self, url: &ObjectUrl, error: &Error) -> StorageError {
         let url = url.to_string();
-        let problem = self.environment.redact_secrets(&shorten(&chain(error)));
+        let problem = self.environment.redact_secrets(&shorten_problem(&describe_causes(error)));
         match error {
             Error::NotFound { .. } if problem.contains("NoSuchBucket") => StorageError::NoBucket { url },
             Error::NotFound { .. } => StorageError::Missing { url },
@@ -312,7 +313,7 @@ fn parse_key(url: &ObjectUrl) -> Result<Key, StorageError> {
         .map_err(|error| StorageError::InvalidUrl { url: url.to_string(), problem: error.to_string() })
 }
 
-fn chain(error: &Error) -> String {
+fn describe_causes(error: &Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(one) = cause {
@@ -325,7 +326,7 @@ fn chain(error: &Error) -> String {
     text
 }
 
-fn shorten(text: &str) -> String {
+fn shorten_problem(text: &str) -> String {
     let part = |name: &str| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
         rest.split_once(&format!("</{name}>")).map(|(inside, _)| inside.to_owned())

@@ -54,7 +54,7 @@ impl Pane {
 }
 
 impl Question {
-    pub(crate) fn text(self, view: &View) -> String {
+    pub(crate) fn prompt(self, view: &View) -> String {
         let open = match view.unsettled() {
             1 => "1 trade is open".to_owned(),
             more => format!("{more} trades are open"),

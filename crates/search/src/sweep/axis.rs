@@ -132,7 +132,7 @@ impl Axis {
     }
 
     /// Returns the value at a fraction in `[0, 1)` of the axis, evenly spaced on the axis scale.
-    pub(crate) fn at(&self, fraction: f64) -> Setting {
+    pub(crate) fn value_at(&self, fraction: f64) -> Setting {
         match (&self.values, self.scale) {
             (AxisValues::Listed(list), AxisScale::Linear) => {
                 let index = (fraction * list.len() as f64) as usize;
@@ -156,7 +156,7 @@ impl Axis {
         let AxisValues::Listed(list) = &self.values else {
             let fraction = self.to_fraction(setting);
             let ends = [fraction - NEIGHBOUR_DISTANCE, fraction + NEIGHBOUR_DISTANCE]
-                .map(|near| self.at(near.clamp(0.0, 1.0)));
+                .map(|near| self.value_at(near.clamp(0.0, 1.0)));
             return ends.into_iter().filter(|near| near != setting).collect();
         };
         let is_ordered = self.is_number() || self.target == Target::CloseType;
@@ -236,7 +236,7 @@ mod tests {
     fn counts(axis: &Axis, fractions: u32) -> BTreeMap<String, u32> {
         let mut counts = BTreeMap::new();
         for index in 0..fractions {
-            let value = axis.at((f64::from(index) + 0.5) / f64::from(fractions));
+            let value = axis.value_at((f64::from(index) + 0.5) / f64::from(fractions));
             *counts.entry(value.to_string()).or_default() += 1;
         }
         counts
@@ -252,7 +252,7 @@ mod tests {
     fn log_scale_gives_doublings_equally_often() {
         let axis = whole(1..=512, AxisScale::Log);
         let halves = |low: i64, high: i64| {
-            let inside = |n: &u32| match axis.at((f64::from(*n) + 0.5) / 10_000.0) {
+            let inside = |n: &u32| match axis.value_at((f64::from(*n) + 0.5) / 10_000.0) {
                 Setting::Whole(value) => (low..high).contains(&value),
                 _ => false,
             };
@@ -269,13 +269,13 @@ mod tests {
     fn reaches_both_ends_of_an_axis_but_never_exceeds_them() {
         let last = 1.0 - f64::EPSILON / 2.0;
         for axis in [whole(2..=9, AxisScale::Linear), whole(2..=9, AxisScale::Log)] {
-            assert_eq!((axis.at(0.0), axis.at(last)), (Setting::Whole(2), Setting::Whole(9)));
+            assert_eq!((axis.value_at(0.0), axis.value_at(last)), (Setting::Whole(2), Setting::Whole(9)));
         }
         for axis in [between(0.1, 9.7, AxisScale::Linear), between(0.1, 9.7, AxisScale::Log)] {
-            let inside = |fraction| axis.at(fraction).to_number().is_some_and(|n| (0.1..=9.7).contains(&n));
+            let inside = |at| axis.value_at(at).to_number().is_some_and(|n| (0.1..=9.7).contains(&n));
             assert!(inside(0.0) && inside(last) && inside(0.5));
         }
-        assert_eq!(whole([7], AxisScale::Log).at(0.3), Setting::Whole(7));
+        assert_eq!(whole([7], AxisScale::Log).value_at(0.3), Setting::Whole(7));
     }
 
     #[test]
@@ -293,15 +293,15 @@ mod tests {
             // The ends keep all their digits.
             (0.123_456, 40.0, AxisScale::Linear, 0.0, "0.123456"),
         ] {
-            let told = between(low, high, scale).at(fraction).to_string();
+            let told = between(low, high, scale).value_at(fraction).to_string();
             assert_eq!(told, expected, "{low} to {high}");
         }
         for (low, high) in [(1e-320, 1e-310), (1e300, 1e308), (-f64::MAX, f64::MAX)] {
-            let number = between(low, high, AxisScale::Linear).at(0.4).to_number().unwrap();
+            let number = between(low, high, AxisScale::Linear).value_at(0.4).to_number().unwrap();
             assert!((low..=high).contains(&number) && number != 0.0, "{low} to {high}: {number}");
         }
         let axis = between(10.0, 45.0, AxisScale::Linear);
-        assert!((0..1_000).all(|step| axis.at(f64::from(step) / 1_000.0).to_string().len() <= 5));
+        assert!((0..1_000).all(|step| axis.value_at(f64::from(step) / 1_000.0).to_string().len() <= 5));
     }
 
     fn check_beside(axis: &Axis, setting: &Setting, expected: &[&str]) {
@@ -344,8 +344,8 @@ mod tests {
         ];
         for axis in axes {
             for step in 0..97 {
-                let value = axis.at(f64::from(step) / 97.0);
-                let again = axis.at(axis.to_fraction(&value));
+                let value = axis.value_at(f64::from(step) / 97.0);
+                let again = axis.value_at(axis.to_fraction(&value));
                 let near = (value.to_number().unwrap() - again.to_number().unwrap()).abs() < 1e-9;
                 assert!(near, "{value} became {again} on {axis:?}");
             }

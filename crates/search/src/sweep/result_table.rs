@@ -217,7 +217,7 @@ mod tests {
             outcome,
             ..row(trial, None, score)
         };
-        outcomes.into_iter().zip((0..).zip(space.all().unwrap())).map(filled).collect()
+        outcomes.into_iter().zip((0..).zip(space.all_sets().unwrap())).map(filled).collect()
     }
 
     fn luck() -> Luck {

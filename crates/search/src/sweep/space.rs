@@ -104,12 +104,12 @@ impl Space {
         (0..self.axes.len()).flat_map(moved).filter(|other| self.allows(other)).collect()
     }
 
-    pub(crate) fn at(&self, fractions: impl IntoIterator<Item = f64>) -> Candidate {
-        self.axes.iter().zip(fractions).map(|(axis, fraction)| axis.at(fraction)).collect()
+    pub(crate) fn candidate_at(&self, fractions: impl IntoIterator<Item = f64>) -> Candidate {
+        self.axes.iter().zip(fractions).map(|(axis, fraction)| axis.value_at(fraction)).collect()
     }
 
     /// Returns every allowed set. The last axis varies fastest.
-    pub(crate) fn all(&self) -> Result<Vec<Candidate>, SearchError> {
+    pub(crate) fn all_sets(&self) -> Result<Vec<Candidate>, SearchError> {
         let wrong = |problem: String| SearchError::InvalidSearch { problem };
         if let Some(axis) = self.axes.iter().find(|axis| axis.count().is_none()) {
             let name = axis.name();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     fn check(conditions: &[&str], expected: &str) {
-        let all = space(conditions).all().unwrap();
+        let all = space(conditions).all_sets().unwrap();
         let printed: Vec<String> = all.iter().map(|set| format!("{}-{}", set[0], set[1])).collect();
         assert_eq!(printed.join(" "), expected);
     }
@@ -177,7 +177,7 @@ mod tests {
     fn neighbours_differ_in_one_value_and_meet_the_conditions() {
         let space = space(&["fast < slow"]);
         let neighbours = |place: usize| {
-            let sets = space.neighbours(&space.all().unwrap()[place]);
+            let sets = space.neighbours(&space.all_sets().unwrap()[place]);
             sets.iter().map(|set| format!("{}-{}", set[0], set[1])).collect::<Vec<_>>().join(" ")
         };
         // The sets are 2-3, 2-4, 2-5, 3-4, 3-5; 3-3 is not allowed.
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn set_changes_only_its_parameters_of_the_bot() {
         let space = space(&[]);
-        let bot = space.bot(&space.all().unwrap()[1]);
+        let bot = space.bot(&space.all_sets().unwrap()[1]);
         assert_eq!(bot.params, serde_json::json!({"fast": 2, "slow": 4}));
         assert_eq!(bot.close_type.to_string(), "05:00");
         let mut same = bot.clone();

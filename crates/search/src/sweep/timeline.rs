@@ -47,7 +47,7 @@ impl Timeline {
         settled.sort_by_key(|(known, ..)| *known);
         let mut timeline = TimelineBuilder::new(span);
         for (known, decided, outcome) in settled {
-            timeline.settle(decided, known, outcome);
+            timeline.count_trade(decided, known, outcome);
         }
         timeline.into_timeline()
     }
@@ -62,10 +62,10 @@ impl Timeline {
     }
 
     pub fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
-        (0..TIMELINE_PARTS).map(|part| (self.number(2 * part), self.number(2 * part + 1)))
+        (0..TIMELINE_PARTS).map(|part| (self.count_at(2 * part), self.count_at(2 * part + 1)))
     }
 
-    fn number(&self, place: usize) -> u32 {
+    fn count_at(&self, place: usize) -> u32 {
         let Some(([count, width, least @ ..], bits)) = self.packed.split_first_chunk::<HEADER_BYTES>() else {
             return 0;
         };
@@ -114,7 +114,7 @@ impl Serialize for Timeline {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // Only trailing zeros are cut off.
         let counts = self.packed.first().copied().map_or(0, usize::from);
-        let parts = (0..counts).map(|place| self.number(place)).collect();
+        let parts = (0..counts).map(|place| self.count_at(place)).collect();
         TimelineJson { longest_parts: self.longest_parts, parts }.serialize(serializer)
     }
 }
@@ -136,7 +136,7 @@ impl TimelineBuilder {
 
     /// Counts a trade. Calls must be in the order of `known`, the time when the settlement became known.
     #[inline]
-    pub(crate) fn settle(&mut self, decided: Millis, known: Millis, outcome: Outcome) {
+    pub(crate) fn count_trade(&mut self, decided: Millis, known: Millis, outcome: Outcome) {
         while known >= self.next {
             self.part += 1;
             self.next = self.part_start(self.part + 1);
@@ -173,7 +173,7 @@ mod tests {
         let mut timeline = TimelineBuilder::new(&(Millis::HOUR..Millis::HOUR * 3));
         for (decided, known, outcome) in trades {
             let at = |minute: i64| Millis::HOUR + Millis::MINUTE * minute;
-            timeline.settle(at(*decided), at(*known), *outcome);
+            timeline.count_trade(at(*decided), at(*known), *outcome);
         }
         timeline.into_timeline()
     }

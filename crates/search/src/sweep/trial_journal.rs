@@ -63,7 +63,7 @@ impl TrialJournal {
     pub fn open(path: &Path, identity: &Value) -> Result<(Self, Vec<Record>), SearchError> {
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = opened.map_err(|source| unusable_file(path, "open", source))?;
-        held(path, file.try_lock())?;
+        check_lock(path, file.try_lock())?;
         let (records, sound) = read_matching(path, &file, identity)?;
         let mut journal = Self { file, path: path.to_owned(), length: sound, may_end_partially: false };
         journal.truncate(sound)?;
@@ -75,7 +75,7 @@ impl TrialJournal {
 
     pub fn records(path: &Path, identity: &Value) -> Result<Vec<Record>, SearchError> {
         let file = File::open(path).map_err(|source| unusable_file(path, "open", source))?;
-        held(path, file.try_lock_shared())?;
+        check_lock(path, file.try_lock_shared())?;
         Ok(read_matching(path, &file, identity)?.0)
     }
 
@@ -170,7 +170,7 @@ impl TryFrom<RecordLine<'_>> for Record {
     }
 }
 
-fn held(path: &Path, locked: Result<(), TryLockError>) -> Result<(), SearchError> {
+fn check_lock(path: &Path, locked: Result<(), TryLockError>) -> Result<(), SearchError> {
     locked.map_err(|error| match error {
         TryLockError::WouldBlock => SearchError::SweepLocked { path: path.to_owned() },
         TryLockError::Error(source) => unusable_file(path, "lock", source),
@@ -182,17 +182,17 @@ fn header_line(identity: &Value) -> String {
 }
 
 fn read_matching(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64), SearchError> {
-    let known = read(file, &header_line(identity)).map_err(|source| unusable_file(path, "read", source))?;
+    let known = read_all(file, &header_line(identity)).map_err(|source| unusable_file(path, "read", source))?;
     known.map_err(|other| SearchError::OtherSweep {
         path: path.to_owned(),
-        problem: difference(&other, identity),
+        problem: describe_difference(&other, identity),
     })
 }
 
 /// Returns the records up to the first invalid line, and the length in bytes of all valid lines. The
 /// inner error is the first line, if it differs from `first`.
 #[allow(clippy::type_complexity, reason = "the outer error is the disk's, the inner one a foreign file")]
-fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
+fn read_all(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
     let mut text = BufReader::new(file);
     let mut line = Vec::new();
     text.read_until(b'\n', &mut line)?;
@@ -221,7 +221,7 @@ fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u
     Ok(Ok((records, sound as u64)))
 }
 
-fn difference(line: &[u8], identity: &Value) -> String {
+fn describe_difference(line: &[u8], identity: &Value) -> String {
     let (Some(theirs), Some(ours)) = (parse_identity(line), identity.as_object()) else {
         return "it is not the journal of a sweep".to_owned();
     };

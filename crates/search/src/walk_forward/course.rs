@@ -43,14 +43,14 @@ impl Course<'_> {
         priced.chain(own).max().unwrap_or(Millis::MINUTE)
     }
 
-    pub(super) fn training(&self, range: &Range<Millis>) -> Option<(Vec<CandleSeries>, Vec<Market>)> {
+    pub(super) fn training_data(&self, range: &Range<Millis>) -> Option<(Vec<CandleSeries>, Vec<Market>)> {
         let own = self.whole.own()?.within(range.clone()).ok()?;
         Some((vec![own], self.markets_within(range)?))
     }
 
     /// Runs one set over a test range, starting with fresh money, limits and stakes. The strategy is warmed
     /// up before the first test candle. Trades that are open at the end still settle.
-    pub(super) fn examine(
+    pub(super) fn run_test(
         &self,
         candidate: &Candidate,
         test: &Range<Millis>,

@@ -58,12 +58,12 @@ impl WalkForward<'_> {
     ) -> Result<WindowEnd, SearchError> {
         let Course { balance, .. } = self.course;
         let nothing = || WindowResult { window: window.clone(), rows: Vec::new(), counting: 0, chosen: None };
-        let Some((candles, markets)) = self.course.training(&window.training) else {
+        let Some((candles, markets)) = self.course.training_data(&window.training) else {
             return Ok(WindowEnd::Done(Box::new(nothing())));
         };
         let replay = Replay { candles: &candles, markets: &markets, ..self.course.whole };
         let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
-        let SweepEnd::Done(rows) = self.search(&runner).run(journal, known, watcher)? else {
+        let SweepEnd::Done(rows) = self.training_sweep(&runner).run(journal, known, watcher)? else {
             return Ok(WindowEnd::Stopped);
         };
         let best = ranked(&rows).into_iter().next().filter(|row| row.score.is_some());
@@ -71,7 +71,7 @@ impl WalkForward<'_> {
         if let Some(best) = best {
             runner.check(&best.candidate, balance)?;
         }
-        let chosen = best.map(|best| self.test(best, &rows, &runner, window)).transpose()?.flatten();
+        let chosen = best.map(|best| self.test_best(best, &rows, &runner, window)).transpose()?.flatten();
         Ok(WindowEnd::Done(Box::new(WindowResult {
             counting: rows.iter().filter(|row| row.score.is_some()).count(),
             rows,
@@ -88,12 +88,12 @@ impl WalkForward<'_> {
         (journal, known): (&mut TrialJournal, Vec<Record>),
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
-        let Some((candles, markets)) = self.course.training(&window.training) else {
+        let Some((candles, markets)) = self.course.training_data(&window.training) else {
             return Ok(SweepEnd::Done(Vec::new()));
         };
         let replay = Replay { candles: &candles, markets: &markets, ..self.course.whole };
         let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
-        let sweep = self.search(&runner);
+        let sweep = self.training_sweep(&runner);
         if self.sweep.search.search.learns() {
             return sweep.run(journal, known, watcher);
         }
@@ -101,10 +101,10 @@ impl WalkForward<'_> {
     }
 
     pub fn has_candles(&self, window: &Window) -> bool {
-        self.course.training(&window.training).is_some()
+        self.course.training_data(&window.training).is_some()
     }
 
-    fn search<'b>(&'b self, runner: &'b SharedRunner<'_>) -> Sweep<'b> {
+    fn training_sweep<'b>(&'b self, runner: &'b SharedRunner<'_>) -> Sweep<'b> {
         Sweep {
             space: self.course.whole.space,
             settings: self.sweep,
@@ -114,7 +114,7 @@ impl WalkForward<'_> {
         }
     }
 
-    fn test(
+    fn test_best(
         &self,
         best: &TrialRow,
         rows: &[TrialRow],
@@ -122,7 +122,7 @@ impl WalkForward<'_> {
         window: &Window,
     ) -> Result<Option<Chosen>, SearchError> {
         let (Some(score), Some(in_sample)) = (best.score, best.figures()) else { return Ok(None) };
-        let finished = self.course.examine(&best.candidate, &window.test)?;
+        let finished = self.course.run_test(&best.candidate, &window.test)?;
         Ok(Some(Chosen {
             candidate: best.candidate.clone(),
             score,

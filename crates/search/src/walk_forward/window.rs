@@ -50,10 +50,10 @@ impl WindowSettings {
             return Err(wrong(format!(
                 "no window fits: training ({}), gap ({}) and test ({}) need more than the {} of candles before \
                  the hold-out",
-                days(self.train),
-                days(self.gap),
-                days(self.test),
-                days(Millis::new(length.max(0)))
+                format_days(self.train),
+                format_days(self.gap),
+                format_days(self.test),
+                format_days(Millis::new(length.max(0)))
             )));
         }
         if count > MAX_WINDOWS {
@@ -62,11 +62,11 @@ impl WindowSettings {
             )));
         }
         Ok((0..count)
-            .map(|place| self.before(span, span.start + self.train + self.gap + self.test * place))
+            .map(|place| self.window_before(span, span.start + self.train + self.gap + self.test * place))
             .collect())
     }
 
-    fn before(&self, span: &Range<Millis>, start: Millis) -> Window {
+    fn window_before(&self, span: &Range<Millis>, start: Millis) -> Window {
         self.with_test(span, start..start + self.test)
     }
 
@@ -80,7 +80,7 @@ impl WindowSettings {
     }
 }
 
-fn days(length: Millis) -> String {
+fn format_days(length: Millis) -> String {
     format!("{:.2} d", length.get() as f64 / Millis::DAY.get() as f64)
 }
 

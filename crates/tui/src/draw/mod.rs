@@ -61,7 +61,7 @@ fn draw_small_window(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let lines = vec![
         Line::styled(text, Palette::BOLD),
         Line::raw("window too small"),
-        Line::raw(scene.ui.question.map(|question| question.text(view)).unwrap_or_default()),
+        Line::raw(scene.ui.question.map(|question| question.prompt(view)).unwrap_or_default()),
     ];
     frame.render_widget(Paragraph::new(lines), area);
 }
@@ -115,7 +115,7 @@ fn draw_tabs(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     }
     if scene.view.missed > 0 {
         let text = format!("  {} messages skipped: the terminal did not keep up", scene.view.missed);
-        spans.push(Span::styled(text, scene.palette.note()));
+        spans.push(Span::styled(text, scene.palette.warn()));
     }
     frame.render_widget(Line::from(spans), area);
 }
@@ -123,8 +123,8 @@ fn draw_tabs(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
 fn draw_bottom_line(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, ui, palette, .. } = scene;
     let line = match (&ui.question, &ui.answer) {
-        (Some(question), _) => Line::styled(format!(" {}", question.text(view)), Palette::REVERSED),
-        (None, Some(answer)) => Line::styled(format!(" {answer}"), palette.note()),
+        (Some(question), _) => Line::styled(format!(" {}", question.prompt(view)), Palette::REVERSED),
+        (None, Some(answer)) => Line::styled(format!(" {answer}"), palette.warn()),
         (None, None) => Line::styled(" q quit  h halt  r resume  tab panes  ↑↓ scroll  ? help", Palette::DIM),
     };
     frame.render_widget(line, area);

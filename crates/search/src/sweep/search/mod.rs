@@ -106,7 +106,7 @@ pub(crate) fn plan_sets(space: &Space, settings: &SearchSettings) -> Result<Vec<
     settings.check(space)?;
     let SearchSettings { search, trials, seed, .. } = *settings;
     let found = match search {
-        Search::Grid => space.all()?,
+        Search::Grid => space.all_sets()?,
         Search::Random => random_sets(space, trials, seed)?,
         Search::LatinHypercube => {
             find_sets(space, trials, |round| points::latin_hypercube(space.axes().len(), trials, seed, round))
@@ -127,7 +127,7 @@ pub(crate) fn no_set_error() -> SearchError {
 fn random_sets(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, SearchError> {
     let mut random = SeededRandom::new(seed, 0);
     if space.count().is_some_and(|count| count <= MAX_SHUFFLED_SETS) {
-        let mut all = space.all()?;
+        let mut all = space.all_sets()?;
         random.shuffle(&mut all);
         all.truncate(usize::try_from(trials).unwrap_or(usize::MAX));
         return Ok(all);
@@ -146,7 +146,7 @@ fn find_sets(space: &Space, wanted: u64, mut round_of: impl FnMut(u64) -> Vec<Ve
     for round in 0.. {
         let before = found.len();
         for point in round_of(round) {
-            let candidate = space.at(point);
+            let candidate = space.candidate_at(point);
             if found.len() < wanted && space.allows(&candidate) && seen.insert(candidate.clone()) {
                 found.push(candidate);
             }

@@ -85,12 +85,12 @@ impl<'a> SharedRunner<'a> {
         let Some(candles) = candles.into_iter().find(|own| own.series() == series) else { return Ok(None) };
         // A declaration covers only signals of its strategy, not entries by the stake rule.
         let declaration = declaration.filter(|_| !bot.stake.enters_without_signal());
-        let (warmup, declaration) = (strategy.warmup(), self.declaration(declaration));
+        let (warmup, declaration) = (strategy.warmup(), self.usable_declaration(declaration));
         let Ok(session) = Session::new(&settings.session, vec![strategy]) else { return Ok(None) };
-        let mut tables = self.outcomes(expiry, &candles, until)?;
+        let mut tables = self.outcome_tables(expiry, &candles, until)?;
         for entry in declaration.iter().flat_map(Declaration::entries) {
             if let Some(own) = entry.expiry.filter(|own| tables.iter().all(|table| table.expiry() != *own)) {
-                tables.extend(self.outcomes(own, &candles, until)?);
+                tables.extend(self.outcome_tables(own, &candles, until)?);
             }
         }
         let simulation = &settings.simulation;
@@ -117,7 +117,7 @@ impl<'a> SharedRunner<'a> {
         candles: &CandleSeries,
     ) -> Result<Figures, SearchError> {
         let (mut declared, entries) = declaration.into_parts();
-        let quantized = self.cache.take(&mut declared, &entries, candles.candles())?;
+        let quantized = self.cache.acquire(&mut declared, &entries, candles.candles())?;
         let bits = |entry: &DeclaredEntry| -> Option<EntryBits> {
             let test = |comparison: &Comparison| quantized.get(comparison.series)?.bitset(comparison);
             entry.when.iter().map(test).collect()
@@ -134,14 +134,14 @@ impl<'a> SharedRunner<'a> {
         Ok(trial.run_declared(&planned, &candidates))
     }
 
-    fn declaration(&self, declared: Option<Declaration>) -> Option<Declaration> {
+    fn usable_declaration(&self, declared: Option<Declaration>) -> Option<Declaration> {
         match self.black_box {
             DeclarationUse::Trusted => declared,
             DeclarationUse::Ignored => None,
         }
     }
 
-    fn outcomes(
+    fn outcome_tables(
         &self,
         expiry: Expiry,
         candles: &CandleSeries,
@@ -175,7 +175,7 @@ impl TrialRunner for SharedRunner<'_> {
         let mut layout = CachePlan::default();
         for candidate in candidates {
             let prepared = self.replay.prepare_trial(candidate)?.ok();
-            layout.add(prepared.and_then(|prepared| self.declaration(prepared.declaration)));
+            layout.add_trial(prepared.and_then(|prepared| self.usable_declaration(prepared.declaration)));
         }
         Ok(self.cache.reserve(layout))
     }

@@ -41,7 +41,7 @@ const CHUNK_VALUES: usize = 1_024;
 const VALUES_TO_VERIFY: usize = 256;
 
 impl CachePlan {
-    pub(crate) fn add(&mut self, declared: Option<Declaration>) {
+    pub(crate) fn add_trial(&mut self, declared: Option<Declaration>) {
         let (series, entries) = declared.map(Declaration::into_parts).unwrap_or_default();
         let next = self.groups.len();
         let group = *self.groups.entry(series.first().map(|first| first.key().clone())).or_insert(next);
@@ -85,7 +85,7 @@ impl SeriesCache {
     }
 
     /// Returns a series for one trial, which must release it once its candidates are known.
-    pub(crate) fn take(
+    pub(crate) fn acquire(
         &self,
         declared: &mut [DeclaredSeries],
         entries: &[DeclaredEntry],
@@ -96,7 +96,7 @@ impl SeriesCache {
             let levels: Vec<f64> = entry_levels(index, entries).collect();
             match place {
                 Some(place) if levels.iter().all(|level| place.levels.contains(level)) => {
-                    place.take(series, candles, &self.buffers)
+                    place.acquire(series, candles, &self.buffers)
                 }
                 // Either the trial was not announced, or its series has too many levels to be shared.
                 _ => {
@@ -118,7 +118,7 @@ impl SeriesCache {
 }
 
 impl CachedSeries {
-    fn take(
+    fn acquire(
         &self,
         series: &mut DeclaredSeries,
         candles: &[Candle],
@@ -200,14 +200,14 @@ mod tests {
         let (cache, candles) = (SeriesCache::new(), candles());
         let mut layout = CachePlan::default();
         for (times, level) in trials {
-            layout.add(Some(trial(times, level)));
+            layout.add_trial(Some(trial(times, level)));
         }
-        layout.add(None);
+        layout.add_trial(None);
         assert_eq!(cache.reserve(layout), [vec![0, 2], vec![1], vec![3]]);
         let take = |place: usize| {
             let (times, level) = trials[place];
             let (mut series, entries) = trial(times, level).into_parts();
-            let taken = cache.take(&mut series, &entries, &candles).unwrap();
+            let taken = cache.acquire(&mut series, &entries, &candles).unwrap();
             let bitset = taken[0].bitset(&entries[0].when[0]).unwrap();
             for (index, candle) in candles.iter().enumerate() {
                 assert_eq!(bitset.contains(index), times * candle.close() < level, "{place} {index}");

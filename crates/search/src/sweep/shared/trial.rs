@@ -53,7 +53,7 @@ impl<'a> Trial<'a> {
         let mut opened = 0;
         while let Some(index) = candidates.next(cursor) {
             cursor = index + 1;
-            let close = self.closes.at(index);
+            let close = self.closes.time_of(index);
             self.handle_due_events(close);
             let entry = entries.iter().find(|entry| entry.bits.iter().all(|set| set.contains(index)));
             let Some(entry) = entry else { continue };
@@ -63,20 +63,20 @@ impl<'a> Trial<'a> {
             opened += u64::from(answer.is_ok());
             cursor = match answer {
                 Ok(BookedTrade::Settled { settled_at, .. }) => self.closes.first_closing(cursor, settled_at),
-                Ok(BookedTrade::UnderWay(terms)) => self.open(&terms, index),
+                Ok(BookedTrade::UnderWay(terms)) => self.open_trade(&terms, index),
                 Err(_) => self.skip_refused(cursor, close),
             };
         }
         // Every candidate that was not approved counts as refused.
         self.context.tally.refused += candidates.count(0..self.closes.candles().len()) - opened;
-        self.end()
+        self.finish()
     }
 
     pub fn run_candles(mut self) -> Figures {
         let candles = self.closes.candles();
         let (mut cursor, mut after) = (0, None);
         while cursor < candles.len() {
-            self.handle_due_events(self.closes.at(cursor));
+            self.handle_due_events(self.closes.time_of(cursor));
             let end = match self.context.venue.next_due() {
                 Some(due) => self.closes.first_closing(cursor, due).max(cursor + 1),
                 None => candles.len(),
@@ -95,17 +95,17 @@ impl<'a> Trial<'a> {
                     after = Some((self.closes.first_closing(cursor, settled_at) - cursor, settlement));
                 }
                 Some(Ok(BookedTrade::UnderWay(terms))) => {
-                    let end = self.open(&terms, cursor - 1);
+                    let end = self.open_trade(&terms, cursor - 1);
                     self.show_suppressed(&mut cursor, end);
                 }
                 Some(Err(_)) => {
                     self.context.tally.refused += 1;
-                    let end = self.skip_refused(cursor, self.closes.at(cursor - 1));
+                    let end = self.skip_refused(cursor, self.closes.time_of(cursor - 1));
                     self.show_suppressed(&mut cursor, end);
                 }
             }
         }
-        self.end()
+        self.finish()
     }
 
     fn show_suppressed(&mut self, cursor: &mut usize, until: usize) {
@@ -126,14 +126,14 @@ impl<'a> Trial<'a> {
         self.closes.first_closing(cursor, until.min(self.context.venue.next_due().unwrap_or(Millis::MAX)))
     }
 
-    fn end(mut self) -> Figures {
+    fn finish(mut self) -> Figures {
         self.handle_due_events(Millis::MAX);
         let stopped_by = self.session.session().stopped_by(BotId::FIRST);
         self.context.tally.into_figures(stopped_by)
     }
 
     #[inline(never)]
-    fn open(&mut self, terms: &OrderTerms, index: usize) -> usize {
+    fn open_trade(&mut self, terms: &OrderTerms, index: usize) -> usize {
         if self.context.pending.is_empty() && self.context.is_limited_to_one.is_none() {
             self.context.is_limited_to_one = Some(self.session.is_full());
         }
@@ -186,7 +186,7 @@ impl<'a> CloseTimes<'a> {
     }
 
     #[inline]
-    fn at(&self, index: usize) -> Millis {
+    fn time_of(&self, index: usize) -> Millis {
         match self.unbroken_from {
             Some(first) => first + self.interval * index as i64,
             None => self.candles[index].time() + self.interval,
@@ -236,7 +236,7 @@ mod tests {
         for candles in [&whole[..], &broken[..], &whole[..1], &[]] {
             let mut closes = CloseTimes::new(candles, Millis::MINUTE);
             for (index, candle) in candles.iter().enumerate() {
-                assert_eq!(closes.at(index), candle.time() + Millis::MINUTE);
+                assert_eq!(closes.time_of(index), candle.time() + Millis::MINUTE);
             }
             let moments = (0..45_i64).flat_map(|minute| [-1, 0, 1].map(|offset| minute * 60_000 + offset));
             for until in moments.chain([i64::MIN, i64::MAX]).map(Millis::new) {

@@ -190,7 +190,7 @@ impl TrialTotals {
     ) {
         let payout = Some(self.payout);
         self.totals.settle(&SettledFigures { settled_at: Some(at), outcome, stake, profit, payout });
-        self.timeline.settle(decided, at, outcome);
+        self.timeline.count_trade(decided, at, outcome);
     }
 
     pub(crate) fn into_figures(self, stopped_by: Option<Rule>) -> Figures {
