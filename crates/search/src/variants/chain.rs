@@ -89,7 +89,7 @@ impl Receipt {
     }
 
     /// Stores the length and strategies of the ledger. The receipt is synced to disk on return.
-    pub(super) fn keep(&self, chain: &Chain, mut strategies: BTreeSet<String>) -> io::Result<()> {
+    pub(super) fn save(&self, chain: &Chain, mut strategies: BTreeSet<String>) -> io::Result<()> {
         create_dir_all(self.folder())?;
         // Strategies of the previous receipt are retained, in case the ledger was lost.
         let before = read(&self.path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());

@@ -42,7 +42,7 @@ pub(super) struct NewLines {
 }
 
 impl NewLines {
-    pub(super) fn to(contents: &LedgerContents<'_>) -> io::Result<Self> {
+    pub(super) fn after(contents: &LedgerContents<'_>) -> io::Result<Self> {
         let (chain, strategies) = (contents.chain.clone(), contents.strategies());
         let mut added = Self { chain, text: String::new(), strategies };
         if let Some(lost) = contents.lost.as_ref().filter(|_| !contents.is_loss_recorded) {
@@ -111,12 +111,12 @@ impl<'a> LedgerContents<'a> {
         Self { tried, runs, noted, is_loss_recorded, candles, chain, lost, hashes }
     }
 
-    pub(super) fn tried(&self, of: impl Fn(&str) -> bool) -> impl Iterator<Item = TriedLine> {
+    pub(super) fn tried_lines(&self, of: impl Fn(&str) -> bool) -> impl Iterator<Item = TriedLine> {
         let own = self.tried.iter().filter(move |(found, _)| of(found));
         own.filter_map(|(_, line)| serde_json::from_str(line).ok())
     }
 
-    pub(super) fn knows(&self, strategy: &str) -> bool {
+    pub(super) fn has_strategy(&self, strategy: &str) -> bool {
         self.tried.iter().any(|(found, _)| found == strategy) || self.runs_of(strategy).next().is_some()
     }
 
@@ -135,13 +135,13 @@ impl<'a> LedgerContents<'a> {
         place.and_then(|place| self.hashes.get(place)) == Some(&chain.hash)
     }
 
-    pub(super) fn is_first(&self, own: Option<&str>) -> bool {
+    pub(super) fn is_first_run(&self, own: Option<&str>) -> bool {
         let is_own = |run: &Option<Cow<'_, str>>| run.is_some() && run.as_deref() == own;
         self.lost.is_none() && self.noted.iter().all(is_own)
     }
 }
 
-pub(super) fn text_of(file: &mut File) -> io::Result<String> {
+pub(super) fn read_text(file: &mut File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     // A kill may have cut a character in two.

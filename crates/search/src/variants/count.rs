@@ -45,7 +45,7 @@ pub struct FamilyCount {
 impl VariantCount {
     pub fn new(noted: &Noted, own: &[Note], look: &Look) -> Self {
         let known: Vec<(&Family, Vec<&Known>)> =
-            noted.families.iter().map(|(family, known)| (family, different(known))).collect();
+            noted.families.iter().map(|(family, known)| (family, distinct_variants(known))).collect();
         let families: Vec<FamilyCount> = known
             .iter()
             .map(|(family, known)| {
@@ -73,9 +73,9 @@ impl VariantCount {
             families,
             p_value,
             p_value_bonferroni: p_value.map(|p| (p * count as f64).min(1.0)),
-            p_value_bh: single.and_then(|(known, own)| corrected(known, own, under_way)),
+            p_value_bh: single.and_then(|(known, own)| corrected_p_value(known, own, under_way)),
             unseen_share: unseen_share(noted, own, look),
-            variance_of_sharpe: single.and_then(|(known, _)| variance_of_sharpe(known)),
+            variance_of_sharpe: single.and_then(|(known, _)| sharpe_variance(known)),
         }
     }
 }
@@ -87,10 +87,10 @@ type KnownByRange<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a Known>>;
 ///
 /// Names with the same trades on the same time range of the same candles are one variant. A name with
 /// different trades on one time range counts several times, because its code or a hidden file changed.
-fn different(known: &[Known]) -> Vec<&Known> {
+fn distinct_variants(known: &[Known]) -> Vec<&Known> {
     let mut names = VariantNames::default();
     let mut same_trades: BTreeMap<(&str, i64, i64, &str), usize> = BTreeMap::new();
-    let places: Vec<usize> = known.iter().map(|one| names.place(&one.root, &one.variant)).collect();
+    let places: Vec<usize> = known.iter().map(|one| names.index_of(&one.root, &one.variant)).collect();
     for (one, place) in known.iter().zip(&places) {
         if let Some(trades) = &one.trades {
             let key = (one.root.as_str(), one.span.start.get(), one.span.end.get(), trades.as_str());
@@ -100,7 +100,7 @@ fn different(known: &[Known]) -> Vec<&Known> {
     }
     let mut by_class: BTreeMap<usize, KnownByRange<'_>> = BTreeMap::new();
     for (one, place) in known.iter().zip(places) {
-        let stretch = by_class.entry(names.class(place)).or_default();
+        let stretch = by_class.entry(names.find_root(place)).or_default();
         let stretch = stretch.entry((one.span.start.get(), one.span.end.get())).or_default();
         stretch.insert(one.trades.as_deref().unwrap_or_default(), one);
     }
@@ -124,7 +124,7 @@ struct VariantNames<'a> {
 }
 
 impl<'a> VariantNames<'a> {
-    fn place(&mut self, root: &'a str, name: &'a str) -> usize {
+    fn index_of(&mut self, root: &'a str, name: &'a str) -> usize {
         let next = self.parents.len();
         let place = *self.places.entry((root, name)).or_insert(next);
         if place == next {
@@ -133,7 +133,7 @@ impl<'a> VariantNames<'a> {
         place
     }
 
-    fn class(&mut self, mut place: usize) -> usize {
+    fn find_root(&mut self, mut place: usize) -> usize {
         while self.parents[place] != place {
             self.parents[place] = self.parents[self.parents[place]];
             place = self.parents[place];
@@ -142,14 +142,14 @@ impl<'a> VariantNames<'a> {
     }
 
     fn join(&mut self, one: usize, two: usize) {
-        let (one, two) = (self.class(one), self.class(two));
+        let (one, two) = (self.find_root(one), self.find_root(two));
         self.parents[one.max(two)] = one.min(two);
     }
 }
 
-fn corrected(known: &[&Known], own: &Note, under_way: u64) -> Option<f64> {
+fn corrected_p_value(known: &[&Known], own: &Note, under_way: u64) -> Option<f64> {
     let p_value = own.p_value?;
-    let is_own = |one: &&&Known| own.is(one);
+    let is_own = |one: &&&Known| own.matches(one);
     let others = known.iter().filter(|one| !is_own(one));
     let mut p_values = vec![p_value];
     p_values.extend(others.map(|one| one.p_value.unwrap_or(1.0)));
@@ -160,7 +160,7 @@ fn corrected(known: &[&Known], own: &Note, under_way: u64) -> Option<f64> {
     benjamini_hochberg(&p_values).ok()?.first().copied()
 }
 
-fn variance_of_sharpe(known: &[&Known]) -> Option<f64> {
+fn sharpe_variance(known: &[&Known]) -> Option<f64> {
     let ratios: Vec<f64> = known.iter().filter_map(|one| one.sharpe_of_a_day).collect();
     let count = ratios.len() as f64;
     if ratios.len() < 2 {
@@ -171,14 +171,14 @@ fn variance_of_sharpe(known: &[&Known]) -> Option<f64> {
 }
 
 impl Note {
-    fn is(&self, known: &Known) -> bool {
+    fn matches(&self, known: &Known) -> bool {
         self.tried.name == known.variant || (self.trades.is_some() && self.trades == known.trades)
     }
 }
 
 /// Returns the fraction of the run's time that is outside the candles seen by other variants.
 fn unseen_share(noted: &Noted, own: &[Note], look: &Look) -> Option<f64> {
-    let is_other = |one: &&Known| !own.iter().any(|note| note.is(one));
+    let is_other = |one: &&Known| !own.iter().any(|note| note.matches(one));
     let others: Vec<&Known> = noted.families.iter().flat_map(|(_, known)| known).filter(is_other).collect();
     if others.is_empty() {
         return None;

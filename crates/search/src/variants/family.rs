@@ -75,7 +75,7 @@ pub fn files_of<'a>(
     let mut files = BTreeMap::new();
     for text in texts {
         if !files.contains_key(text) && Path::new(text).is_file() {
-            let hash = hash_of(Path::new(text)).map_err(|error| (text.to_owned(), error))?;
+            let hash = hash_file(Path::new(text)).map_err(|error| (text.to_owned(), error))?;
             files.insert(text.to_owned(), hash);
         }
     }
@@ -91,7 +91,7 @@ fn collect_strings<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     }
 }
 
-fn hash_of(path: &Path) -> io::Result<String> {
+fn hash_file(path: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(File::open(path)?)?;
     Ok(hasher.finalize().to_hex().to_string())
@@ -101,10 +101,10 @@ fn describe_bot(bot: &BotSettings, registry: &Registry, files: &BTreeMap<String,
     let mut params: BTreeMap<String, Value> = BTreeMap::new();
     let entry = registry.find(&bot.strategy).and_then(|entry| entry.for_params(&bot.params).ok());
     for parameter in entry.iter().flat_map(|entry| &entry.parameters) {
-        params.insert(parameter.name.clone(), plain(&parameter.default, files));
+        params.insert(parameter.name.clone(), normalize(&parameter.default, files));
     }
     for (name, value) in bot.params.as_object().into_iter().flatten() {
-        params.insert(name.clone(), plain(value, files));
+        params.insert(name.clone(), normalize(value, files));
     }
     let expiry = bot.expiry();
     let counted_from = match expiry.expiration_type {
@@ -115,13 +115,13 @@ fn describe_bot(bot: &BotSettings, registry: &Registry, files: &BTreeMap<String,
 }
 
 /// Normalizes a value: 30 and 30.0 are equal, and a file is represented by its content.
-fn plain(value: &Value, files: &BTreeMap<String, String>) -> Value {
+fn normalize(value: &Value, files: &BTreeMap<String, String>) -> Value {
     match value {
         Value::Number(number) => number.as_f64().map_or_else(|| value.clone(), |number| json!(number)),
         Value::String(text) => files.get(text).map_or_else(|| value.clone(), |hash| json!(["file", hash])),
-        Value::Array(values) => values.iter().map(|value| plain(value, files)).collect(),
+        Value::Array(values) => values.iter().map(|value| normalize(value, files)).collect(),
         Value::Object(values) => {
-            values.iter().map(|(name, value)| (name.clone(), plain(value, files))).collect()
+            values.iter().map(|(name, value)| (name.clone(), normalize(value, files))).collect()
         }
         Value::Null | Value::Bool(_) => value.clone(),
     }

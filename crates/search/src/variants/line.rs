@@ -62,7 +62,7 @@ pub(super) struct SampledPart {
 
 impl SampledPart {
     pub(super) fn new(candles: &str, look: &Look) -> Self {
-        let (seen, Range { start, end }) = (look.candles.places(&look.span), look.span.clone());
+        let (seen, Range { start, end }) = (look.candles.index_ranges(&look.span), look.span.clone());
         Self { candles: candles.to_owned(), seen, from: start, to: end }
     }
 
@@ -121,7 +121,7 @@ impl KnownCandles {
         self.0.contains_key(name)
     }
 
-    pub(super) fn learn(&mut self, other: &Self) {
+    pub(super) fn add_missing(&mut self, other: &Self) {
         for (name, line) in &other.0 {
             self.0.entry(name.clone()).or_insert_with(|| Arc::clone(line));
         }
@@ -199,7 +199,7 @@ impl TriedLine {
     pub(super) fn into_known(self, candles: &KnownCandles) -> Vec<Known> {
         let seen = Arc::new(self.sample(candles));
         let (span, root) = (self.from..self.to, candles.root_of(&self.candles));
-        let is_to_the_end = self.kind.is_plain() && candles.sample_ends_at(&self.candles, self.to);
+        let is_to_the_end = self.kind.is_single_run() && candles.sample_ends_at(&self.candles, self.to);
         let known = |written| {
             let (variant, p_value, sharpe_of_a_day, trades) = match written {
                 VariantRow::Full(variant, p_value, sharpe, trades) => (variant, p_value, sharpe, trades),

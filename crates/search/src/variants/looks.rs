@@ -43,7 +43,7 @@ pub enum LookKind {
 
 impl LookKind {
     /// Returns whether the trade results of this look come from a single run over the whole time range.
-    pub(super) const fn is_plain(self) -> bool {
+    pub(super) const fn is_single_run(self) -> bool {
         matches!(self, Self::Backtest | Self::Sweep)
     }
 }
@@ -71,13 +71,13 @@ impl VariantLedger {
         candles: &CandleSample,
         run: &str,
     ) -> io::Result<EarlierLooks> {
-        let ((seen, text), others) = (self.read()?, self.others()?);
+        let ((seen, text), others) = (self.read()?, self.read_others()?);
         let (own, others) = (LedgerContents::new(&text, seen), others.read());
-        let is_first = own.is_first(Some(run)) && others.contain_only_run(Some(run));
+        let is_first = own.is_first_run(Some(run)) && others.contain_only_run(Some(run));
         let mut looks = EarlierLooks { is_first, ..EarlierLooks::default() };
         looks.lost.extend(own.lost.iter().map(|lost| format!("{}: {lost}", self.path.display())));
-        looks.lost.extend(others.lost(strategy, &own));
-        for (line, contents) in others.under_way(strategy, (&own, Some(run))) {
+        looks.lost.extend(others.losses(strategy, &own));
+        for (line, contents) in others.unfinished_runs(strategy, (&own, Some(run))) {
             let seen = line.on.as_ref().and_then(|on| on.sample(&contents.candles));
             if seen.is_none_or(|seen| candles.is_seen_in(&seen)) {
                 let sets = line.sets;
@@ -99,7 +99,7 @@ impl VariantLedger {
         };
         let mut known = BTreeSet::new();
         for contents in others.ledgers.iter().map(|other| &other.contents).chain([&own]) {
-            for line in contents.tried(|_| true) {
+            for line in contents.tried_lines(|_| true) {
                 let is_own = line.run.as_deref() == Some(run);
                 if is_own || !is_seen(&line, contents) {
                     continue;

@@ -39,7 +39,7 @@ impl Steps {
         // Offsets in our steps at which the longer steps of the other series may start.
         let phases = usize::try_from(other.step / self.step).unwrap_or(1).clamp(1, own.moves);
         own.windows(phases).any(|window| {
-            let mut places = 0..others.places(window.moves.len());
+            let mut places = 0..others.start_count(window.moves.len());
             places.any(|place| {
                 others.is_likely(&window, place) && own.matches_around(window.start, &others, place)
             })
@@ -62,28 +62,28 @@ impl PrefixSums {
         Self { sums, moves: usize::try_from(step / steps.step).unwrap_or(usize::MAX) }
     }
 
-    fn at(&self, place: usize) -> Option<f64> {
+    fn move_at(&self, place: usize) -> Option<f64> {
         let (start, end) = (self.sums.get(place)?, self.sums.get(place.checked_add(self.moves)?)?);
         (start.1 == end.1).then(|| f64::from(end.0 - start.0))
     }
 
-    fn places(&self, steps: usize) -> usize {
+    fn start_count(&self, steps: usize) -> usize {
         self.sums.len().saturating_sub(steps.saturating_mul(self.moves))
     }
 
-    fn steps(&self, place: usize, count: usize) -> Option<Vec<f64>> {
-        (0..count).map(|step| self.at(place + step * self.moves)).collect()
+    fn moves_from(&self, place: usize, count: usize) -> Option<Vec<f64>> {
+        (0..count).map(|step| self.move_at(place + step * self.moves)).collect()
     }
 
     fn windows(&self, phases: usize) -> impl Iterator<Item = Window> {
-        let room = self.places(WINDOW_STEPS).saturating_sub(phases - 1);
+        let room = self.start_count(WINDOW_STEPS).saturating_sub(phases - 1);
         let few = MAX_WINDOWS.min(room);
         let starts = (0..few).flat_map(move |number| {
             let start = if few > 1 { number * (room - 1) / (few - 1) } else { 0 };
             start..start + phases
         });
         starts.filter_map(|start| {
-            let moves = self.steps(start, WINDOW_STEPS)?;
+            let moves = self.moves_from(start, WINDOW_STEPS)?;
             let mean = moves.iter().sum::<f64>() / WINDOW_STEPS as f64;
             let moves: Vec<f64> = moves.into_iter().map(|one| one - mean).collect();
             let size = moves.iter().map(|one| one * one).sum::<f64>().sqrt();
@@ -94,7 +94,7 @@ impl PrefixSums {
     fn is_likely(&self, window: &Window, place: usize) -> bool {
         let (mut sum, mut squared, mut product) = (0.0, 0.0, 0.0);
         for (step, own) in window.moves.iter().enumerate() {
-            let Some(found) = self.at(place + step * self.moves) else { return false };
+            let Some(found) = self.move_at(place + step * self.moves) else { return false };
             (sum, squared, product) = (sum + found, squared + found * found, product + found * own);
         }
         let variance = squared - sum * sum / window.moves.len() as f64;
@@ -104,9 +104,9 @@ impl PrefixSums {
     fn matches_around(&self, own: usize, others: &Self, place: usize) -> bool {
         let before = (own / self.moves).min(place / others.moves);
         let (own, place) = (own - before * self.moves, place - before * others.moves);
-        let steps = self.places(1).saturating_sub(own).div_ceil(self.moves);
+        let steps = self.start_count(1).saturating_sub(own).div_ceil(self.moves);
         let pairs = (0..steps).filter_map(|step| {
-            let pair = self.at(own + step * self.moves).zip(others.at(place + step * others.moves));
+            let pair = self.move_at(own + step * self.moves).zip(others.move_at(place + step * others.moves));
             pair.filter(|pair| *pair != (0.0, 0.0))
         });
         let pairs: Vec<(f64, f64)> = pairs.collect();

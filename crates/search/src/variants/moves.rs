@@ -3,7 +3,7 @@
 //! Two series of an interval count as the same candles if the absolute correlation of their moves is at least
 //! 0.95. Independent prices practically never reach this; prices of one market at two venues do.
 
-use super::steps::{MIN_CORRELATION, MISSING_MOVE, moments, stored};
+use super::steps::{MIN_CORRELATION, MISSING_MOVE, moments, to_bytes};
 use candlewick_sdk::{Candle, CandleSeries, Millis};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -61,7 +61,7 @@ impl Moves {
         let first = start.div_euclid(step) + 1;
         let moves: Vec<Option<f64>> =
             (first..=end.div_euclid(step)).map(|place| move_to(place * step)).collect();
-        Some(Self { interval, step, first, values: stored(&moves, STORED_MEDIAN, 127.0)? })
+        Some(Self { interval, step, first, values: to_bytes(&moves, STORED_MEDIAN, 127.0)? })
     }
 
     pub(super) fn are_alike(&self, other: &Self, both: &Range<Millis>) -> bool {
@@ -70,7 +70,7 @@ impl Moves {
         }
         let step = self.step.max(other.step);
         let places = both.start.get().div_euclid(step) + 1..=both.end.get().div_euclid(step);
-        let pairs = places.filter_map(|place| self.at(place * step).zip(other.at(place * step)));
+        let pairs = places.filter_map(|place| self.move_at(place * step).zip(other.move_at(place * step)));
         let (count, variances, covariance) = moments(pairs);
         let apart = (step as f64 / (MOVE_CANDLES * self.interval) as f64).min(1.0);
         // Inverted prices count as the same candles: a buy on one is a sell on the other.
@@ -78,7 +78,7 @@ impl Moves {
         count * apart >= MIN_MOVES && size > 0.0 && size >= MIN_CORRELATION * variances.sqrt()
     }
 
-    fn at(&self, time: i64) -> Option<f64> {
+    fn move_at(&self, time: i64) -> Option<f64> {
         let place = usize::try_from(time.div_euclid(self.step) - self.first).ok()?;
         self.values.get(place).filter(|value| **value != MISSING_MOVE).map(|value| f64::from(*value))
     }

@@ -2,7 +2,7 @@
 
 use super::VariantLedger;
 use super::chain::{Chain, OtherLedger, Receipt, ReceiptState};
-use super::contents::{LedgerContents, text_of};
+use super::contents::{LedgerContents, read_text};
 use super::line::RunLine;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,27 +15,27 @@ pub(super) struct OtherLedgerTexts {
     unreadable: Vec<String>,
 }
 
-pub(super) struct Other<'a> {
+pub(super) struct OtherContents<'a> {
     ledger: &'a OtherLedger,
     seen: Option<Chain>,
     pub(super) contents: LedgerContents<'a>,
 }
 
 pub(super) struct OtherLedgers<'a> {
-    pub(super) ledgers: Vec<Other<'a>>,
+    pub(super) ledgers: Vec<OtherContents<'a>>,
     unreadable: &'a [String],
 }
 
 impl VariantLedger {
     pub(super) fn read(&self) -> io::Result<(ReceiptState, String)> {
         // Read before the ledger, so that a concurrent write makes the ledger longer, not shorter, than the receipt.
-        let seen = self.seen_before()?;
+        let seen = self.read_receipt()?;
         let text = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             file => {
                 let mut file = file?;
                 file.lock_shared()?;
-                text_of(&mut file)?
+                read_text(&mut file)?
             }
         };
         Ok((seen, text))
@@ -43,7 +43,7 @@ impl VariantLedger {
 
     /// Reads the project's other ledgers. Do not call this while this ledger is locked: two processes
     /// that wait for each other's ledger would deadlock.
-    pub(super) fn others(&self) -> io::Result<OtherLedgerTexts> {
+    pub(super) fn read_others(&self) -> io::Result<OtherLedgerTexts> {
         let Some(receipt) = &self.receipt else { return Ok(OtherLedgerTexts::default()) };
         let mut texts = OtherLedgerTexts::default();
         for other in receipt.other_ledgers()? {
@@ -72,7 +72,7 @@ impl OtherLedgerTexts {
         let ledgers = self.found.iter().map(|(ledger, seen, text)| {
             let contents = LedgerContents::new(text, seen.clone());
             let seen = if let ReceiptState::Lines(chain) = seen { Some(chain.clone()) } else { None };
-            Other { ledger, seen, contents }
+            OtherContents { ledger, seen, contents }
         });
         OtherLedgers { ledgers: ledgers.collect(), unreadable: &self.unreadable }
     }
@@ -80,8 +80,8 @@ impl OtherLedgerTexts {
 
 impl OtherLedgers<'_> {
     /// Returns the reasons why the count of a strategy may be too low. A renamed file is not a loss.
-    pub(super) fn lost(&self, strategy: &str, own: &LedgerContents<'_>) -> Vec<String> {
-        let is_renamed = |other: &Other<'_>| {
+    pub(super) fn losses(&self, strategy: &str, own: &LedgerContents<'_>) -> Vec<String> {
+        let is_renamed = |other: &OtherContents<'_>| {
             other.contents.chain.lines == 0 && other.seen.as_ref().is_some_and(|chain| own.had_chain(chain))
         };
         let may_contain =
@@ -93,17 +93,17 @@ impl OtherLedgers<'_> {
     }
 
     pub(super) fn ledgers_with(&self, strategy: &str) -> impl Iterator<Item = PathBuf> {
-        let known = self.ledgers.iter().filter(move |other| other.contents.knows(strategy));
+        let known = self.ledgers.iter().filter(move |other| other.contents.has_strategy(strategy));
         known.map(|other| other.ledger.path.clone())
     }
 
     pub(super) fn contain_only_run(&self, run: Option<&str>) -> bool {
-        self.unreadable.is_empty() && self.ledgers.iter().all(|other| other.contents.is_first(run))
+        self.unreadable.is_empty() && self.ledgers.iter().all(|other| other.contents.is_first_run(run))
     }
 
     /// Returns other unfinished runs of a strategy with unrecorded sets. If a run continued in another
     /// ledger, its most advanced line counts.
-    pub(super) fn under_way<'a>(
+    pub(super) fn unfinished_runs<'a>(
         &'a self,
         strategy: &'a str,
         (own, run): (&'a LedgerContents<'a>, Option<&str>),

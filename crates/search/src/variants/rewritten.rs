@@ -10,7 +10,7 @@ use std::ops::Range;
 
 impl Figures {
     pub fn trades_hash(&self) -> String {
-        hash([self.won, self.lost, self.draw, self.cancelled], &self.timeline)
+        hash_outcomes([self.won, self.lost, self.draw, self.cancelled], &self.timeline)
     }
 }
 
@@ -19,24 +19,24 @@ pub fn join_hashes(hashes: &[String]) -> String {
 }
 
 pub fn trades_hash(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> String {
-    hash_of(book, &|row| bots.contains(&row.approved.bot().index()), span)
+    hash_trades(book, &|row| bots.contains(&row.approved.bot().index()), span)
 }
 
 /// Like `trades_hash`, but only for trades closed by the end of `span`. A run whose candles ended there
 /// has exactly these trades.
 pub fn trades_hash_of_closed(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> String {
     let has_closed = |row: &IntentRow| row.close_time.is_some_and(|close| close <= span.end);
-    hash_of(book, &|row| bots.contains(&row.approved.bot().index()) && has_closed(row), span)
+    hash_trades(book, &|row| bots.contains(&row.approved.bot().index()) && has_closed(row), span)
 }
 
-fn hash_of(book: &TradeBook, is_own: &dyn Fn(&IntentRow) -> bool, span: &Range<Millis>) -> String {
+fn hash_trades(book: &TradeBook, is_own: &dyn Fn(&IntentRow) -> bool, span: &Range<Millis>) -> String {
     let own = || book.rows().iter().filter(|row| is_own(row));
     let count = |outcome| own().filter(|row| row.outcome == Some(outcome)).count() as u64;
     let counts = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled].map(count);
-    hash(counts, &Timeline::from_rows(own(), span))
+    hash_outcomes(counts, &Timeline::from_rows(own(), span))
 }
 
-fn hash(counts: [u64; 4], timeline: &Timeline) -> String {
+fn hash_outcomes(counts: [u64; 4], timeline: &Timeline) -> String {
     let mut hasher = blake3::Hasher::new();
     for count in counts {
         hasher.update(&count.to_le_bytes());

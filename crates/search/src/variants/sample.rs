@@ -75,11 +75,11 @@ impl CandleSample {
     #[must_use]
     pub fn within(&self, range: &Range<Millis>) -> Self {
         let parts =
-            self.0.iter().zip(self.places(range)).map(|(one, [first, end])| one.part([first, end], range));
+            self.0.iter().zip(self.index_ranges(range)).map(|(one, indices)| one.part(indices, range));
         Self(parts.filter(|one| one.from < one.to).collect())
     }
 
-    pub(super) fn places(&self, range: &Range<Millis>) -> Vec<[usize; 2]> {
+    pub(super) fn index_ranges(&self, range: &Range<Millis>) -> Vec<[usize; 2]> {
         let place = |one: &SeriesSample, at: Millis| one.times.partition_point(|time| *time <= at);
         self.0.iter().map(|one| [place(one, range.start), place(one, range.end)]).collect()
     }
@@ -103,7 +103,7 @@ impl CandleSample {
 
     pub fn seen_in(&self, other: &Self) -> Option<Range<Millis>> {
         let pairs = self.0.iter().flat_map(|own| other.0.iter().map(move |other| (own, other)));
-        let stretches = pairs.filter_map(|(own, other)| own.common(other));
+        let stretches = pairs.filter_map(|(own, other)| own.common_range(other));
         stretches.reduce(|one, two| one.start.min(two.start)..one.end.max(two.end))
     }
 
@@ -122,7 +122,7 @@ impl SeriesSample {
         let (mut rarity, mut kept) = (0, Vec::new());
         for candle in series.candles() {
             let time = candle.close_time(interval);
-            let point = point(time, candle.close());
+            let point = hash_candle(time, candle.close());
             if point.trailing_zeros() < rarity {
                 continue;
             }
@@ -178,24 +178,25 @@ impl SeriesSample {
         *hasher.finalize().as_bytes()
     }
 
-    fn at(&self, rarity: u32) -> impl Iterator<Item = u64> {
+    fn points_at(&self, rarity: u32) -> impl Iterator<Item = u64> {
         self.points.as_slice().iter().copied().filter(move |point| point.trailing_zeros() >= rarity)
     }
 
     fn is_grown_from(&self, other: &Self) -> bool {
         let rarity = self.rarity.max(other.rarity);
-        let (own, before): (Vec<u64>, Vec<u64>) = (self.at(rarity).collect(), other.at(rarity).collect());
+        let own: Vec<u64> = self.points_at(rarity).collect();
+        let before: Vec<u64> = other.points_at(rarity).collect();
         let is_longer = (self.to, self.candles) >= (other.to, other.candles);
         (&self.interval, self.from) == (&other.interval, other.from) && is_longer && own.starts_with(&before)
     }
 
-    fn common(&self, other: &Self) -> Option<Range<Millis>> {
+    fn common_range(&self, other: &Self) -> Option<Range<Millis>> {
         let both = self.from.max(other.from)..self.to.min(other.to);
         if both.is_empty() {
             return None;
         }
         let rarity = self.rarity.max(other.rarity);
-        let theirs: HashSet<u64> = other.at(rarity).collect();
+        let theirs: HashSet<u64> = other.points_at(rarity).collect();
         let in_both = |time: &Millis| both.start < *time && *time <= both.end;
         let timed = self.points.as_slice().iter().zip(&self.times);
         let own: Vec<u64> = timed
@@ -214,7 +215,7 @@ impl SeriesSample {
     }
 }
 
-fn point(time: Millis, close: f64) -> u64 {
+fn hash_candle(time: Millis, close: f64) -> u64 {
     let price = u64::from((close as f32).to_bits());
     let mixed = time.get().cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mixed = mixed ^ price.wrapping_add(0xD1B5_4A32_D192_ED03).wrapping_mul(0x2545_F491_4F6C_DD1D);

@@ -59,7 +59,7 @@ impl Steps {
             (series.interval().length().get(), series.start().get(), series.end().get());
         let mut step = interval;
         while (end - start) / step > MAX_MOVES {
-            step = longer(step, interval);
+            step = next_step(step, interval);
         }
         let candles = series.candles();
         // Returns the last known price, if it is from this step.
@@ -74,7 +74,7 @@ impl Steps {
         let (first, last) = (start.div_euclid(step) + 1, end.div_euclid(step));
         let closes: Vec<Option<f64>> = (first - 1..=last).map(|place| close_at(place * step)).collect();
         let moves: Vec<Option<f64>> = closes.windows(2).map(|pair| Some(pair[1]? - pair[0]?)).collect();
-        let all = stored(&moves, STORED_MEDIAN, f64::from(MAX_STORED_MOVE))?;
+        let all = to_bytes(&moves, STORED_MEDIAN, f64::from(MAX_STORED_MOVE))?;
         Some(Self { interval, step, first, part: 0..all.len(), all })
     }
 
@@ -95,7 +95,7 @@ impl Steps {
         let places = start.div_euclid(step) + i64::from(start.rem_euclid(step) > 0)..end.div_euclid(step);
         let pairs = places.filter_map(|place| {
             let times = place * step..(place + 1) * step;
-            self.sum(&times).zip(other.sum(&times)).filter(|pair| *pair != (0.0, 0.0))
+            self.total_move(&times).zip(other.total_move(&times)).filter(|pair| *pair != (0.0, 0.0))
         });
         let pairs: Vec<(f64, f64)> = pairs.collect();
         pairs.len() >= MIN_STEPS && correlation(&pairs).is_some_and(|found| found.abs() >= MIN_CORRELATION)
@@ -112,7 +112,7 @@ impl Steps {
         common.checked_mul((least / common + i64::from(least % common > 0)).max(1))
     }
 
-    fn sum(&self, times: &Range<i64>) -> Option<f64> {
+    fn total_move(&self, times: &Range<i64>) -> Option<f64> {
         let place = |time: i64| usize::try_from((time / self.step + 1).checked_sub(self.first)?).ok();
         let (start, end) = (place(times.start)?, place(times.end)?);
         let moves = self.as_slice().get(start..end)?;
@@ -125,7 +125,7 @@ impl Steps {
     }
 }
 
-fn longer(step: i64, interval: i64) -> i64 {
+fn next_step(step: i64, interval: i64) -> i64 {
     let next = PREFERRED_STEPS_MS.into_iter().find(|other| *other > step && other % interval == 0);
     next.filter(|next| *next <= MAX_STEP_FACTOR * step).unwrap_or(2 * step)
 }
@@ -137,7 +137,7 @@ fn median(moves: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Returns the moves as bytes, scaled so that the median is `middle`; `None` if the prices never move.
-pub(super) fn stored(moves: &[Option<f64>], middle: f64, most: f64) -> Option<Arc<[i8]>> {
+pub(super) fn to_bytes(moves: &[Option<f64>], middle: f64, most: f64) -> Option<Arc<[i8]>> {
     let median = median(moves.iter().copied().flatten())?;
     let one = |size: f64| (size / median * middle).round().clamp(-most, most) as i8;
     Some(moves.iter().map(|size| size.map_or(MISSING_MOVE, one)).collect())

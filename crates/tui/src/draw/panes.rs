@@ -2,7 +2,9 @@
 
 use super::{Scene, bordered_block};
 use crate::keys::Pane;
-use crate::look::{Palette, age, bar, countdown, clock_time, date_time, percent, phase_label, signed};
+use crate::look::{
+    Palette, age, clock_time, date_time, format_countdown, percent, phase_label, progress_bar, signed,
+};
 use crate::view::{LogLine, Tone, View};
 use candlewick_engine::{Edge, IntentState, LimitUse, Quantity, Rule};
 use candlewick_records::{counted, describe_halt, threshold_text, verdict_text};

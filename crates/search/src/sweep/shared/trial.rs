@@ -1,7 +1,7 @@
 //! A single trial: a session without a trade book, limited to what a search needs.
 
 use super::bitset::{BitSet, EntryBits};
-use super::trial_context::{TrialTotals, TrialContext, TrialTrade};
+use super::trial_context::{TrialContext, TrialTotals, TrialTrade};
 use crate::sweep::Figures;
 use candlewick_engine::{BookedTrade, BotId, EngineError, OrderTerms, Session, TrialSession};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Payout, Signal, count_closing_before};
