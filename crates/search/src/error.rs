@@ -1,4 +1,4 @@
-//! Errors of sweeps and walk-forward tests.
+//! Errors of parameter searches and robustness tests.
 
 use candlewick_backtest::BacktestError;
 use candlewick_engine::EngineError;

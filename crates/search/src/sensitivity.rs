@@ -1,5 +1,5 @@
-//! Sensitivity of a result to the venue's settings.
-//! A [`SensitivityRow`] depends only on the run and its number, so rows can be computed on any machine.
+//! Sensitivity of a backtest to venue settings: latency, payout, price path and stress.
+//! A [`SensitivityRow`] depends only on the backtest and the row number, so several machines can share the rows.
 
 use crate::SearchError;
 use crate::error::build_thread_pool;
@@ -19,12 +19,12 @@ const LATENCIES_S: [i64; 6] = [0, 1, 2, 3, 4, 5];
 const PAYOUTS_PERCENT: [u32; 9] = [60, 64, 68, 72, 76, 80, 84, 88, 92];
 const DEFAULT_STRESS: f64 = 0.5;
 
-/// Results of the same run with other venue settings, changed one at a time. The worst plausible case
-/// combines default stress, the longest latency, and draws that lose.
+/// Results of one backtest repeated with other venue settings, usually one changed setting at a time. The
+/// worst plausible case combines default stress, the longest latency, and draws that lose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
     pub curves: Vec<Curve>,
-    /// Payout at which the mean return is 0; `None` if the mean return never changes sign.
+    /// Payout at which the mean return turns positive; `None` if no tested payout changes the sign.
     pub break_even_payout_percent: Option<f64>,
 }
 
@@ -57,10 +57,10 @@ pub struct SensitivityPoint {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityRow {
-    /// 0-based number of the run, used as the trial number in a shard's journal.
+    /// 0-based run number. Journals store the number as `trial`.
     #[serde(rename = "trial")]
     pub run: u64,
-    /// Always 0. A sweep's journal has the same field.
+    /// Always 0. Rows of sweeps have the same field for halving rungs.
     pub rung: u32,
     pub setting: VenueSetting,
     pub point: SensitivityPoint,
@@ -73,10 +73,11 @@ pub struct Repeat<'a> {
     pub markets: &'a [Market],
     pub balance: Money,
     pub strategies: &'a (dyn Fn() -> Result<Vec<Box<dyn Strategy>>, BacktestError> + Sync),
-    /// Number of parallel threads. It does not affect the result.
+    /// Number of worker threads, which does not affect the results.
     pub threads: NonZeroUsize,
 }
 
+/// Callback before each run. Returning `false` skips the run.
 pub type RepeatWatcher<'a> = dyn Fn() -> bool + Sync + 'a;
 
 struct VenueCase {

@@ -1,18 +1,18 @@
-//! Resampled candles: blocks of observed moves, chained from the first open.
+//! Resampling of candles: observed price moves are drawn in blocks and chained, starting at the first candle.
 
 use candlewick_sdk::{Candle, CandleSeries, Ohlcv};
 use candlewick_simulator::Market;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResampleInputError {
-    #[error("{one} and {other} differ in interval: all bots and prices need candles of one interval")]
+    #[error("{one} and {other} have different intervals: use candles of one interval for all bots and prices")]
     Intervals { one: String, other: String },
-    /// A block covers the same times in all series, to preserve the correlation of the series.
+    /// Candle times differ. Each block covers the same times in all series, to preserve the correlation.
     #[error(
-        "{one} and {other} do not have candles at the same times: resample them separately, or cut them with --from and --to"
+        "{one} and {other} have candles at different times: resample each separately, or select common times with --from and --to"
     )]
     Times { one: String, other: String },
-    #[error("there are fewer than two candles")]
+    #[error("resampling needs at least two candles")]
     TooFew,
 }
 
@@ -52,7 +52,7 @@ impl<'a> ResampledCandles<'a> {
         series.candles().windows(2).map(|pair| (pair[1].close() / pair[0].close()).ln().abs()).collect()
     }
 
-    /// Builds a path from the first candle and the moves at these 0-based indices.
+    /// Builds one resampled path: the first candle, followed by the moves at these 0-based indices.
     pub fn build_path(&self, indices: &[usize]) -> (Vec<CandleSeries>, Vec<Market>) {
         let candles = self.candles.iter().map(|series| resample_series(series, indices)).collect();
         let market = |market: &Market| Market {

@@ -13,19 +13,19 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-/// Result of a path. Money is in the wallet's currency.
+/// Result of one Monte Carlo path. Amounts are in the wallet's currency.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathRow {
     #[serde(rename = "trial")]
     pub path: u64,
-    /// Always 0, because a path runs once.
+    /// Always 0. Rows of sweeps have the same field for halving rungs.
     pub rung: u32,
     pub trades: u64,
     pub final_balance: f64,
     pub max_drawdown: f64,
-    /// Maximum drawdown in percent of the preceding peak.
+    /// Maximum drawdown of the balance, in percent of the preceding peak.
     pub max_drawdown_percent: f64,
-    /// Whether the balance fell below the smallest stake of the run.
+    /// Whether the final balance is too low for the smallest stake, or a stake exceeded the balance.
     pub is_ruined: bool,
 }
 
@@ -73,15 +73,16 @@ fn replay_trades(
     }
 }
 
+/// Callback before each path. Returning `false` skips the path.
 pub type PathWatcher<'a> = dyn Fn() -> bool + Sync + 'a;
 
 pub struct MonteCarlo {
     pub bootstrap: BlockBootstrap,
     pub balance: Money,
-    /// Smallest stake of the run. A path is ruined if its balance falls below this stake.
+    /// Smallest stake of the run. A path counts as ruined if the balance falls below this amount.
     pub least_stake: Money,
     pub scale: MoneyScale,
-    /// Number of parallel threads. It does not affect the result.
+    /// Number of worker threads, which does not affect the results.
     pub threads: NonZeroUsize,
 }
 

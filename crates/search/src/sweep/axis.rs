@@ -5,13 +5,13 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A value that a search assigns to a parameter. Values that a strategy cannot distinguish are equal.
+/// A value that a search assigns to a parameter. Real numbers are compared bit by bit.
 #[derive(Clone, Debug)]
 pub enum Setting {
     Flag(bool),
     Whole(i64),
     Real(f64),
-    /// Text value, duration code or expiration type.
+    /// Text, duration code (such as `01:00`) or expiration type.
     Text(Arc<str>),
 }
 
@@ -99,7 +99,7 @@ pub(crate) enum AxisScale {
 
 /// Distance between neighbours in a continuous range, as a fraction of the range.
 const NEIGHBOUR_DISTANCE: f64 = 0.05;
-/// Precision of numbers in a continuous range, as digits after the leading digit.
+/// Number of digits kept after the leading digit when a number of a continuous range is rounded.
 const SIGNIFICANT_DIGITS: f64 = 3.0;
 
 impl Axis {
@@ -131,7 +131,7 @@ impl Axis {
         self.listed().is_none_or(|list| list.iter().all(|setting| setting.to_number().is_some()))
     }
 
-    /// Returns the value at a fraction in `[0, 1)` of the axis, evenly spaced on the axis scale.
+    /// Returns the value at a relative position in `[0, 1)` of the axis, on its linear or log scale.
     pub(crate) fn value_at(&self, fraction: f64) -> Setting {
         match (&self.values, self.scale) {
             (AxisValues::Listed(list), AxisScale::Linear) => {
@@ -151,7 +151,7 @@ impl Axis {
         }
     }
 
-    /// Returns neighbours in a list, or 5 % of the range away. Flags and names have none.
+    /// Returns the adjacent list values, or the values 5 % of the range away; empty for unordered lists.
     pub(crate) fn neighbours(&self, setting: &Setting) -> Vec<Setting> {
         let AxisValues::Listed(list) = &self.values else {
             let fraction = self.to_fraction(setting);
@@ -183,7 +183,7 @@ impl Axis {
     }
 }
 
-/// Rounds to a thousandth of `size`, such as 37.41 in a range from 10 to 45.
+/// Rounds a number to at least a thousandth of `size`, such as 37.41 in a range from 10 to 45.
 fn round_to_precision(number: f64, size: f64) -> f64 {
     let digits = SIGNIFICANT_DIGITS - size.abs().log10().floor();
     let factor = 10_f64.powf(digits.abs());
@@ -197,7 +197,7 @@ fn ratio(part: f64, whole: f64) -> f64 {
     (part / whole).clamp(0.0, 1.0 - f64::EPSILON)
 }
 
-/// Returns the range extended by half a step, so that both ends are as likely as other numbers.
+/// Returns the range of a list, extended by half a step so that its ends are as likely as other values.
 fn extended_log_range(list: &[Setting]) -> (f64, f64) {
     let number = |setting: Option<&Setting>| setting.and_then(Setting::to_number).unwrap_or(1.0);
     let (first, last) = (number(list.first()), number(list.last()));

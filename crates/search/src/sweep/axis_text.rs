@@ -1,4 +1,4 @@
-//! Parsing of axis values: `5..30`, `5..30:5`, `1..500:log`, `1..500:log/9`, `2,5,9`.
+//! Parser for the values of search axes: `5..30`, `5..30:5`, `1..500:log`, `1..500:log/9`, `2,5,9`.
 
 use super::axis::{AxisScale, AxisValues};
 use super::{Axis, Setting, Target};
@@ -19,8 +19,8 @@ enum NumberKind {
 }
 
 impl Axis {
-    /// Parses `NAME=VALUES`, or `NAME` for the full range declared by the strategy. `NAME` is a parameter
-    /// of the strategy, or `close_type` or `expiration_type` of the bot.
+    /// Parses `NAME=VALUES`. `NAME` alone means the full range that the strategy declares. `NAME` is a strategy
+    /// parameter or one of the bot settings `close_type` and `expiration_type`.
     pub fn parse(text: &str, entry: &StrategyEntry, bot: &BotSettings) -> Result<Self, SearchError> {
         let (name, values) = text.split_once('=').map_or((text, ""), |(name, values)| (name, values));
         let (name, values) = (name.trim(), values.trim());
@@ -82,7 +82,7 @@ fn parse_numbers(
     checked_setting(low, parameter, kind)?;
     checked_setting(high, parameter, kind)?;
     if low >= high {
-        return Err(format!("{low} is not below {high}"));
+        return Err(format!("the low end {low} of the range must be below the high end {high}"));
     }
     let between = |scale| Ok((AxisValues::Between(to_f64(low), to_f64(high)), scale));
     let is_log = spread == "log" || spread.starts_with("log/");
@@ -94,23 +94,23 @@ fn parse_numbers(
         "log" => Ok((AxisValues::Listed(step_list(low, high, Decimal::ONE, kind)?), AxisScale::Log)),
         counted if is_log => {
             let count = counted["log/".len()..].parse().ok().filter(|count| (2..=MAX_VALUES).contains(count));
-            let count = count.ok_or_else(|| format!("log/ needs a count of at least 2 values: {counted}"))?;
+            let count = count.ok_or_else(|| format!("{counted} is invalid: write log/N for at least 2 values"))?;
             Ok(as_list(log_spaced(to_f64(low), to_f64(high), count, kind)))
         }
         step => {
             let step = parse_decimal(step).ok().filter(|step| *step > Decimal::ZERO);
             let step = step.ok_or_else(|| {
-                "after the colon, write a step above 0, log, or log/N for N values".to_owned()
+                "the text after the colon must be a step above 0, log, or log/N for N values".to_owned()
             })?;
             if kind == NumberKind::Whole && !step.fract().is_zero() {
-                return Err(format!("the step of a whole number cannot be {step}"));
+                return Err(format!("the step of an integer parameter must be a whole number, not {step}"));
             }
             Ok(as_list(step_list(low, high, step, kind)?))
         }
     }
 }
 
-/// Splits `LOW..HIGH`, or `LOW..=HIGH` as in Rust. An empty text means the range of the schema.
+/// Splits `LOW..HIGH` or `LOW..=HIGH` into both ends. An empty text has two empty ends.
 fn split_range(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return Some(("", ""));
@@ -126,18 +126,18 @@ fn parse_bound(text: &str, declared: Option<f64>, which: &str, kind: NumberKind)
         return if is_of_kind { Ok(value) } else { Err(format!("{value} is not a whole number")) };
     }
     let bound = declared.and_then(|bound| Decimal::try_from(bound).ok());
-    bound.ok_or_else(|| format!("the strategy declares no {which} end of the range: write LOW..HIGH"))
+    bound.ok_or_else(|| format!("the strategy declares no {which} end for this range: write both ends as LOW..HIGH"))
 }
 
-/// Returns the values of a stepped range. The steps are decimal, so a step of 0.1 reaches exactly 0.3.
+/// Returns the values from `low` to `high`. Decimal arithmetic is exact, so steps of 0.1 reach 0.3.
 fn step_list(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Result<Vec<Setting>, String> {
     let steps = high.checked_sub(low).and_then(|width| width.checked_div(step));
     let count = steps.and_then(|steps| steps.floor().to_usize()).filter(|steps| *steps < MAX_VALUES);
-    let count = count.ok_or_else(|| format!("more than {MAX_VALUES} values: use a longer step"))?;
+    let count = count.ok_or_else(|| format!("the range has more than {MAX_VALUES} values: use a larger step"))?;
     Ok((0..=count).map(|index| to_setting(low + step * Decimal::from(index), kind)).collect())
 }
 
-/// Returns `count` numbers with equal ratios. Integers that round to the same value appear once.
+/// Returns `count` geometrically spaced numbers. Equal integers after rounding appear only once.
 fn log_spaced(low: f64, high: f64, count: usize, kind: NumberKind) -> Vec<Setting> {
     let at = |index: usize| match index {
         0 => low,
@@ -159,7 +159,7 @@ fn checked_setting(value: Decimal, parameter: &Parameter, kind: NumberKind) -> R
     let low = parameter.minimum.unwrap_or(f64::NEG_INFINITY);
     let high = parameter.maximum.unwrap_or(f64::INFINITY);
     if !(low..=high).contains(&to_f64(value)) {
-        return Err(format!("{value} is outside {low} to {high}, the declared range"));
+        return Err(format!("{value} is outside the declared range {low} to {high}"));
     }
     Ok(to_setting(value, kind))
 }
@@ -171,7 +171,7 @@ fn to_setting(value: Decimal, kind: NumberKind) -> Setting {
     }
 }
 
-/// Converts through text, so that the double equals that of the same number in a configuration.
+/// Converts through text, to get the same float as a configuration file with this number.
 fn to_f64(value: Decimal) -> f64 {
     value.to_string().parse().unwrap_or_default()
 }
@@ -280,11 +280,11 @@ mod tests {
     #[test]
     fn rejects_invalid_axis_values() {
         check_refused("perod=1..2", "\"any\" has no parameter \"perod\"");
-        check_refused("period=1..9", "1 is outside 2 to 500");
-        check_refused("period=2..501", "501 is outside 2 to 500");
-        check_refused("period=9..9", "9 is not below 9");
+        check_refused("period=1..9", "1 is outside the declared range 2 to 500");
+        check_refused("period=2..501", "501 is outside the declared range 2 to 500");
+        check_refused("period=9..9", "must be below the high end 9");
         check_refused("period=2.5..9", "2.5 is not a whole number");
-        check_refused("period=2..9:0.5", "the step of a whole number cannot be 0.5");
+        check_refused("period=2..9:0.5", "must be a whole number, not 0.5");
         check_refused("period=2..9:0", "a step above 0");
         check_refused("period=2..9:slow", "a step above 0, log, or log/N");
         check_refused("period=2..9:log/1", "at least 2");

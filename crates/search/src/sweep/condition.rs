@@ -59,7 +59,7 @@ impl Condition {
         read().map_err(wrong)
     }
 
-    /// Returns whether the condition holds for these values; false after a division by 0.
+    /// Returns whether these values meet the condition; `false` if the condition divides by 0.
     pub fn is_met(&self, values: &[f64]) -> bool {
         let (left, right) = (self.left.evaluate(values), self.right.evaluate(values));
         match self.comparison {
@@ -143,7 +143,7 @@ impl ConditionParser<'_> {
     fn parse_operand(&mut self) -> Result<Expression, String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err("it is nested too deeply".to_owned());
+            return Err(format!("the condition is nested too deeply: use at most {MAX_DEPTH} levels"));
         }
         let part = if self.consume("-") {
             let zero = Box::new(Expression::Number(0.0));
@@ -176,7 +176,7 @@ impl ConditionParser<'_> {
         let number = word.parse().ok().filter(|number: &f64| number.is_finite());
         number
             .map(Expression::Number)
-            .ok_or_else(|| format!("\"{word}\" is neither a number nor one of {}", self.names.join(", ")))
+            .ok_or_else(|| format!("\"{word}\" is neither a number nor one of the parameters {}", self.names.join(", ")))
     }
 }
 
@@ -224,7 +224,7 @@ mod tests {
             ("fast", "or != is missing at the end"),
             ("fast < ", "missing at the end"),
             ("fast = slow", "or != is missing at = slow"),
-            ("fst < slow", "\"fst\" is neither a number nor one of fast, slow"),
+            ("fst < slow", "\"fst\" is neither a number nor one of the parameters fast, slow"),
             ("fast < slow < 3", "unexpected \"< 3\" after the condition"),
             ("(fast < slow", "not closed"),
             ("fast < )", "missing at )"),

@@ -1,4 +1,4 @@
-//! Metrics of a trial.
+//! Metrics of a trial (one backtest of a sweep).
 
 use super::Timeline;
 use candlewick_backtest::metric::DailyProfits;
@@ -9,10 +9,10 @@ use candlewick_statistics::{WinRate, wilson_interval};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Confidence level of the two-sided interval.
+/// Confidence level of the Wilson interval of the win rate.
 const CONFIDENCE_LEVEL: f64 = 0.95;
 
-/// Metrics of a trial. Rates are fractions, money is in the wallet's currency.
+/// Metrics of a trial. Rates are fractions, and amounts are in the wallet's currency.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     pub trades: u64,
@@ -22,7 +22,7 @@ pub struct Figures {
     pub cancelled: u64,
     pub unsettled: u64,
     pub refused: u64,
-    /// `won / (won + lost)`.
+    /// Fraction of won and lost trades that won: `won / (won + lost)`.
     pub win_rate: Option<f64>,
     pub break_even: Option<f64>,
     /// Lower bound of the edge, as a return per unit of stake: `lower / break_even - 1`, where `lower` is
@@ -36,10 +36,10 @@ pub struct Figures {
     /// Sharpe ratio of daily profits, annualized.
     pub sharpe: Option<f64>,
     pub max_drawdown: f64,
-    /// Maximum drawdown in percent of the preceding peak.
+    /// Maximum drawdown of the balance, in percent of the preceding peak.
     pub max_drawdown_percent: f64,
     pub longest_losing_streak: u64,
-    /// Rule that had stopped the bot at the end: one that only an operator lifts, or a low balance.
+    /// Rule that blocked the bot at the end, until an operator intervenes or the balance suffices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<Rule>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -117,7 +117,6 @@ fn is_default(timeline: &Timeline) -> bool {
     *timeline == Timeline::default()
 }
 
-/// Returns `w / b - 1` for the lower bound `w` of the win rate and the break-even rate `b`.
 fn edge_lower(rate: Option<WinRate>, break_even: Option<f64>) -> Option<f64> {
     let break_even = break_even.filter(|break_even| *break_even > 0.0)?;
     Some(wilson_interval(rate?, CONFIDENCE_LEVEL).ok()?.lower / break_even - 1.0)

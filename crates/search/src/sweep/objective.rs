@@ -9,7 +9,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
-    /// Lower confidence bound of the edge, as a fraction of the stake.
+    /// Lower 95 % confidence bound of the edge, as a fraction of the stake.
     Edge,
     /// Net profit divided by the total stake.
     Expectancy,
@@ -46,7 +46,7 @@ impl Objective {
         }
     }
 
-    /// Returns the score; `None` if it is undefined or there are fewer than `min_trades` decided trades.
+    /// Returns the score; `None` if undefined or if fewer than `min_trades` trades were won or lost.
     pub fn score(self, figures: &Figures, min_trades: u64) -> Option<f64> {
         if figures.decided() < min_trades.max(1) {
             return None;

@@ -1,4 +1,4 @@
-//! Parts of a sweep: rungs of candles, rounds of an adaptive search, and shards.
+//! Divisions of a sweep: halving rungs, rounds of an adaptive search, and shards.
 
 use super::run::TrialJob;
 use super::search::Parzen;
@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Source: K. Jamieson, A. Talwalkar, *Non-stochastic Best Arm Identification* (2016).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Halving {
-    /// One in this many sets survives a rung. The number of candles grows by the same factor.
+    /// Factor by which each rung has fewer sets and more candles than the previous rung.
     keep_one_in: u32,
     rungs: u32,
 }
@@ -20,13 +20,13 @@ pub struct Halving {
 impl Halving {
     pub const NONE: Self = Self { keep_one_in: 1, rungs: 1 };
 
-    /// Keeps one in `keep_one_in` (2 to 10) sets on each of `rungs` (2 to 8) rungs.
+    /// Builds a halving with 2 to 8 `rungs`. One in `keep_one_in` sets (2 to 10) advances to the next rung.
     pub fn new(keep_one_in: u32, rungs: u32) -> Result<Self, SearchError> {
         if (2..=10).contains(&keep_one_in) && (2..=8).contains(&rungs) {
             return Ok(Self { keep_one_in, rungs });
         }
         Err(SearchError::invalid_search(format!(
-            "halving cannot keep one in {keep_one_in} on {rungs} rungs: keep one in 2 to 10 on 2 to 8 rungs"
+            "cannot keep one in {keep_one_in} sets on {rungs} halving rungs: keep one in 2 to 10, on 2 to 8 rungs"
         )))
     }
 
@@ -59,20 +59,20 @@ impl Halving {
     }
 }
 
-/// One part of a sweep. Its sets are consecutive, because consecutive sets share the most work.
+/// One part of a sweep: a range of consecutive sets, because neighbouring sets share the most work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     number: u64,
-    of: u64,
+    count: u64,
 }
 
 impl Shard {
-    /// Returns the shard with this 1-based number.
-    pub fn new(number: u64, of: u64) -> Result<Self, SearchError> {
-        if (1..=of).contains(&number) {
-            return Ok(Self { number, of });
+    /// Builds the shard `number` (1-based) of `count` shards.
+    pub fn new(number: u64, count: u64) -> Result<Self, SearchError> {
+        if (1..=count).contains(&number) {
+            return Ok(Self { number, count });
         }
-        Err(SearchError::invalid_search(format!("there is no shard {number} of {of}: use 1 to {of}")))
+        Err(SearchError::invalid_search(format!("shard {number} of {count} does not exist: use 1 to {count}")))
     }
 
     pub const fn number(self) -> u64 {
@@ -80,7 +80,7 @@ impl Shard {
     }
 
     pub fn trials(self, sets: u64) -> Range<u64> {
-        let begin = |number: u64| (u128::from(number) * u128::from(sets) / u128::from(self.of)) as u64;
+        let begin = |number: u64| (u128::from(number) * u128::from(sets) / u128::from(self.count)) as u64;
         begin(self.number - 1)..begin(self.number)
     }
 }
@@ -117,14 +117,14 @@ impl<'a> Rounds<'a> {
         Round { first, sets, after: self.told.finalize().to_hex().to_string() }
     }
 
-    /// Records the outcomes of a round. Every set needs a record; records of other trials are ignored.
+    /// Records the outcomes of a round. Every set of the round needs a record. Other records are ignored.
     pub fn tell(&mut self, round: &Round, records: Vec<Record>) -> Result<(), SearchError> {
         let mut outcomes: HashMap<u64, Outcome> =
             records.into_iter().map(|record| (record.trial, record.outcome)).collect();
         let mut rows = Vec::with_capacity(round.sets.len());
         for job in round.to_jobs() {
             let Some(outcome) = outcomes.remove(&job.trial) else {
-                let problem = format!("trial {} has not run, but later sets depend on it", job.trial);
+                let problem = format!("trial {} has not run, but later sets depend on this trial", job.trial);
                 return Err(SearchError::invalid_search(problem));
             };
             let record = Record { trial: job.trial, rung: 0, outcome };
@@ -147,7 +147,7 @@ impl Round {
         self.sets.is_empty()
     }
 
-    /// Hash of the outcomes of all earlier rounds. It differs between searches that diverged.
+    /// Returns a hash of the outcomes of all earlier rounds, which differs if two searches diverged.
     pub fn after(&self) -> &str {
         &self.after
     }

@@ -68,9 +68,9 @@ impl Sweep<'_> {
         self.run_procedure(way, (journal, known), watcher)
     }
 
-    /// Runs one shard and returns its rows. Trials in `known` are not run again.
+    /// Runs one shard and returns the rows of all its trials. Trials in `known` are not run again.
     ///
-    /// With halving, only the first rung is run, because the sets that advance depend on all shards.
+    /// A halving runs only the first rung here, because the sets that advance depend on all shards.
     /// [`run`](Self::run) with the records of all shards as `known` gives the same result as an unsharded
     /// sweep. An adaptive search cannot be sharded this way; use [`Rounds`].
     pub fn run_shard(
@@ -129,7 +129,7 @@ impl Sweep<'_> {
 
     fn first_rung_jobs(&self) -> Result<Vec<TrialJob>, SearchError> {
         if self.settings.search.search.learns() {
-            let problem = "a learning search has no shards of all sets: each set depends on earlier trials";
+            let problem = "an adaptive search cannot be sharded as a whole: each set depends on earlier trials";
             return Err(SearchError::invalid_search(problem));
         }
         let sets = plan_sets(self.space, &self.settings.search)?.into_iter();
@@ -180,7 +180,7 @@ impl Sweep<'_> {
             jobs = best.iter().map(next).collect();
             rows.retain(|row| ran.binary_search_by_key(&row.trial, |one| one.trial).is_err());
             if rows.is_empty() {
-                rows = ran; // 10,000 rows need not be there twice
+                rows = ran; // Avoids a copy of up to 10,000 rows.
             } else {
                 rows.extend(ran);
             }
@@ -203,7 +203,7 @@ impl Sweep<'_> {
         loop {
             let jobs = rounds.ask().to_jobs();
             if jobs.is_empty() {
-                break; // as many as were to be tried, or all that there are
+                break; // All requested sets, or all sets of the space, have been tried.
             }
             let JobResults { rows: ran, is_complete } = run(jobs)?;
             rounds.update_model(&ran);
