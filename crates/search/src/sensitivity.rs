@@ -1,5 +1,5 @@
 //! Sensitivity of a backtest to venue settings: latency, payout, price path and stress.
-//! A [`SensitivityRow`] depends only on the backtest and the row number, so several machines can share the rows.
+//! A [`SensitivityRow`] depends only on the backtest and the row number, so machines can share the rows.
 
 use crate::SearchError;
 use crate::error::build_thread_pool;

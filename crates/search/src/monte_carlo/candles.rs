@@ -5,11 +5,11 @@ use candlewick_simulator::Market;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResampleInputError {
-    #[error("{one} and {other} have different intervals: use candles of one interval for all bots and prices")]
+    #[error("{one} and {other} have different intervals: use one candle interval for all bots and prices")]
     Intervals { one: String, other: String },
     /// Candle times differ. Each block covers the same times in all series, to preserve the correlation.
     #[error(
-        "{one} and {other} have candles at different times: resample each separately, or select common times with --from and --to"
+        "{one} and {other} have different candle times: resample them separately, or cut them with --from and --to"
     )]
     Times { one: String, other: String },
     #[error("resampling needs at least two candles")]

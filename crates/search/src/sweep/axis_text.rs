@@ -19,8 +19,8 @@ enum NumberKind {
 }
 
 impl Axis {
-    /// Parses `NAME=VALUES`. `NAME` alone means the full range that the strategy declares. `NAME` is a strategy
-    /// parameter or one of the bot settings `close_type` and `expiration_type`.
+    /// Parses `NAME=VALUES`. `NAME` alone means the full range that the strategy declares. `NAME` is
+    /// a strategy parameter, or one of the bot settings `close_type` and `expiration_type`.
     pub fn parse(text: &str, entry: &StrategyEntry, bot: &BotSettings) -> Result<Self, SearchError> {
         let (name, values) = text.split_once('=').map_or((text, ""), |(name, values)| (name, values));
         let (name, values) = (name.trim(), values.trim());
@@ -94,7 +94,7 @@ fn parse_numbers(
         "log" => Ok((AxisValues::Listed(step_list(low, high, Decimal::ONE, kind)?), AxisScale::Log)),
         counted if is_log => {
             let count = counted["log/".len()..].parse().ok().filter(|count| (2..=MAX_VALUES).contains(count));
-            let count = count.ok_or_else(|| format!("{counted} is invalid: write log/N for at least 2 values"))?;
+            let count = count.ok_or_else(|| format!("{counted} is invalid: write log/N with at least 2"))?;
             Ok(as_list(log_spaced(to_f64(low), to_f64(high), count, kind)))
         }
         step => {
@@ -126,14 +126,14 @@ fn parse_bound(text: &str, declared: Option<f64>, which: &str, kind: NumberKind)
         return if is_of_kind { Ok(value) } else { Err(format!("{value} is not a whole number")) };
     }
     let bound = declared.and_then(|bound| Decimal::try_from(bound).ok());
-    bound.ok_or_else(|| format!("the strategy declares no {which} end for this range: write both ends as LOW..HIGH"))
+    bound.ok_or_else(|| format!("the strategy declares no {which} end of the range: write both as LOW..HIGH"))
 }
 
 /// Returns the values from `low` to `high`. Decimal arithmetic is exact, so steps of 0.1 reach 0.3.
 fn step_list(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Result<Vec<Setting>, String> {
     let steps = high.checked_sub(low).and_then(|width| width.checked_div(step));
     let count = steps.and_then(|steps| steps.floor().to_usize()).filter(|steps| *steps < MAX_VALUES);
-    let count = count.ok_or_else(|| format!("the range has more than {MAX_VALUES} values: use a larger step"))?;
+    let count = count.ok_or_else(|| format!("there are more than {MAX_VALUES} values: use larger steps"))?;
     Ok((0..=count).map(|index| to_setting(low + step * Decimal::from(index), kind)).collect())
 }
 

@@ -174,9 +174,9 @@ impl ConditionParser<'_> {
             return Ok(Expression::Name(place));
         }
         let number = word.parse().ok().filter(|number: &f64| number.is_finite());
-        number
-            .map(Expression::Number)
-            .ok_or_else(|| format!("\"{word}\" is neither a number nor one of the parameters {}", self.names.join(", ")))
+        number.map(Expression::Number).ok_or_else(|| {
+            format!("\"{word}\" is neither a number nor one of the parameters {}", self.names.join(", "))
+        })
     }
 }
 

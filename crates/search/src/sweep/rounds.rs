@@ -26,7 +26,7 @@ impl Halving {
             return Ok(Self { keep_one_in, rungs });
         }
         Err(SearchError::invalid_search(format!(
-            "cannot keep one in {keep_one_in} sets on {rungs} halving rungs: keep one in 2 to 10, on 2 to 8 rungs"
+            "cannot keep one in {keep_one_in} sets on {rungs} rungs: keep one in 2 to 10, on 2 to 8 rungs"
         )))
     }
 
@@ -72,7 +72,7 @@ impl Shard {
         if (1..=count).contains(&number) {
             return Ok(Self { number, count });
         }
-        Err(SearchError::invalid_search(format!("shard {number} of {count} does not exist: use 1 to {count}")))
+        Err(SearchError::invalid_search(format!("shard {number} of {count} is invalid: use 1 to {count}")))
     }
 
     pub const fn number(self) -> u64 {

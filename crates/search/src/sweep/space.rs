@@ -16,7 +16,7 @@ const MAX_GRID_SETS: u64 = 1_000_000;
 pub struct Space {
     axes: Vec<Axis>,
     conditions: Vec<Condition>,
-    /// Values of parameters that are not searched. In conditions, their indices follow those of the axes.
+    /// Values of parameters that are not searched. Conditions number these values after the axes.
     fixed: Vec<f64>,
     bot: BotSettings,
 }
@@ -35,7 +35,7 @@ impl Space {
                 return Err(SearchError::InvalidValues {
                     name: axis.name().to_owned(),
                     given: text.clone(),
-                    problem: "it is given twice".to_owned(),
+                    problem: "the parameter is given twice".to_owned(),
                 });
             }
             axes.push(axis);
@@ -58,7 +58,7 @@ impl Space {
         &self.axes
     }
 
-    /// Returns the number of sets, ignoring conditions; `None` if it is infinite.
+    /// Returns the number of sets, ignoring conditions; `None` if the number is infinite.
     pub fn count(&self) -> Option<u64> {
         self.axes.iter().try_fold(1_u64, |count, axis| Some(count.saturating_mul(axis.count()?)))
     }
@@ -108,7 +108,7 @@ impl Space {
         self.axes.iter().zip(fractions).map(|(axis, fraction)| axis.value_at(fraction)).collect()
     }
 
-    /// Returns every allowed set. The last axis varies fastest.
+    /// Returns every set that meets the conditions. The last axis varies fastest.
     pub(crate) fn all_sets(&self) -> Result<Vec<Candidate>, SearchError> {
         let wrong = |problem: String| SearchError::InvalidSearch { problem };
         if let Some(axis) = self.axes.iter().find(|axis| axis.count().is_none()) {
@@ -118,7 +118,7 @@ impl Space {
             )));
         }
         let count = self.count().filter(|count| *count <= MAX_GRID_SETS).ok_or_else(|| {
-            wrong(format!("a grid of more than {MAX_GRID_SETS} sets: use random search or longer steps"))
+            wrong(format!("the grid has more than {MAX_GRID_SETS} sets: use random search or larger steps"))
         })?;
         let lists: Vec<&[Setting]> = self.axes.iter().filter_map(Axis::listed).collect();
         let mut all = Vec::with_capacity(if self.conditions.is_empty() { count as usize } else { 0 });

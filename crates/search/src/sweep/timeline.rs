@@ -7,8 +7,8 @@ use std::ops::Range;
 
 pub const TIMELINE_PARTS: usize = 120;
 
-/// Won and lost trades in each of [`TIMELINE_PARTS`] parts of a trial, by settlement time. The counts
-/// are packed, because 10,000 sets are in memory at once.
+/// Numbers of won and lost trades in each of [`TIMELINE_PARTS`] equal parts of a trial, by settlement time.
+/// The counts are packed, because 10,000 sets are in memory at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "TimelineJson")]
 pub struct Timeline {
@@ -56,7 +56,7 @@ impl Timeline {
         self.packed.is_empty()
     }
 
-    /// Longest time from decision to settlement, in parts, rounded up.
+    /// Returns the longest time from decision to settlement, in timeline parts, rounded up.
     pub const fn longest_parts(&self) -> usize {
         self.longest_parts as usize
     }
@@ -154,7 +154,7 @@ impl TimelineBuilder {
         Timeline::pack(u32::try_from(longest).unwrap_or(u32::MAX), self.counts.as_flattened())
     }
 
-    /// Returns the start of a part. The last part has no end, as trades may settle after the last candle.
+    /// Returns the start of a part. The last part never ends, because trades may settle after the last candle.
     fn part_start(&self, part: usize) -> Millis {
         if part >= TIMELINE_PARTS {
             return Millis::MAX;

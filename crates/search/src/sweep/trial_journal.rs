@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 #[serde(try_from = "RecordLine")]
 pub struct Record {
     pub trial: u64,
-    /// 0-based rung; always 0 without halving.
+    /// 0-based halving rung; always 0 without halving.
     pub rung: u32,
     pub outcome: Outcome,
 }
@@ -25,7 +25,7 @@ pub enum Outcome {
     Refused(String),
 }
 
-/// Serialized record with either `figures` or `refused`.
+/// JSON form of a record. Exactly one of `figures` and `refused` is set.
 #[derive(Serialize, Deserialize)]
 struct RecordLine<'a> {
     trial: u64,
@@ -50,7 +50,7 @@ const READ_CHUNK_BYTES: u64 = 64 * 1_024;
 
 impl Record {
     pub(crate) fn to_line(&self) -> Vec<u8> {
-        let mut line = Vec::with_capacity(2_048); // as long as nearly all of them are
+        let mut line = Vec::with_capacity(2_048); // Enough for almost every line.
         serde_json::to_writer(&mut line, self).expect("numbers and strings serialize to JSON");
         line.push(b'\n');
         line
@@ -94,7 +94,7 @@ impl TrialJournal {
         self.length
     }
 
-    /// Reads back the records after offset `from`, so that they need not stay in memory during the run.
+    /// Reads back the records after byte offset `from`, to save memory during the run.
     pub(crate) fn read_back(&mut self, from: u64, mut take: impl FnMut(Record)) -> Result<(), SearchError> {
         let mut read = || {
             self.file.seek(SeekFrom::Start(from))?;
@@ -119,7 +119,7 @@ impl TrialJournal {
 
     /// Appends a complete line in one call.
     ///
-    /// A kill or a full disk may leave a partial line, which is cut off before the next append. If that fails,
+    /// A kill or a full disk may leave a partial line, which is cut off before the next append. If cutting fails,
     /// nothing is appended, because reading stops at the first invalid line and later records would be lost.
     pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), SearchError> {
         if self.may_end_partially {
@@ -190,7 +190,7 @@ fn read_matching(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Reco
 }
 
 /// Returns the records up to the first invalid line, and the length in bytes of all valid lines. The
-/// inner error is the first line, if it differs from `first`.
+/// inner error is the file's first line, if different from `first`.
 #[allow(clippy::type_complexity, reason = "the outer error is the disk's, the inner one a foreign file")]
 fn read_all(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
     let mut text = BufReader::new(file);
@@ -223,11 +223,11 @@ fn read_all(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), V
 
 fn describe_difference(line: &[u8], identity: &Value) -> String {
     let (Some(theirs), Some(ours)) = (parse_identity(line), identity.as_object()) else {
-        return "it is not the journal of a sweep".to_owned();
+        return "this file is not a sweep journal".to_owned();
     };
     let keys =
         ours.iter().filter(|(key, value)| theirs.get(*key) != Some(value)).map(|(key, _)| key.as_str());
-    format!("it belongs to another sweep, which differs in: {}", keys.collect::<Vec<_>>().join(", "))
+    format!("the journal belongs to another sweep with different settings: {}", keys.collect::<Vec<_>>().join(", "))
 }
 
 fn parse_identity(line: &[u8]) -> Option<Map<String, Value>> {

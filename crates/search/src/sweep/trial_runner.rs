@@ -1,4 +1,4 @@
-//! Execution of trials: the runner interface, and plain backtests.
+//! Execution of trials: the `TrialRunner` trait, and an implementation with plain backtests.
 
 use super::{Candidate, Figures, Outcome, Space};
 use crate::SearchError;
@@ -11,9 +11,9 @@ use candlewick_sdk::{
 use candlewick_simulator::Market;
 use std::ops::Range;
 
-/// Runs trials. Runners may share work, but the trades must equal those of a [`Backtest`].
+/// Runs trials. Trials may share work, but the trades must be the same as in a [`Backtest`].
 pub trait TrialRunner: Sync {
-    /// Runs one set over the candles that close by `until`.
+    /// Runs one parameter set over the candles that close by `until`.
     ///
     /// # Errors
     /// Failures that affect every trial, such as missing candles.

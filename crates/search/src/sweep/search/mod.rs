@@ -1,4 +1,4 @@
-//! Search methods, which choose and order the parameter sets.
+//! Search methods: each chooses the parameter sets and their order.
 
 mod parzen;
 mod points;
@@ -27,10 +27,10 @@ pub enum Search {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchSettings {
     pub search: Search,
-    /// Number of sets. A grid search ignores it.
+    /// Number of parameter sets to try. A grid search ignores this number.
     pub trials: u64,
     pub seed: u64,
-    /// Number of sets that an adaptive search picks per round. Other searches ignore it.
+    /// Number of sets per round of an adaptive search. Other searches ignore this number.
     pub batch: u64,
 }
 
@@ -78,16 +78,16 @@ impl SearchSettings {
     pub fn check(&self, space: &Space) -> Result<(), SearchError> {
         let wrong = |problem: String| Err(SearchError::invalid_search(problem));
         if space.axes().is_empty() {
-            return wrong("no parameter is searched: name at least one".to_owned());
+            return wrong("the search has no parameter: name at least one".to_owned());
         }
         if self.search != Search::Grid && !(1..=MAX_TRIALS).contains(&self.trials) {
-            return wrong(format!("{} trials: use 1 to {MAX_TRIALS}", self.trials));
+            return wrong(format!("{} trials are not possible: use 1 to {MAX_TRIALS}", self.trials));
         }
         if self.search.learns() && !(1..=MAX_TRIALS).contains(&self.batch) {
-            return wrong(format!("{} sets in a batch: use 1 to {MAX_TRIALS}", self.batch));
+            return wrong(format!("a batch of {} sets is not possible: use 1 to {MAX_TRIALS}", self.batch));
         }
         if self.search == Search::Sobol && space.axes().len() > points::MAX_SOBOL_AXES {
-            return wrong(format!("a Sobol sequence has at most {} parameters", points::MAX_SOBOL_AXES));
+            return wrong(format!("a Sobol search supports at most {} parameters", points::MAX_SOBOL_AXES));
         }
         Ok(())
     }
@@ -121,7 +121,7 @@ pub(crate) fn plan_sets(space: &Space, settings: &SearchSettings) -> Result<Vec<
 }
 
 pub(crate) fn no_set_error() -> SearchError {
-    SearchError::invalid_search("no set of parameters meets the conditions")
+    SearchError::invalid_search("no parameter set meets the conditions")
 }
 
 fn random_sets(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, SearchError> {

@@ -10,14 +10,14 @@ use std::collections::HashSet;
 use tpe::density_estimation::DefaultEstimatorBuilder;
 use tpe::{TpeOptimizer, categorical_range, histogram_estimator, parzen_estimator, range};
 
-/// Number of random sets before the model is used.
+/// Number of random sets that are tried before the model is used.
 const INITIAL_RANDOM_SETS: usize = 32;
 /// Number of model draws before falling back to a random set.
 const MAX_MODEL_DRAWS: u32 = 32;
 /// Number of random draws without a new set after which the space counts as exhausted.
 const MAX_RANDOM_DRAWS: u32 = 10_000;
 
-/// Search state. It depends only on the recorded scores, so replaying the scores restores it.
+/// State of an adaptive search. Recording the same scores again restores the state.
 pub(crate) struct Parzen<'a> {
     space: &'a Space,
     models: Vec<TpeOptimizer<DefaultEstimatorBuilder>>,
@@ -54,7 +54,7 @@ impl<'a> Parzen<'a> {
         asked
     }
 
-    /// Records a score; higher is better. `None` means that the trial does not count.
+    /// Records the score of a set (higher is better). `None` counts as the worst score.
     pub(crate) fn record(&mut self, candidate: &Candidate, score: Option<f64>) {
         // The models minimize.
         let loss = score.map_or(f64::INFINITY, |score| -score);

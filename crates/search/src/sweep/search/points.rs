@@ -3,7 +3,7 @@
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
-/// Seeded random numbers, identical on every machine.
+/// Generator of seeded random numbers, identical on every machine.
 pub(crate) struct SeededRandom(ChaCha8Rng);
 
 impl SeededRandom {
@@ -13,12 +13,12 @@ impl SeededRandom {
         Self(generator)
     }
 
-    /// Returns a number in `[0, 1)`.
+    /// Returns the next random number in `[0, 1)`.
     pub(crate) fn next_fraction(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Returns a number below `count`, which must not be 0.
+    /// Returns the next random index below `count`, which must not be 0.
     pub(crate) fn next_below(&mut self, count: usize) -> usize {
         ((self.next_fraction() * count as f64) as usize).min(count - 1)
     }
@@ -51,10 +51,10 @@ pub(super) fn latin_hypercube(axes: usize, count: u64, seed: u64, round: u64) ->
 
 pub(super) const MAX_SOBOL_AXES: usize = sobol_burley::NUM_DIMENSIONS as usize;
 const SEQUENCE_POINTS: u32 = 1 << 16;
-/// Number of points per round; a power of two, so that each round is evenly spread.
+/// Number of points per round: a power of two, so that the points of each round are evenly spread.
 const ROUND_POINTS: u32 = 1 << 12;
 
-/// Returns the points of an Owen-scrambled Sobol sequence.
+/// Returns the points of one round of an Owen-scrambled Sobol sequence.
 pub(super) fn sobol(axes: usize, seed: u64, round: u64) -> Vec<Vec<f64>> {
     let rounds = u64::from(SEQUENCE_POINTS / ROUND_POINTS);
     // Each sequence has its own scramble, derived from the seed.

@@ -1,4 +1,4 @@
-//! Trials that share candles, order outcomes and declared series.
+//! Trials that share candles, precomputed order outcomes and declared indicator series.
 
 mod bitset;
 mod quantized_series;
@@ -22,11 +22,11 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use trial::PlannedEntry;
 
-/// Runs trials without a journal or trade book, and computes shared work only once.
+/// Runs the trials of a sweep without journals or trade books, and computes shared work only once.
 ///
-/// With a [`Declaration`], each series is computed once for all trials, and a session sees only candidate
-/// candles. Otherwise it sees every candle. In both cases, each signal that may be approved passes the rules
-/// of its own session, and the trades equal those of a [`Replay`].
+/// With a [`Declaration`], each indicator series is computed once for all trials, and a session sees only
+/// candles that may signal. Otherwise, the session sees every candle. In both cases, the session's rules
+/// check each signal that may be approved, and the trades equal the trades of a [`Replay`].
 pub struct SharedRunner<'a> {
     replay: Replay<'a>,
     cache: SeriesCache,
@@ -58,13 +58,13 @@ impl<'a> SharedRunner<'a> {
         Ok(figures.map(|_| trades))
     }
 
-    /// Compares the figures of a set with those of a full backtest, to detect an incorrect declaration.
+    /// Compares the figures of a set with a full backtest, to detect an incorrect declaration.
     pub fn check(&self, candidate: &Candidate, balance: Money) -> Result<(), SearchError> {
         let declared = self.measure(candidate, Millis::MAX, balance)?;
         if declared == self.replay.measure(candidate, Millis::MAX, balance)? {
             return Ok(());
         }
-        let problem = "its trades differ from those of a full backtest".to_owned();
+        let problem = "the trades differ from the trades of a full backtest".to_owned();
         Err(SearchError::DeclarationMismatch { problem })
     }
 

@@ -1,4 +1,4 @@
-//! A declared series in one or two bytes per candle, for comparison with known levels.
+//! A declared indicator series in one or two bytes per candle, for comparisons with known levels.
 
 use super::bitset::BitSet;
 use crate::sweep::trial_row::lock;
@@ -6,7 +6,7 @@ use candlewick_sdk::{Comparison, Side};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
 
-/// Position of each value among the sorted levels with which any trial compares the value.
+/// A series, stored as the position of each value among the sorted levels of all trials.
 ///
 /// A value between levels has the code `2 x (number of levels below)`. A value equal to a level has the odd
 /// code between its neighbours. Each comparison with a level is therefore a range of codes.
@@ -98,7 +98,7 @@ fn append_codes<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: 
 /// Maximum number of levels for which counting is faster than a binary search.
 const MAX_COUNTED_LEVELS: usize = 32;
 
-/// Computes eight codes at once, with about as many instructions as two single codes.
+/// Computes eight codes at once, in about the time of two single codes.
 fn encode_eight(levels: &[f64], values: &[f64; 8]) -> [u64; 8] {
     let nothing = 2 * levels.len() as u64 + 1;
     let mut codes = values.map(|value| u64::from(value.is_nan()) * nothing);

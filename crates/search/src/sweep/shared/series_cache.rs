@@ -1,4 +1,4 @@
-//! Cache of declared series. The first trial that needs a series computes it, the last one evicts it.
+//! Cache of declared indicator series, from the first trial that needs a series to the last.
 
 use super::quantized_series::QuantizedSeries;
 use crate::SearchError;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Default)]
 pub(crate) struct CachePlan {
     trials: usize,
-    /// Group index by first series, `None` for trials without a series. The trials of a group run together,
+    /// Group index by first series (`None` for trials without a series). The trials of a group run together,
     /// so that few series are in memory at a time.
     groups: HashMap<Option<SeriesKey>, usize>,
     members: Vec<Vec<usize>>,
@@ -25,7 +25,7 @@ pub(crate) struct SeriesCache {
 
 struct CachedSeries {
     levels: Vec<f64>,
-    /// Locked during computation. Other trials wait, because they would compute the same series.
+    /// Locked during the computation, so that other trials wait instead of computing the same series.
     content: Mutex<SeriesContent>,
 }
 
@@ -35,9 +35,9 @@ struct SeriesContent {
     uses: usize,
 }
 
-/// Number of values computed at a time; see docs/performance.md.
+/// Number of values per computed chunk; see docs/performance.md.
 const CHUNK_VALUES: usize = 1_024;
-/// Number of values that every trial computes to verify that a key always means the same series.
+/// Number of values that every trial computes, to verify that a key always means the same series.
 const VALUES_TO_VERIFY: usize = 256;
 
 impl CachePlan {
@@ -84,7 +84,7 @@ impl SeriesCache {
         lock(&self.buffers).clear();
     }
 
-    /// Returns a series for one trial, which must release it once its candidates are known.
+    /// Returns the declared series of one trial. Call [`release`](Self::release) after use.
     pub(crate) fn acquire(
         &self,
         declared: &mut [DeclaredSeries],
@@ -130,7 +130,7 @@ impl CachedSeries {
             let mut values = Vec::with_capacity(VALUES_TO_VERIFY);
             series.fill(&candles[..content.head.len().min(candles.len())], &mut values);
             if values.iter().map(|value| value.to_bits()).ne(content.head.iter().copied()) {
-                let problem = format!("the key \"{}\" names two different series", series.key());
+                let problem = format!("the key \"{}\" is used for two different series", series.key());
                 return Err(SearchError::DeclarationMismatch { problem });
             }
             quantized.clone()

@@ -1,4 +1,4 @@
-//! A single trial: a session without a trade book, limited to what a search needs.
+//! A single trial: a session without a trade book or journal, for searches.
 
 use super::bitset::{BitSet, EntryBits};
 use super::trial_context::{TrialContext, TrialTotals, TrialTrade};
@@ -8,8 +8,8 @@ use candlewick_sdk::{Candle, CandleSeries, Millis, Payout, Signal, count_closing
 use candlewick_simulator::Simulator;
 use std::ops::Range;
 
-/// Runs one strategy in a search, with the same trades as a backtest. If an open trade
-/// excludes any other, it is settled on approval; otherwise, trades go through the venue.
+/// Runs one strategy in a search, with the same trades as a backtest. If only one trade may be open, each
+/// trade is settled on approval. Otherwise, trades go through the simulated venue.
 pub struct Trial<'a> {
     session: TrialSession,
     context: TrialContext<'a>,
@@ -116,7 +116,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Returns the index of the first candle from `cursor` on whose signal may be approved.
+    /// Returns the index of the first candle, from `cursor` on, whose signal may be approved.
     #[inline]
     fn skip_refused(&mut self, cursor: usize, now: Millis) -> usize {
         let until = self.session.refuses_until(now);
@@ -158,13 +158,13 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Close times of a series, computed without reading the candles if none is missing.
+/// Close times of a series, computed without reading the candles if the series is complete.
 struct CloseTimes<'a> {
     candles: &'a [Candle],
     interval: Millis,
-    /// Close time of the first candle; `None` if any later candle is missing.
+    /// Close time of the first candle; `None` if the series has gaps.
     unbroken_from: Option<Millis>,
-    /// Last duration and its number of candles, cached because trades of one expiry share them.
+    /// Last duration in milliseconds and its candle count, cached because trades of one expiry repeat both.
     last: (i64, usize),
 }
 
