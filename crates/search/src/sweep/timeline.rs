@@ -154,7 +154,7 @@ impl TimelineBuilder {
         Timeline::pack(u32::try_from(longest).unwrap_or(u32::MAX), self.counts.as_flattened())
     }
 
-    /// Returns the start of a part. The last part never ends, because trades may settle after the last candle.
+    /// Returns the start of a part. The last part never ends, as trades may settle after the last candle.
     fn part_start(&self, part: usize) -> Millis {
         if part >= TIMELINE_PARTS {
             return Millis::MAX;

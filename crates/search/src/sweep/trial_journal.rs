@@ -119,8 +119,8 @@ impl TrialJournal {
 
     /// Appends a complete line in one call.
     ///
-    /// A kill or a full disk may leave a partial line, which is cut off before the next append. If cutting fails,
-    /// nothing is appended, because reading stops at the first invalid line and later records would be lost.
+    /// A kill or a full disk may leave a partial line, which is cut off before the next append. If the cut
+    /// fails, nothing is appended, because reading stops at the first invalid line and loses later records.
     pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), SearchError> {
         if self.may_end_partially {
             self.truncate_partial_line()?;
@@ -227,7 +227,7 @@ fn describe_difference(line: &[u8], identity: &Value) -> String {
     };
     let keys =
         ours.iter().filter(|(key, value)| theirs.get(*key) != Some(value)).map(|(key, _)| key.as_str());
-    format!("the journal belongs to another sweep with different settings: {}", keys.collect::<Vec<_>>().join(", "))
+    format!("the journal belongs to another sweep, which differs in: {}", keys.collect::<Vec<_>>().join(", "))
 }
 
 fn parse_identity(line: &[u8]) -> Option<Map<String, Value>> {

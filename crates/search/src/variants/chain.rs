@@ -1,4 +1,4 @@
-//! Integrity of a ledger: a hash chain over its lines, and a receipt with their number.
+//! Integrity of ledgers: a hash chain over the lines, and a receipt with the number of lines.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ pub(super) struct Chain {
     pub(super) hash: String,
 }
 
-/// Receipt with the last known length of a ledger. It reveals a missing or truncated ledger.
+/// Receipt with the last known length of a ledger, to detect a missing or truncated ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Receipt {
     path: PathBuf,
@@ -88,7 +88,7 @@ impl Receipt {
         }
     }
 
-    /// Stores the length and strategies of the ledger. The receipt is synced to disk on return.
+    /// Stores the length and the strategies of the ledger, and syncs the receipt to disk.
     pub(super) fn save(&self, chain: &Chain, mut strategies: BTreeSet<String>) -> io::Result<()> {
         create_dir_all(self.folder())?;
         // Strategies of the previous receipt are retained, in case the ledger was lost.
@@ -114,8 +114,8 @@ impl Receipt {
         Ok(())
     }
 
-    /// Returns the other ledgers with receipts in this folder. A receipt that does not name its ledger
-    /// yields an error with the path of the receipt.
+    /// Returns the other ledgers with receipts in this folder. A receipt without the path of a ledger yields an
+    /// error with the path of the receipt.
     pub(super) fn other_ledgers(&self) -> io::Result<Vec<Result<OtherLedger, PathBuf>>> {
         let entries = match read_dir(self.folder()) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

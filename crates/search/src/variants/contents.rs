@@ -1,4 +1,4 @@
-//! Parsed contents of a ledger, and lines to append.
+//! Parsed contents of a variant ledger, and lines to append.
 
 use super::chain::{Chain, ReceiptState};
 use super::line::{KnownCandles, LostLine, RunLine, TriedLine};
@@ -25,9 +25,9 @@ struct LineHead<'a> {
 pub(super) struct LedgerContents<'a> {
     tried: Vec<(Cow<'a, str>, &'a str)>,
     pub(super) runs: BTreeMap<(String, String), RunLine>,
-    /// Runs with at least one record; `None` stands for runs that cannot be repeated.
+    /// Ids of the runs with at least one record; `None` stands for runs that are not repeatable.
     noted: BTreeSet<Option<Cow<'a, str>>>,
-    /// Whether a line already records the loss of earlier lines.
+    /// Whether the ledger already records the loss of earlier lines.
     is_loss_recorded: bool,
     pub(super) candles: KnownCandles,
     pub(super) chain: Chain,
@@ -78,7 +78,7 @@ impl<'a> LedgerContents<'a> {
             let Ok(head) = serde_json::from_str::<LineHead<'_>>(line) else { continue };
             if head.chain.is_some_and(|before| before != chain.hash.as_str()) {
                 let at = chain.lines + 1;
-                lost.get_or_insert(format!("lines before its line {at} were changed or removed"));
+                lost.get_or_insert(format!("lines before line {at} were changed or removed"));
             }
             if let Some(said) = head.lost {
                 (lost, is_loss_recorded) = (Some(said.into_owned()), true);
@@ -103,9 +103,9 @@ impl<'a> LedgerContents<'a> {
         if !is_as_seen {
             let found = chain.lines;
             lost.get_or_insert(if found == 0 {
-                format!("the file is missing or empty, and had {} lines", seen.lines)
+                format!("the file is missing or empty, but once had {} lines", seen.lines)
             } else {
-                format!("the file is not the one that had {} lines; it has {found}", seen.lines)
+                format!("the file is not the earlier one with {} lines, and now has {found}", seen.lines)
             });
         }
         Self { tried, runs, noted, is_loss_recorded, candles, chain, lost, hashes }
@@ -129,7 +129,7 @@ impl<'a> LedgerContents<'a> {
         self.runs.values().filter(move |line| line.strategy == strategy)
     }
 
-    /// Returns whether the ledger ever had this chain, which identifies a renamed file.
+    /// Returns whether the ledger had this chain at any earlier line, as after a rename of the file.
     pub(super) fn had_chain(&self, chain: &Chain) -> bool {
         let place = usize::try_from(chain.lines).unwrap_or_default().checked_sub(1);
         place.and_then(|place| self.hashes.get(place)) == Some(&chain.hash)

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct VariantCount {
-    /// Number of variants over all families of the run's bots: 1 plus each further variant of any family.
+    /// Number of variants tried: 1, plus each further variant in the strategy families of the run's bots.
     pub count: u64,
     #[serde(skip)]
     pub walks: u64,
@@ -21,7 +21,7 @@ pub struct VariantCount {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_ledgers: Vec<PathBuf>,
     pub families: Vec<FamilyCount>,
-    /// p-value of the run itself; `None` if its bots belong to several families.
+    /// p-value of the run; `None` if the bots belong to several strategy families.
     pub p_value: Option<f64>,
     /// `p_value` times `count`, at most 1 (Bonferroni): the probability that any of the variants does this
     /// well by luck.
@@ -80,7 +80,7 @@ impl VariantCount {
     }
 }
 
-/// Known variants by start and end of their time range, then by trades.
+/// Known variants, grouped by time range (start, end) and then by trades hash.
 type KnownByRange<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a Known>>;
 
 /// Returns the latest entry of each variant.
@@ -107,7 +107,7 @@ fn distinct_variants(known: &[Known]) -> Vec<&Known> {
     by_class.into_values().flat_map(most_variants_range).collect()
 }
 
-/// Returns the variants of the time range with the most distinct trades. Unknown trades add no variant.
+/// Returns the variants of the time range with the most variants. Unknown trades add no variant.
 fn most_variants_range(mut stretches: KnownByRange<'_>) -> Vec<&Known> {
     for trades in stretches.values_mut().filter(|trades| trades.len() > 1) {
         trades.remove("");
@@ -116,7 +116,7 @@ fn most_variants_range(mut stretches: KnownByRange<'_>) -> Vec<&Known> {
     most.map(|trades| trades.into_values().collect()).unwrap_or_default()
 }
 
-/// Union-find over variant names, to join names that count as one variant.
+/// Union-find structure that joins the variant names that count as one variant.
 #[derive(Default)]
 struct VariantNames<'a> {
     places: BTreeMap<(&'a str, &'a str), usize>,
@@ -176,7 +176,7 @@ impl Note {
     }
 }
 
-/// Returns the fraction of the run's time that is outside the candles seen by other variants.
+/// Returns the fraction of the run's time that no other variant has seen; `None` without other variants.
 fn unseen_share(noted: &Noted, own: &[Note], look: &Look) -> Option<f64> {
     let is_other = |one: &&Known| !own.iter().any(|note| note.matches(one));
     let others: Vec<&Known> = noted.families.iter().flat_map(|(_, known)| known).filter(is_other).collect();

@@ -1,4 +1,4 @@
-//! Strategy families and their variants.
+//! Strategy families, and the variants of each family.
 
 use candlewick_engine::{BotSettings, SessionSettings};
 use candlewick_sdk::Registry;
@@ -11,7 +11,7 @@ use std::path::Path;
 
 const WALK_PREFIX: &str = "walk-";
 
-/// A strategy. Symbols and intervals are choices within the family, not families of their own.
+/// All variants of one strategy, on any symbol and interval.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Family {
     pub strategy: String,
@@ -61,7 +61,7 @@ impl Variant {
 }
 
 impl Family {
-    /// Returns a short hash, identical on every machine.
+    /// Returns a short hash of the family, identical on every machine.
     pub fn key(&self) -> String {
         short_hash(&json!(self).to_string())
     }
@@ -114,7 +114,7 @@ fn describe_bot(bot: &BotSettings, registry: &Registry, files: &BTreeMap<String,
     json!([bot.symbol, bot.interval, expiry.close_type, counted_from, params, bot.stake])
 }
 
-/// Normalizes a value: 30 and 30.0 are equal, and a file is represented by its content.
+/// Normalizes a parameter value: 30 and 30.0 become equal, and a file becomes the hash of its content.
 fn normalize(value: &Value, files: &BTreeMap<String, String>) -> Value {
     match value {
         Value::Number(number) => number.as_f64().map_or_else(|| value.clone(), |number| json!(number)),

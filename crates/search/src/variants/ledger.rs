@@ -1,7 +1,7 @@
 //! Append-only JSON Lines file of the variants tried.
 //!
 //! Each line is written in one call under a file lock. A kill leaves at most a partial last line, which is
-//! skipped. Each line contains a hash of the previous lines, and a receipt in another folder has the length.
+//! skipped. Each line contains a hash of the previous lines. A receipt in another folder has the line count.
 //! Removed or changed lines are therefore detected, unless the receipt is removed too. Receipts in the same
 //! folder name the project's other ledgers, whose variants and losses also count.
 
@@ -29,7 +29,7 @@ pub struct Note {
     pub tried: Variant,
     pub p_value: Option<f64>,
     pub sharpe_of_a_day: Option<f64>,
-    /// Hash of the trade results ([`trades_hash`](super::trades_hash)), if they cover the whole time range.
+    /// Hash of the trade results ([`trades_hash`](super::trades_hash)) of the whole time range, if known.
     pub trades: Option<String>,
 }
 
@@ -40,11 +40,11 @@ pub struct Known {
     pub sharpe_of_a_day: Option<f64>,
     pub trades: Option<String>,
     pub candles: String,
-    /// Id that these candles had before they grew.
+    /// Id of these candles before later candles were added.
     pub root: String,
     pub span: Range<Millis>,
     pub seen: Arc<CandleSample>,
-    /// Whether the entry is from a single run up to the end of all these candles.
+    /// Whether the trades come from a single run up to the last of these candles.
     pub is_to_the_end: bool,
 }
 
@@ -73,7 +73,7 @@ impl VariantLedger {
         &self.path
     }
 
-    /// Records variants that are new on these candles, and returns what the project's ledgers know of them.
+    /// Records the variants that are new on these candles, and returns all known variants of the project.
     pub fn note(&self, notes: &[Note], look: &Look) -> io::Result<Noted> {
         let others = self.read_others()?;
         let others = others.read();
@@ -187,8 +187,8 @@ impl VariantLedger {
 
     /// Records the planned sets of a run before any of them starts.
     ///
-    /// They count until the results are recorded, however the run ends. A finished run plans nothing. The
-    /// planned sets of a killed process count until all sets of the run are recorded.
+    /// Planned sets count until the results are recorded, however the run ends. A finished run has no planned
+    /// sets. The planned sets of a killed process count until all sets of the run are recorded.
     pub fn begin(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
         let Some(run) = &look.run else { return Ok(()) };
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;

@@ -1,4 +1,4 @@
-//! Line formats of a ledger. Distinguishing fields come first, so that few lines need a full parse.
+//! Line formats of a variant ledger. Distinguishing fields come first, so that few lines need a full parse.
 
 use super::ledger::{Known, Note};
 use super::sample::SeriesSample;
@@ -14,9 +14,9 @@ pub(super) struct CandlesLine {
     /// Hash of all complete lines before this one.
     pub(super) chain: String,
     pub(super) candles: String,
-    /// Id that these candles had before they grew, or their own id.
+    /// Id of these candles before later candles were added; equal to `candles` if none were added.
     pub(super) root: String,
-    /// Whether the end of the candles was chosen. Such candles never count as grown.
+    /// Whether the user chose the end of the candles. Such candles never count as grown.
     #[serde(default, rename = "is_cut")]
     pub(super) is_truncated: bool,
     pub(super) sample: CandleSample,
@@ -43,7 +43,7 @@ pub(super) struct RunLine {
     pub(super) run: String,
     /// Number of sets that may have been tried but are not recorded.
     pub(super) sets: u64,
-    /// Number of these sets that a killed process had planned.
+    /// Number of the planned sets that belong to an earlier, killed process.
     #[serde(default)]
     pub(super) unclosed: u64,
     pub(super) is_done: bool,
@@ -99,7 +99,7 @@ pub(super) struct TriedLine {
     variants: Vec<VariantRow>,
 }
 
-/// A variant. Older lines lack the fourth field.
+/// Fields of one variant. Older lines lack the trades hash.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum VariantRow {
@@ -142,7 +142,7 @@ impl KnownCandles {
         self.0.get(name).map_or_else(|| name.to_owned(), |line| line.root.clone())
     }
 
-    /// Returns the root of the known candles that this sample extends, ignoring candles with a chosen end.
+    /// Returns the root of the known candles that this sample extends, except candles with a chosen end.
     fn root_of_shorter(&self, sample: &CandleSample) -> Option<String> {
         let length = |line: &CandlesLine| (line.sample.span().map(|span| span.end), line.candles.clone());
         let mut longest: HashMap<&str, &CandlesLine> = HashMap::new();

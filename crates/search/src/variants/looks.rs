@@ -1,4 +1,4 @@
-//! Looks (runs on candles), and earlier looks at the same candles according to the ledgers.
+//! Looks (runs on given candles), and earlier looks at the same candles according to the ledgers.
 
 use super::contents::LedgerContents;
 use super::line::TriedLine;
@@ -15,7 +15,7 @@ pub struct Look {
     /// Id of a repeatable run. Looks with the same id count as one look.
     pub run: Option<String>,
     pub candles: CandleSample,
-    /// Whether the end of the candles was chosen. If not, the candles may grow.
+    /// Whether the user chose the end of the candles. If not, the candles may grow.
     pub is_truncated: bool,
     pub span: Range<Millis>,
     pub end: LookEnd,
@@ -35,7 +35,7 @@ pub enum LookKind {
     #[default]
     Backtest,
     Sweep,
-    /// A walk-forward run without its hold-out.
+    /// A walk-forward run, except the hold-out.
     WalkForward,
     HoldOut,
     Sandbox,
@@ -82,8 +82,8 @@ impl VariantLedger {
             if seen.is_none_or(|seen| candles.is_seen_in(&seen)) {
                 let sets = line.sets;
                 looks.lost.push(format!(
-                    "a search of {sets} sets that was stopped or is under way may have seen them (run {}; resume it with the program \
-                     that started it)",
+                    "an unfinished search of {sets} sets may have seen these candles (run {}): resume the search \
+                     with the program that started it",
                     line.run
                 ));
             }

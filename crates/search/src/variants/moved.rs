@@ -9,18 +9,18 @@ use std::iter;
 const MAX_WINDOWS: usize = 6;
 const WINDOW_STEPS: usize = 16;
 const MIN_WINDOW_CORRELATION: f64 = 0.9;
-/// Minimum number of steps with a move for a comparison.
+/// Minimum number of steps with a price move for a comparison.
 const MIN_STEPS: usize = 96;
 
 /// Prefix sums of the moves, so that the move over a range takes one subtraction.
 struct PrefixSums {
-    /// Each sum, with the number of missing moves so far.
+    /// Sums of moves, each with the number of missing moves up to there.
     sums: Vec<(i32, u32)>,
     /// Number of moves per comparison step.
     moves: usize,
 }
 
-/// A window of moves minus their mean, with the norm of the result.
+/// A window of moves, reduced by the mean move, with the norm of the reduced moves.
 struct Window {
     start: usize,
     moves: Vec<f64>,

@@ -11,11 +11,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 const MAX_MOVES: i64 = 1_024;
-/// Number of candles per move.
 const MOVE_CANDLES: i64 = 4;
 /// Minimum number of non-overlapping moves for a comparison.
 const MIN_MOVES: f64 = 16.0;
-/// Stored value of the median move.
 const STORED_MEDIAN: f64 = 32.0;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

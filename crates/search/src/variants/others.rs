@@ -1,4 +1,4 @@
-//! The project's other ledgers, found through their receipts.
+//! The other variant ledgers of the project, found through receipts.
 
 use super::VariantLedger;
 use super::chain::{Chain, OtherLedger, Receipt, ReceiptState};
@@ -54,7 +54,7 @@ impl VariantLedger {
                 },
                 Err(receipt) => {
                     let receipt = receipt.display();
-                    texts.unreadable.push(format!("{receipt}: the path of its ledger is missing"));
+                    texts.unreadable.push(format!("{receipt}: the receipt does not name a ledger"));
                 }
             }
         }

@@ -22,8 +22,7 @@ pub fn trades_hash(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> St
     hash_trades(book, &|row| bots.contains(&row.approved.bot().index()), span)
 }
 
-/// Like `trades_hash`, but only for trades closed by the end of `span`. A run whose candles ended there
-/// has exactly these trades.
+/// Returns the hash of the trades that closed by the end of `span`, as in a run whose candles end there.
 pub fn trades_hash_of_closed(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> String {
     let has_closed = |row: &IntentRow| row.close_time.is_some_and(|close| close <= span.end);
     hash_trades(book, &|row| bots.contains(&row.approved.bot().index()) && has_closed(row), span)
@@ -55,7 +54,7 @@ const MAX_SPOT_CHECKS: usize = 8;
 pub type RunUntil<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String>>> + 'a;
 
 impl VariantLedger {
-    /// Records the sets of a sweep whose trades on earlier candles differ from those of earlier runs.
+    /// Records the sets of a sweep whose trades on earlier candles differ from the trades of earlier runs.
     ///
     /// A few sets are rerun on the candles of their first and last earlier run. If any set differs, all sets are
     /// rerun. Returns whether anything was recorded.

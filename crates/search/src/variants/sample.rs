@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 /// Maximum number of sampled candles per series: one in 256 of a million candles.
 const MAX_POINTS: usize = 4096;
-/// Minimum number of sampled candles in the common time range to rule out a match.
+/// Minimum number of sampled candles in the common time range that can rule out a match.
 const MIN_COMPARED_POINTS: usize = 16;
-/// Minimum number of matches with another symbol, as prices of two markets coincide occasionally.
+/// Minimum number of matching candles between two symbols, as prices of two markets coincide occasionally.
 const MIN_COMMON_POINTS: usize = 4;
-/// Divisor of the smaller sample that gives the minimum number of matches: one in 20.
+/// At least one in this many candles of the smaller sample must match.
 const COMMON_POINTS_DIVISOR: usize = 20;
 const POINT_HEX_DIGITS: usize = 12;
 
@@ -38,18 +38,18 @@ pub(super) struct SeriesSample {
     /// One candle in `2^rarity` is in the sample.
     rarity: u32,
     points: Points,
-    /// Moves; `None` in older ledgers.
+    /// Price moves; `None` in older ledgers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     moves: Option<Moves>,
     /// Denser form of `moves`; `None` in older ledgers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     steps: Option<Steps>,
-    /// Close time of each point; empty unless the candles are available.
+    /// Close time of each point; empty if only the ledger line is available.
     #[serde(skip)]
     times: Vec<Millis>,
 }
 
-/// Chronological hashes: a range within a slice that all parts of a sample share.
+/// Candle hashes in time order: a range of a slice that all parts of a sample share.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 struct Points {

@@ -16,19 +16,18 @@ const PREFERRED_STEPS_MS: [i64; 12] = [
     86_400_000,
 ];
 const MAX_STEP_FACTOR: i64 = 5;
-/// Minimum number of candles per compared step, to reduce the noise of single candles.
+/// Minimum number of candles per compared step, which reduces the noise of single candles.
 const MIN_STEP_CANDLES: i64 = 3;
 const MAX_STEPS: i64 = 4_096;
 /// Minimum number of steps with a move for a comparison.
 const MIN_STEPS: usize = 24;
 pub(super) const MIN_CORRELATION: f64 = 0.95;
-/// Limit of a move, in multiples of the median. A single news item can move many markets.
+/// Limit of a clipped move, in multiples of the median. A single news item can move many markets.
 const MAX_MOVE_MEDIANS: f64 = 4.0;
-/// Stored value of the median move, and the largest stored value.
 const STORED_MEDIAN: f64 = 5.0;
 const MAX_STORED_MOVE: i8 = 28;
 pub(super) const MISSING_MOVE: i8 = i8::MIN;
-/// Character of a zero move. Other moves are ASCII offsets from it; a missing move precedes them all.
+/// Character of a zero move. The codes of other moves are offsets from this character.
 const ZERO_MOVE_CHAR: u8 = b'?';
 const MISSING_MOVE_CHAR: char = '!';
 

@@ -19,7 +19,7 @@ impl Course<'_> {
         self.whole.span()
     }
 
-    /// Returns the minimum gap between training and test: the longest possible trade in whole candles.
+    /// Returns the minimum gap between training and test: the longest possible trade, in whole candles.
     pub fn purge(&self) -> Millis {
         let bot = self.whole.settings.session.bots.first();
         let close_types = self.searched_or_own("close_type", bot.map(|bot| bot.close_type));
@@ -36,7 +36,7 @@ impl Course<'_> {
         (longest.unwrap_or_default() + step - Millis::new(1)).floor_to(step)
     }
 
-    /// Returns the longest candle interval in use. Windows start and end on multiples of this interval.
+    /// Returns the longest candle interval of the run. Windows start and end on multiples of this interval.
     pub fn step(&self) -> Millis {
         let priced = self.whole.markets.iter().map(|market| market.prices.interval().length());
         let own = self.whole.own().map(|own| own.interval().length());
@@ -48,7 +48,7 @@ impl Course<'_> {
         Some((vec![own], self.markets_within(range)?))
     }
 
-    /// Runs one set over a test range, starting with fresh money, limits and stakes. The strategy is warmed
+    /// Runs one set over a test range, with the initial balance, limits and stakes. The strategy is warmed
     /// up before the first test candle. Trades that are open at the end still settle.
     pub(super) fn run_test(
         &self,

@@ -1,4 +1,4 @@
-//! One walk-forward window: training search, test of the best set, and its neighbours.
+//! One walk-forward window: search in the training range, test of the best set, and runs of its neighbours.
 
 use super::course::empty_result;
 use super::{Course, Window};
@@ -22,7 +22,7 @@ pub struct WindowResult {
     pub window: Window,
     pub rows: Vec<TrialRow>,
     pub counting: usize,
-    /// Best set; `None` if no set has a score. The test then has no trades.
+    /// Best set of the training; `None` if no set has a score. The test then has no trades.
     pub chosen: Option<Chosen>,
 }
 
@@ -41,7 +41,7 @@ pub enum WindowEnd {
 }
 
 impl Chosen {
-    /// Returns out-of-sample divided by in-sample expectancy; `None` if in-sample is not positive.
+    /// Returns out-of-sample divided by in-sample expectancy; `None` if the latter is not positive.
     pub fn efficiency(&self) -> Option<f64> {
         let in_sample = self.in_sample.expectancy.filter(|expectancy| *expectancy > 0.0)?;
         Some(self.out_of_sample.expectancy? / in_sample)
@@ -80,7 +80,7 @@ impl WalkForward<'_> {
         })))
     }
 
-    /// Runs one shard of a window's training. Trials in `known` are not run again.
+    /// Runs one shard of a window's training search. Trials in `known` are not run again.
     /// [`step`](Self::step) with the records of all shards gives the same result as without shards.
     pub fn search_part(
         &self,
@@ -168,7 +168,7 @@ impl WalkForward<'_> {
 }
 
 /// Joins the tests of all windows into one run that starts with `balance`; `None` if no set was chosen.
-/// Each window traded with its own balance and limits, so bots have no overall verdict.
+/// Each window has its own balance and limits, so the joined run has no verdicts of bots.
 pub fn joined<'a>(steps: impl IntoIterator<Item = &'a WindowResult>, balance: Money) -> Option<Finished> {
     let mut all: Option<Finished> = None;
     for chosen in steps.into_iter().filter_map(|step| step.chosen.as_ref()) {

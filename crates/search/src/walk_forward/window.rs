@@ -15,14 +15,14 @@ pub enum Scheme {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowSettings {
     pub scheme: Scheme,
-    /// Length of the training; for anchored windows, of the first training.
+    /// Length of the training range. Anchored windows start with this length and then grow.
     pub train: Millis,
     pub test: Millis,
-    /// Gap between training and test, at least the longest possible trade.
+    /// Gap between training and test, at least as long as the longest possible trade.
     pub gap: Millis,
 }
 
-/// One walk-forward window. Ranges contain only whole candles. The tests of all windows are contiguous.
+/// One walk-forward window, in whole candles. The test ranges of consecutive windows are contiguous.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     pub training: Range<Millis>,
@@ -48,8 +48,7 @@ impl WindowSettings {
         let count = (length - self.train.get() - self.gap.get()).div_euclid(self.test.get());
         if count < 1 {
             return Err(wrong(format!(
-                "no window fits: training ({}), gap ({}) and test ({}) need more than the {} of candles before \
-                 the hold-out",
+                "no window fits: training ({}), gap ({}) and test ({}) exceed the candles before the hold-out ({})",
                 format_days(self.train),
                 format_days(self.gap),
                 format_days(self.test),

@@ -130,7 +130,7 @@ impl CachedSeries {
             let mut values = Vec::with_capacity(VALUES_TO_VERIFY);
             series.fill(&candles[..content.head.len().min(candles.len())], &mut values);
             if values.iter().map(|value| value.to_bits()).ne(content.head.iter().copied()) {
-                let problem = format!("the key \"{}\" is used for two different series", series.key());
+                let problem = format!("the key \"{}\" is used for two series", series.key());
                 return Err(SearchError::DeclarationMismatch { problem });
             }
             quantized.clone()
