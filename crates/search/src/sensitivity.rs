@@ -73,7 +73,6 @@ pub struct Repeat<'a> {
     pub markets: &'a [Market],
     pub balance: Money,
     pub strategies: &'a (dyn Fn() -> Result<Vec<Box<dyn Strategy>>, BacktestError> + Sync),
-    /// Number of worker threads, which does not affect the results.
     pub threads: NonZeroUsize,
 }
 

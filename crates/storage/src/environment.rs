@@ -1,4 +1,4 @@
-//! Server, credentials and timeouts of object storage, from the environment.
+//! Object storage settings from environment variables: server, credentials and timeouts.
 
 use crate::{ObjectUrl, StorageError};
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
@@ -7,14 +7,13 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Timeout of a request and its body of at most [`crate::storage::PART_BYTES`].
+/// Timeout of a request with a body of at most [`crate::storage::PART_BYTES`].
 const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
-/// Maximum number of retries of a request. `RETRY_TIMEOUT` limits their total duration.
 const MAX_RETRIES: usize = 24;
 const RETRY_TIMEOUT: Duration = Duration::from_secs(90);
-/// Variables with the URL of a server other than Amazon's, in order of precedence.
+/// Environment variables with the URL of a server other than Amazon's, in order of precedence.
 const ENDPOINT_VARIABLES: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
-/// Variables whose values must never appear in a message.
+/// Environment variables whose values must never appear in a message.
 const SECRET_NAMES: [&str; 3] = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"];
 
 #[derive(Clone, Default)]
@@ -71,13 +70,13 @@ impl Environment {
     }
 }
 
-/// Returns whether an endpoint is unencrypted. It must then be local or explicitly allowed.
+/// Returns whether an endpoint is unencrypted. Unencrypted endpoints must be local or explicitly allowed.
 fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
-    let (scheme, rest) = endpoint.split_once("://").ok_or("it must begin with https:// or http://")?;
+    let (scheme, rest) = endpoint.split_once("://").ok_or("the URL must begin with https:// or http://")?;
     let host = rest.split('/').next().unwrap_or_default();
     if host.contains('@') {
         return Err(
-            "it contains a password: use AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead".to_owned()
+            "the URL contains a password: use AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead".to_owned()
         );
     }
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
@@ -87,9 +86,9 @@ fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
         "https" => Ok(false),
         "http" if is_here || may_be_plain => Ok(true),
         "http" => {
-            Err(format!("{endpoint} is neither encrypted nor local; set AWS_ALLOW_HTTP=true to allow it"))
+            Err(format!("{endpoint} is not encrypted: use https, or allow http with AWS_ALLOW_HTTP=true"))
         }
-        _ => Err("it must begin with https:// or http://".to_owned()),
+        _ => Err("the URL must begin with https:// or http://".to_owned()),
     }
 }
 

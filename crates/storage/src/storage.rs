@@ -1,4 +1,4 @@
-//! Reads and writes objects in a bucket or on a disk.
+//! Reads and writes objects in a bucket or in a local folder.
 
 use crate::environment::Environment;
 use crate::{ObjectUrl, StorageError};
@@ -19,18 +19,18 @@ use tokio::runtime::{Builder, Runtime};
 
 /// Maximum size of one request. Larger objects are split, so that a lost connection costs little.
 pub(crate) const PART_BYTES: u64 = 16 * 1_024 * 1_024;
-/// Deadline of a call including retries. `PART_TIMEOUT` extends it for each [`PART_BYTES`] of data.
+/// Timeout of a call with all retries, plus `PART_TIMEOUT` for each [`PART_BYTES`] of data.
 const CALL_TIMEOUT: Duration = Duration::from_mins(2);
 const PART_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Delays before retrying after a lost connection, in addition to the retries of the S3 library.
+/// Delays before retries after a lost connection, in addition to the retries of the S3 library.
 const RETRY_DELAYS_MS: [u64; 6] = [300, 600, 1_200, 2_400, 3_000, 3_000];
 
-/// A bucket or a disk. Can be used from any thread, even inside an async runtime.
+/// Client for a bucket or a local folder. Works on any thread, even inside an async runtime.
 pub struct Storage {
     store: Arc<dyn ObjectStore>,
     environment: Environment,
-    /// Runtime of the connections, `None` only during [`Drop`].
+    /// Runtime of the connections; `None` only during [`Drop`].
     runtime: Option<Runtime>,
 }
 
@@ -40,7 +40,7 @@ pub struct Object {
     pub version: Version,
 }
 
-/// Identifier of an object's content. It changes whenever the content changes.
+/// Identifier of an object's content, different after each change of the content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     tag: Option<String>,
@@ -52,7 +52,7 @@ pub struct Version {
 pub enum Kept {
     Put,
     Same,
-    /// Another writer stored different content first. That content is left unchanged.
+    /// Another writer has already stored different content, which is left unchanged.
     Others,
 }
 
@@ -164,7 +164,7 @@ impl Storage {
         result.map_err(|error| self.to_storage_error(url, &error))
     }
 
-    /// Uploads an object only if it does not exist yet, or is unchanged since `before`.
+    /// Uploads a new object, or replaces one that is unchanged since `before`.
     pub fn keep(
         &self,
         url: &ObjectUrl,
@@ -251,7 +251,7 @@ impl Storage {
         upload.finish().await.map(drop)
     }
 
-    /// Blocks on a separate thread, because the caller may be inside an async runtime.
+    /// Runs `work` on a separate thread and waits, because the caller may be inside an async runtime.
     fn block_on<T: Send>(
         &self,
         (url, size): (&ObjectUrl, u64),
@@ -261,7 +261,7 @@ impl Storage {
         let deadline = CALL_TIMEOUT + PART_TIMEOUT * u32::try_from(size / PART_BYTES).unwrap_or(u32::MAX);
         let late = || StorageError::Unreachable {
             url: url.to_string(),
-            problem: format!("no answer within {} s", deadline.as_secs()),
+            problem: format!("the storage did not answer within {} s", deadline.as_secs()),
         };
         let wait = move || runtime.block_on(async { tokio::time::timeout(deadline, work).await });
         let waited = std::thread::scope(|scope| scope.spawn(wait).join());
@@ -338,7 +338,7 @@ fn shorten_problem(text: &str) -> String {
     }
 }
 
-/// Returns whether the response was incomplete or the server is temporarily unavailable.
+/// Returns whether the connection failed or the server answered with a 5xx status.
 fn is_network_error(error: &Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(one) = cause {

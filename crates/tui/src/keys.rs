@@ -1,4 +1,4 @@
-//! Key bindings: panes, confirmations and orders to the run.
+//! Key bindings of the full-screen view: panes, confirmations and orders to the run.
 
 use crate::view::View;
 use candlewick_runtime::control::Phase;
@@ -8,7 +8,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 pub enum Order {
     Halt,
     Resume,
-    /// Stop opening trades, wait for the open ones, then exit. A second `Quit` exits immediately.
+    /// Stop opening trades, wait for open trades, then exit. A second `Quit` exits immediately.
     Quit,
     /// Like `Quit`, but triggered by Ctrl-C.
     Interrupt,
@@ -60,8 +60,8 @@ impl Question {
             more => format!("{more} trades are open"),
         };
         match self {
-            Self::Quit => format!("{open}. Stop opening trades, wait for them, then quit? y / n"),
-            Self::QuitNow => format!("{open}. Quit now and settle them at the next start? y / n"),
+            Self::Quit => format!("{open}. Open no new trades, wait for open trades, then quit? y / n"),
+            Self::QuitNow => format!("{open}. Quit now and settle open trades at the next start? y / n"),
             Self::Halt => "Halt: open no new trades until resumed? y / n".to_owned(),
             Self::Resume => {
                 "Resume: open trades again and reset drawdown peak and loss streak? y / n".to_owned()

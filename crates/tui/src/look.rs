@@ -1,4 +1,4 @@
-//! Styles with or without colours, and formatting of times, amounts and rates.
+//! Text styles, with or without colours, and formats of times, amounts and rates.
 
 use candlewick_records::time_text;
 use candlewick_runtime::control::Phase;
@@ -58,14 +58,14 @@ pub(crate) fn date_time(at: Millis) -> String {
     time_text(at, "%m-%d %H:%M:%S")
 }
 
-/// Formats the remaining time as `0:38`, `12:05` or `1:02:03`; never below zero.
+/// Formats the time left until `until`, as `0:38`, `12:05` or `1:02:03` (at least zero).
 pub(crate) fn format_countdown(until: Millis, now: Millis) -> String {
     let seconds = ((until - now).get().max(0) + 999) / 1_000;
     let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// Formats the elapsed time as `3 s`, `4 min` or `2 h`.
+/// Formats the time elapsed since `of`, as `3 s`, `4 min` or `2 h`.
 pub(crate) fn age(of: Millis, now: Millis) -> String {
     let seconds = (now - of).get().max(0) / 1_000;
     match seconds {

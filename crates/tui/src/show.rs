@@ -1,4 +1,4 @@
-//! Thread that draws the view on the terminal and reads keys, behind the run's bounded channel.
+//! Terminal thread: draws the view and reads keys, decoupled from the run by a bounded channel.
 
 use crate::draw::draw;
 use crate::keys::{Order, Ui};
@@ -23,7 +23,6 @@ use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;
 
-/// Maximum delay until a key or an update is processed and drawn.
 const FRAME_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_NOTICES_PER_FRAME: usize = 4_096;
 
@@ -40,7 +39,7 @@ struct PendingOrder {
     answer: oneshot::Receiver<ControlAnswer>,
 }
 
-/// Shows a run until its last notice. The run continues if the terminal cannot be used.
+/// Shows a run until the last notice. The run continues if the terminal cannot be used.
 pub fn show(facts: Facts, notices: &mut Notices, controls: &RunControls) -> io::Result<()> {
     let mut view = View::new(facts);
     // A run that fails to start leaves the terminal unchanged.
@@ -134,7 +133,7 @@ impl Screen {
             let previous = std::panic::take_hook();
             // Restores the terminal first, so that panic messages are readable.
             std::panic::set_hook(Box::new(move |panic| {
-                restore();
+                restore_terminal();
                 previous(panic);
             }));
         });
@@ -144,7 +143,7 @@ impl Screen {
             .and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())))
             .map(|terminal| Self { terminal });
         if screen.is_err() {
-            restore();
+            restore_terminal();
         }
         screen
     }
@@ -152,12 +151,11 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        restore();
+        restore_terminal();
     }
 }
 
-/// Restores the terminal. Does nothing if it is already restored.
-fn restore() {
+fn restore_terminal() {
     if IS_TERMINAL_ACTIVE.swap(false, Ordering::SeqCst) {
         // Restores the keyboard first, because that works even if the terminal is blocked.
         let _ = disable_raw_mode();
@@ -165,7 +163,7 @@ fn restore() {
     }
 }
 
-/// Restores only the keyboard mode, because a blocked terminal can no longer be drawn to.
+/// Restores only the keyboard mode, because drawing would hang on a blocked terminal.
 pub fn leave() {
     if IS_TERMINAL_ACTIVE.load(Ordering::SeqCst) {
         let _ = disable_raw_mode();

@@ -1,4 +1,4 @@
-//! State of the view, derived only from the received notices, and its log lines.
+//! State of the full-screen view, derived only from the received notices, and texts of its log lines.
 
 use crate::look::signed;
 use candlewick_engine::{Action, Edge, Event, EventKind, IntentRow, Lateness};
@@ -8,7 +8,7 @@ use candlewick_sdk::{Millis, Money, MoneyScale, Series, Symbol, format_price, vi
 use std::collections::VecDeque;
 
 const MAX_LOG_LINES: usize = 500;
-/// Maximum number of points of the equity curve. A longer curve is thinned.
+/// Maximum number of points of the equity curve. When full, every second point is dropped.
 const MAX_EQUITY_POINTS: usize = 2_048;
 
 #[derive(Clone, Debug, Default)]
@@ -114,7 +114,7 @@ impl View {
         }
     }
 
-    /// Adds a log line. Its wall-clock time is removed, because other lines show venue time.
+    /// Adds a log line without its wall-clock time, because the other lines show venue time.
     pub fn on_log(&mut self, line: &str) {
         let line = line
             .split_once("Z ")
@@ -196,7 +196,7 @@ pub(crate) enum Tone {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogLine {
-    /// Venue time, `None` if the text already contains a time.
+    /// Venue time; `None` for lines of the program log.
     pub(crate) at: Option<Millis>,
     pub(crate) tone: Tone,
     pub(crate) text: String,
@@ -242,10 +242,10 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Optio
         EventKind::NotSent { intent } => note(format!("#{intent} not sent: stake released")),
         EventKind::Reinstated(terms) => {
             let intent = terms.intent();
-            bad(format!("#{intent} unknown status: the venue lists a trade that it had not reported"))
+            bad(format!("#{intent} unknown status: the venue lists a trade that was not reported before"))
         }
         EventKind::InDoubt { intent } => {
-            bad(format!("#{intent} unknown status: its symbol is blocked until resolved"))
+            bad(format!("#{intent} unknown status: the symbol is blocked until the order is resolved"))
         }
         EventKind::NotOpened { intent, .. } => {
             note(format!("#{intent} not opened: the venue has no such trade"))
@@ -254,7 +254,7 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Optio
             note(format!("{} signal {} from {}", signal.direction, signal.id, signal.source))
         }
         EventKind::Deposit { amount } => {
-            note(format!("{} in the wallet not explained by any trade", signed(scale, *amount)))
+            note(format!("{} in the wallet is not explained by any trade", signed(scale, *amount)))
         }
         EventKind::WalletDifference { amount: Money::ZERO } => {
             note("the wallet matches the trades again".to_owned())

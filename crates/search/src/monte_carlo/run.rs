@@ -23,7 +23,6 @@ pub struct PathRow {
     pub trades: u64,
     pub final_balance: f64,
     pub max_drawdown: f64,
-    /// Maximum drawdown of the balance, in percent of the preceding peak.
     pub max_drawdown_percent: f64,
     /// Whether the final balance is too low for the smallest stake, or a stake exceeded the balance.
     pub is_ruined: bool,
@@ -82,7 +81,6 @@ pub struct MonteCarlo {
     /// Smallest stake of the run. A path counts as ruined if the balance falls below this amount.
     pub least_stake: Money,
     pub scale: MoneyScale,
-    /// Number of worker threads, which does not affect the results.
     pub threads: NonZeroUsize,
 }
 

@@ -9,7 +9,6 @@ use candlewick_statistics::{WinRate, wilson_interval};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Confidence level of the Wilson interval of the win rate.
 const CONFIDENCE_LEVEL: f64 = 0.95;
 
 /// Metrics of a trial. Rates are fractions, and amounts are in the wallet's currency.
@@ -36,7 +35,6 @@ pub struct Figures {
     /// Sharpe ratio of daily profits, annualized.
     pub sharpe: Option<f64>,
     pub max_drawdown: f64,
-    /// Maximum drawdown of the balance, in percent of the preceding peak.
     pub max_drawdown_percent: f64,
     pub longest_losing_streak: u64,
     /// Rule that blocked the bot at the end, until an operator intervenes or the balance suffices.

@@ -80,7 +80,6 @@ impl VariantCount {
     }
 }
 
-/// Known variants, grouped by time range (start, end) and then by trades hash.
 type KnownByRange<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a Known>>;
 
 /// Returns the latest entry of each variant.
@@ -176,7 +175,6 @@ impl Note {
     }
 }
 
-/// Returns the fraction of the run's time that no other variant has seen; `None` without other variants.
 fn unseen_share(noted: &Noted, own: &[Note], look: &Look) -> Option<f64> {
     let is_other = |one: &&Known| !own.iter().any(|note| note.matches(one));
     let others: Vec<&Known> = noted.families.iter().flat_map(|(_, known)| known).filter(is_other).collect();

@@ -61,12 +61,9 @@ impl WindowSettings {
             )));
         }
         Ok((0..count)
-            .map(|place| self.window_before(span, span.start + self.train + self.gap + self.test * place))
+            .map(|place| span.start + self.train + self.gap + self.test * place)
+            .map(|start| self.with_test(span, start..start + self.test))
             .collect())
-    }
-
-    fn window_before(&self, span: &Range<Millis>, start: Millis) -> Window {
-        self.with_test(span, start..start + self.test)
     }
 
     pub fn with_test(&self, span: &Range<Millis>, test: Range<Millis>) -> Window {

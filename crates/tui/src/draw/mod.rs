@@ -1,4 +1,4 @@
-//! Layout of the full-screen view for any window size.
+//! Layout of the full-screen view, adapted to the window size.
 
 mod panes;
 
@@ -11,7 +11,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Paragraph};
 
-/// Minimum width and height; a smaller window shows a single line.
+/// Minimum width and height in characters. A smaller window shows only a summary.
 const MIN_SIZE: (u16, u16) = (40, 8);
 const TWO_COLUMN_WIDTH: u16 = 144;
 const RIGHT_COLUMN_WIDTH: u16 = 62;

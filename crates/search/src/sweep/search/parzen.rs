@@ -10,7 +10,6 @@ use std::collections::HashSet;
 use tpe::density_estimation::DefaultEstimatorBuilder;
 use tpe::{TpeOptimizer, categorical_range, histogram_estimator, parzen_estimator, range};
 
-/// Number of random sets that are tried before the model is used.
 const INITIAL_RANDOM_SETS: usize = 32;
 /// Number of model draws before falling back to a random set.
 const MAX_MODEL_DRAWS: u32 = 32;

@@ -21,7 +21,6 @@ pub struct TrialTrade {
     pub decision_time: Millis,
     pub open_time: Millis,
     pub close_time: Millis,
-    /// Time at which the settlement became known.
     pub settled_at: Millis,
     pub outcome: Outcome,
     pub profit: Money,
@@ -148,7 +147,6 @@ impl TrialContext<'_> {
 /// Running totals of a trial, which replace the trade book.
 pub(crate) struct TrialTotals {
     scale: MoneyScale,
-    /// Payout of a win, which is the same for all trades of a simulation.
     payout: Payout,
     opened: u64,
     pub(crate) refused: u64,
