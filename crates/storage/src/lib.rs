@@ -40,8 +40,8 @@ impl StorageError {
     pub const fn advice(&self) -> Option<&'static str> {
         match self {
             Self::Refused { .. } => Some(
-                "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_SESSION_TOKEN (if used), and \
-                 your permissions for the bucket",
+                "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_SESSION_TOKEN (if used), \
+                 and your permissions for the bucket",
             ),
             Self::Unreachable { .. } => Some(
                 "check the network, AWS_ENDPOINT_URL (for servers other than Amazon's), AWS_ACCESS_KEY_ID \

@@ -11,7 +11,7 @@ mod show;
 mod view;
 
 pub use draw::draw;
-pub use keys::{Order, Pane, Ui};
+pub use keys::{KeyCommand, Pane, Ui};
 pub use look::Palette;
 pub use ratatui;
 pub use show::{RunControls, is_possible, leave, show};

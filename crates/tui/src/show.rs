@@ -1,7 +1,7 @@
 //! Terminal thread: draws the view and reads keys, decoupled from the run by a bounded channel.
 
 use crate::draw::draw;
-use crate::keys::{Order, Ui};
+use crate::keys::{KeyCommand, Ui};
 use crate::look::Palette;
 use crate::view::{Facts, View};
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
@@ -62,35 +62,37 @@ pub fn show(facts: Facts, notices: &mut Notices, controls: &RunControls) -> io::
             continue;
         }
         if let Event::Key(key) = event::read()?
-            && let Some(order) = ui.on_key(key, &view)
+            && let Some(command) = ui.on_key(key, &view)
         {
-            match order {
-                Order::Redraw => screen.terminal.clear()?,
-                order => pending = send_order(order, controls, &mut ui).or(pending),
+            match command {
+                KeyCommand::Redraw => screen.terminal.clear()?,
+                command => pending = send_command(command, controls, &mut ui).or(pending),
             }
         }
     }
     Ok(())
 }
 
-fn send_order(order: Order, controls: &RunControls, ui: &mut Ui) -> Option<PendingOrder> {
-    let (name, control) = match order {
-        Order::Halt => ("halt", ControlOrder::Halt { reason: "ordered in the full-screen view".to_owned() }),
-        Order::Resume => ("resume", ControlOrder::Resume),
-        Order::Quit | Order::Interrupt => {
-            let why = if order == Order::Quit { Stop::Terminated } else { Stop::Interrupted };
+fn send_command(command: KeyCommand, controls: &RunControls, ui: &mut Ui) -> Option<PendingOrder> {
+    let (name, control) = match command {
+        KeyCommand::Halt => {
+            ("halt", ControlOrder::Halt { reason: "ordered in the full-screen view".to_owned() })
+        }
+        KeyCommand::Resume => ("resume", ControlOrder::Resume),
+        KeyCommand::Quit | KeyCommand::Interrupt => {
+            let why = if command == KeyCommand::Quit { Stop::Terminated } else { Stop::Interrupted };
             let _ = controls.stop.try_send(why);
             return None;
         }
-        Order::Redraw => return None,
+        KeyCommand::Redraw => return None,
     };
     let (sender, answer) = oneshot::channel();
     let request = ControlRequest::new(control, sender);
     if controls.orders.try_send(request).is_err() {
-        ui.say(format!("{name}: the run does not accept orders now"));
+        ui.show_message(format!("{name}: the run does not accept orders now"));
         return None;
     }
-    ui.say(format!("{name}: requested"));
+    ui.show_message(format!("{name}: requested"));
     Some(PendingOrder { name, answer })
 }
 
@@ -106,7 +108,7 @@ fn show_answer(pending: &mut Option<PendingOrder>, ui: &mut Ui) {
         ) => format!("{name} failed: {problem}"),
         Err(oneshot::error::TryRecvError::Closed) => format!("{name}: the run has ended"),
     };
-    ui.say(text);
+    ui.show_message(text);
     *pending = None;
 }
 

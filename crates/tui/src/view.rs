@@ -67,16 +67,16 @@ impl View {
     pub fn on_notice(&mut self, received: Received) {
         self.missed += received.missed;
         match received.notice {
-            Notice::Begins(funds) => self.note_equity(funds.free + funds.open_stakes),
+            Notice::Begins(funds) => self.record_equity(funds.free + funds.open_stakes),
             Notice::Overview(overview) => {
                 self.latest = self.latest.max(overview.state.at);
-                self.note_equity(overview.funds.free + overview.funds.open_stakes);
+                self.record_equity(overview.funds.free + overview.funds.open_stakes);
                 self.overview = Some(*overview);
             }
             Notice::Handled { event, actions, funds, intent, .. } => {
                 self.latest = self.latest.max(event.at);
-                self.note_price(&event);
-                self.note_equity(funds.free + funds.open_stakes);
+                self.record_price(&event);
+                self.record_equity(funds.free + funds.open_stakes);
                 let facts = &self.facts;
                 let actions = actions.iter().filter_map(|action| action_line(action, event.received, facts));
                 let line = event_line(&event, intent.as_ref(), facts);
@@ -143,7 +143,7 @@ impl View {
         self.log.push_back(line);
     }
 
-    fn note_equity(&mut self, equity: Money) {
+    fn record_equity(&mut self, equity: Money) {
         if self.equity.last() == Some(&equity) {
             return;
         }
@@ -157,7 +157,7 @@ impl View {
         self.equity.push(equity);
     }
 
-    fn note_price(&mut self, event: &Event) {
+    fn record_price(&mut self, event: &Event) {
         match &event.kind {
             EventKind::Candle { series, candle, .. } => {
                 if let Some(series) = self.facts.series.get(series.index()) {

@@ -106,7 +106,7 @@ impl Figures {
         Self { timeline: Timeline::default(), ..self.clone() }
     }
 
-    pub const fn decided(&self) -> u64 {
+    pub const fn decided_trades(&self) -> u64 {
         self.won + self.lost
     }
 }

@@ -38,8 +38,8 @@ impl Halving {
         self.keep_one_in
     }
 
-    pub(crate) fn survivors(self, of: usize) -> usize {
-        of.div_ceil(self.keep_one_in as usize)
+    pub(crate) fn survivors(self, sets: usize) -> usize {
+        sets.div_ceil(self.keep_one_in as usize)
     }
 
     pub(crate) fn candle_fraction(self, rung: u32) -> f64 {
@@ -54,8 +54,8 @@ impl Halving {
         span.start + Millis::new((length * self.candle_fraction(rung)) as i64)
     }
 
-    pub(crate) fn min_trades(self, rung: u32, in_the_end: u64) -> u64 {
-        (in_the_end as f64 * self.candle_fraction(rung)).ceil() as u64
+    pub(crate) fn min_trades(self, rung: u32, at_last_rung: u64) -> u64 {
+        (at_last_rung as f64 * self.candle_fraction(rung)).ceil() as u64
     }
 }
 

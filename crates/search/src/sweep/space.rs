@@ -63,7 +63,7 @@ impl Space {
         self.axes.iter().try_fold(1_u64, |count, axis| Some(count.saturating_mul(axis.count()?)))
     }
 
-    pub fn allows(&self, candidate: &Candidate) -> bool {
+    pub fn meets_conditions(&self, candidate: &Candidate) -> bool {
         if self.conditions.is_empty() {
             return true;
         }
@@ -101,7 +101,7 @@ impl Space {
                 Candidate::from(other)
             })
         };
-        (0..self.axes.len()).flat_map(moved).filter(|other| self.allows(other)).collect()
+        (0..self.axes.len()).flat_map(moved).filter(|other| self.meets_conditions(other)).collect()
     }
 
     pub(crate) fn candidate_at(&self, fractions: impl IntoIterator<Item = f64>) -> Candidate {
@@ -132,7 +132,7 @@ impl Space {
             }
             candidate.reverse();
             let candidate = Candidate::from(candidate);
-            if self.allows(&candidate) {
+            if self.meets_conditions(&candidate) {
                 all.push(candidate);
             }
         }

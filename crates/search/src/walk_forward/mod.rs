@@ -10,5 +10,5 @@ mod step;
 mod window;
 
 pub use course::Course;
-pub use step::{Chosen, Robustness, WalkForward, WindowEnd, WindowResult, joined};
+pub use step::{ChosenSet, Robustness, WalkForward, WindowEnd, WindowResult, joined};
 pub use window::{Scheme, Window, WindowSettings};

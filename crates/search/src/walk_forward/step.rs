@@ -23,10 +23,10 @@ pub struct WindowResult {
     pub rows: Vec<TrialRow>,
     pub counting: usize,
     /// Best set of the training; `None` if no set has a score. The test then has no trades.
-    pub chosen: Option<Chosen>,
+    pub chosen: Option<ChosenSet>,
 }
 
-pub struct Chosen {
+pub struct ChosenSet {
     pub candidate: Candidate,
     pub score: f64,
     pub in_sample: Figures,
@@ -40,7 +40,7 @@ pub enum WindowEnd {
     Stopped,
 }
 
-impl Chosen {
+impl ChosenSet {
     /// Returns out-of-sample divided by in-sample expectancy; `None` if the latter is not positive.
     pub fn efficiency(&self) -> Option<f64> {
         let in_sample = self.in_sample.expectancy.filter(|expectancy| *expectancy > 0.0)?;
@@ -120,10 +120,10 @@ impl WalkForward<'_> {
         rows: &[TrialRow],
         runner: &dyn TrialRunner,
         window: &Window,
-    ) -> Result<Option<Chosen>, SearchError> {
+    ) -> Result<Option<ChosenSet>, SearchError> {
         let (Some(score), Some(in_sample)) = (best.score, best.figures()) else { return Ok(None) };
         let finished = self.course.run_test(&best.candidate, &window.test)?;
-        Ok(Some(Chosen {
+        Ok(Some(ChosenSet {
             candidate: best.candidate.clone(),
             score,
             in_sample: in_sample.clone(),

@@ -31,13 +31,13 @@ pub fn draw(frame: &mut Frame<'_>, view: &View, ui: &Ui, now: Millis, palette: P
         return draw_small_window(frame, area, scene);
     }
     let [top, tabs, body, bottom] = Layout::vertical([
-        Constraint::Length(panes::TOP_HEIGHT),
+        Constraint::Length(panes::HEADER_HEIGHT),
         Constraint::Length(1),
         Constraint::Fill(1),
         Constraint::Length(1),
     ])
     .areas(area);
-    panes::draw_top(frame, top, scene);
+    panes::draw_header(frame, top, scene);
     draw_tabs(frame, tabs, scene);
     match ui.pane {
         Pane::Run if area.width >= TWO_COLUMN_WIDTH => draw_wide(frame, body, scene),
@@ -48,7 +48,7 @@ pub fn draw(frame: &mut Frame<'_>, view: &View, ui: &Ui, now: Millis, palette: P
         Pane::Log => panes::draw_log(frame, body, scene, ui.scroll),
     }
     draw_bottom_line(frame, bottom, scene);
-    if ui.has_help {
+    if ui.is_help_open {
         draw_help(frame, area);
     }
 }
@@ -81,8 +81,8 @@ fn draw_narrow(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
 
 fn draw_column(frame: &mut Frame<'_>, [curve, unsettled, settled, log]: [Rect; 4], scene: Scene<'_>) {
     panes::draw_equity(frame, curve, scene);
-    panes::draw_open(frame, unsettled, scene);
-    panes::draw_settled(frame, settled, scene);
+    panes::draw_open_trades(frame, unsettled, scene);
+    panes::draw_settled_trades(frame, settled, scene);
     panes::draw_log(frame, log, scene, 0);
 }
 

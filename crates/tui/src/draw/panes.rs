@@ -18,9 +18,9 @@ use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Cell, Paragraph, Row, Sparkline, Table, Wrap};
 use std::cmp::Ordering;
 
-pub(super) const TOP_HEIGHT: u16 = 3;
+pub(super) const HEADER_HEIGHT: u16 = 3;
 
-pub(super) fn draw_top(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
+pub(super) fn draw_header(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let lines = vec![phase_line(scene), money_line(scene), status_line(scene)];
     frame.render_widget(Paragraph::new(lines), area);
     let time = format!("{} UTC ", clock_time(scene.now));
@@ -123,17 +123,17 @@ pub(super) fn open_trades_height(view: &View, most: usize) -> u16 {
 pub(super) fn draw_trades(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let open = open_trades_height(scene.view, 100).min(area.height / 2);
     let [unsettled, settled] = Layout::vertical([Constraint::Length(open), Constraint::Fill(1)]).areas(area);
-    draw_open(frame, unsettled, scene);
-    draw_settled(frame, settled, scene);
+    draw_open_trades(frame, unsettled, scene);
+    draw_settled_trades(frame, settled, scene);
 }
 
-pub(super) fn draw_open(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
+pub(super) fn draw_open_trades(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let trades = scene.view.overview.as_ref().map_or(&[][..], |overview| &overview.unsettled);
     let rows = trades.iter().map(|trade| trade_row(trade, scene, open_cells(trade, scene))).collect();
-    draw_rows(frame, area, format!(" Open trades: {} ", trades.len()), rows);
+    draw_trade_table(frame, area, format!(" Open trades: {} ", trades.len()), rows);
 }
 
-fn draw_rows(frame: &mut Frame<'_>, area: Rect, title: String, rows: Vec<Row<'_>>) {
+fn draw_trade_table(frame: &mut Frame<'_>, area: Rect, title: String, rows: Vec<Row<'_>>) {
     let block = bordered_block(title);
     if rows.is_empty() {
         frame.render_widget(Paragraph::new(Line::styled(" none", Palette::DIM)).block(block), area);
@@ -142,12 +142,12 @@ fn draw_rows(frame: &mut Frame<'_>, area: Rect, title: String, rows: Vec<Row<'_>
     }
 }
 
-pub(super) fn draw_settled(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
+pub(super) fn draw_settled_trades(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let trades = scene.view.overview.as_ref().map_or(&[][..], |overview| &overview.settled);
     let from = scene.ui.scroll.min(trades.len().saturating_sub(1));
     let rows =
         trades[from..].iter().map(|trade| trade_row(trade, scene, settled_cells(trade, scene))).collect();
-    draw_rows(frame, area, " Settled trades ".to_owned(), rows);
+    draw_trade_table(frame, area, " Settled trades ".to_owned(), rows);
 }
 
 fn trade_row<'a>(trade: &TradeOverview, scene: Scene<'_>, last: [Cell<'a>; 2]) -> Row<'a> {

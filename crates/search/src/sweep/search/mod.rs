@@ -147,7 +147,7 @@ fn find_sets(space: &Space, wanted: u64, mut round_of: impl FnMut(u64) -> Vec<Ve
         let before = found.len();
         for point in round_of(round) {
             let candidate = space.candidate_at(point);
-            if found.len() < wanted && space.allows(&candidate) && seen.insert(candidate.clone()) {
+            if found.len() < wanted && space.meets_conditions(&candidate) && seen.insert(candidate.clone()) {
                 found.push(candidate);
             }
         }
@@ -182,7 +182,7 @@ mod tests {
                 let sets = sets(&space, search, 200, 5);
                 let distinct: HashSet<&Candidate> = sets.iter().collect();
                 assert_eq!((sets.len(), distinct.len()), (200, 200), "{search}");
-                assert!(sets.iter().all(|set| space.allows(set)), "{search}");
+                assert!(sets.iter().all(|set| space.meets_conditions(set)), "{search}");
             }
         }
     }

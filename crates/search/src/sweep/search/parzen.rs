@@ -97,7 +97,7 @@ impl<'a> Parzen<'a> {
     }
 
     fn is_new(&self, candidate: &Candidate) -> bool {
-        self.space.allows(candidate) && !self.seen.contains(candidate)
+        self.space.meets_conditions(candidate) && !self.seen.contains(candidate)
     }
 }
 

@@ -54,8 +54,8 @@ impl TrialContext<'_> {
             OrderAtClose { candle, time, direction: terms.direction(), expiry: terms.expiry(), stake };
         let settled = self.venue.settle_immediately(&order)?;
         let ImmediateSettlement { answered_at, known_at: settled_at, outcome, profit, .. } = settled;
-        self.tally.open();
-        self.tally.settle((time, settled_at), outcome, (stake, profit));
+        self.tally.count_opened();
+        self.tally.count_settled((time, settled_at), outcome, (stake, profit));
         if self.trades.is_some() {
             self.record_settlement(terms, &settled);
         }
@@ -63,7 +63,7 @@ impl TrialContext<'_> {
     }
 
     pub(super) fn submit(&mut self, terms: &OrderTerms) {
-        self.tally.open();
+        self.tally.count_opened();
         let order = Order {
             number: terms.intent().number(),
             symbol: self.symbol,
@@ -101,7 +101,7 @@ impl TrialContext<'_> {
                 let kind = match &answer.kind {
                     AnswerKind::Opened(opening) => EventKind::Opened(to_opened(intent, opening)),
                     AnswerKind::Refused(refusal) => {
-                        self.tally.reject();
+                        self.tally.count_rejected();
                         self.remove_pending(answer.number);
                         EventKind::Rejected { intent, rejection: to_rejection(*refusal) }
                     }
@@ -120,7 +120,7 @@ impl TrialContext<'_> {
     }
 
     fn settle(&mut self, order: &Order, trade: &SettledTrade) -> Settled {
-        self.tally.settle((order.time, trade.known_at), trade.outcome, (order.stake, trade.profit));
+        self.tally.count_settled((order.time, trade.known_at), trade.outcome, (order.stake, trade.profit));
         if let Some(trades) = &mut self.trades {
             trades.push(TrialTrade {
                 number: trade.number,
@@ -169,18 +169,18 @@ impl TrialTotals {
     }
 
     #[inline]
-    pub(crate) const fn open(&mut self) {
+    pub(crate) const fn count_opened(&mut self) {
         self.opened += 1;
     }
 
-    const fn reject(&mut self) {
+    const fn count_rejected(&mut self) {
         self.rejected += 1;
     }
 
     /// Counts a settled trade, decided at `decided` and known to be settled at `at`.
     #[allow(clippy::inline_always, reason = "the call would be a third of its cost")]
     #[inline(always)]
-    pub(crate) fn settle(
+    pub(crate) fn count_settled(
         &mut self,
         (decided, at): (Millis, Millis),
         outcome: Outcome,
