@@ -7,7 +7,6 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Timeout of a request with a body of at most [`crate::storage::PART_BYTES`].
 const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 const MAX_RETRIES: usize = 24;
 const RETRY_TIMEOUT: Duration = Duration::from_secs(90);

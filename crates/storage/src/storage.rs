@@ -30,7 +30,6 @@ const RETRY_DELAYS_MS: [u64; 6] = [300, 600, 1_200, 2_400, 3_000, 3_000];
 pub struct Storage {
     store: Arc<dyn ObjectStore>,
     environment: Environment,
-    /// Runtime of the connections; `None` only during [`Drop`].
     runtime: Option<Runtime>,
 }
 

@@ -32,8 +32,7 @@ pub struct Luck {
     /// that is best in one half of the time ranks below the median in the other half.
     pub overfitting: Option<f64>,
     pub overfitting_loss: Option<f64>,
-    /// Deflated Sharpe ratio: probability that the best set's true Sharpe ratio is above 0, after correction
-    /// for the number of tried sets.
+    /// Deflated Sharpe ratio: probability that the best set's Sharpe ratio is truly above 0, given all sets.
     pub deflated_sharpe: Option<f64>,
     #[serde(skip)]
     pub p_values: Vec<Option<f64>>,

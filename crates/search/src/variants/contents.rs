@@ -27,7 +27,6 @@ pub(super) struct LedgerContents<'a> {
     pub(super) runs: BTreeMap<(String, String), RunLine>,
     /// Ids of the runs with at least one record; `None` stands for runs that are not repeatable.
     noted: BTreeSet<Option<Cow<'a, str>>>,
-    /// Whether the ledger already records the loss of earlier lines.
     is_loss_recorded: bool,
     pub(super) candles: KnownCandles,
     pub(super) chain: Chain,

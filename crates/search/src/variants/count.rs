@@ -23,8 +23,7 @@ pub struct VariantCount {
     pub families: Vec<FamilyCount>,
     /// p-value of the run; `None` if the bots belong to several strategy families.
     pub p_value: Option<f64>,
-    /// `p_value` times `count`, at most 1 (Bonferroni): the probability that any of the variants does this
-    /// well by luck.
+    /// Bonferroni-corrected p-value: `p_value` times `count`, at most 1.
     pub p_value_bonferroni: Option<f64>,
     /// Benjamini-Hochberg p-value among all variants. Variants without a p-value count as 1.
     pub p_value_bh: Option<f64>,
@@ -103,11 +102,11 @@ fn distinct_variants(known: &[Known]) -> Vec<&Known> {
         let stretch = stretch.entry((one.span.start.get(), one.span.end.get())).or_default();
         stretch.insert(one.trades.as_deref().unwrap_or_default(), one);
     }
-    by_class.into_values().flat_map(most_variants_range).collect()
+    by_class.into_values().flat_map(largest_variant_set).collect()
 }
 
 /// Returns the variants of the time range with the most variants. Unknown trades add no variant.
-fn most_variants_range(mut stretches: KnownByRange<'_>) -> Vec<&Known> {
+fn largest_variant_set(mut stretches: KnownByRange<'_>) -> Vec<&Known> {
     for trades in stretches.values_mut().filter(|trades| trades.len() > 1) {
         trades.remove("");
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const MAX_MOVES: i64 = 1_024;
 const MOVE_CANDLES: i64 = 4;
-/// Minimum number of non-overlapping moves for a comparison.
+/// Minimum number of non-overlapping moves that a comparison needs.
 const MIN_MOVES: f64 = 16.0;
 const STORED_MEDIAN: f64 = 32.0;
 

@@ -14,13 +14,12 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Maximum number of sampled candles per series: one in 256 of a million candles.
-const MAX_POINTS: usize = 4096;
+const MAX_SAMPLED_CANDLES: usize = 4096;
 /// Minimum number of sampled candles in the common time range that can rule out a match.
 const MIN_COMPARED_POINTS: usize = 16;
 /// Minimum number of matching candles between two symbols, as prices of two markets coincide occasionally.
 const MIN_COMMON_POINTS: usize = 4;
-/// At least one in this many candles of the smaller sample must match.
+/// Minimum share of matching candles, as a divisor: one in 20 candles of the smaller sample.
 const COMMON_POINTS_DIVISOR: usize = 20;
 const POINT_HEX_DIGITS: usize = 12;
 
@@ -126,8 +125,8 @@ impl SeriesSample {
             if point.trailing_zeros() < rarity {
                 continue;
             }
-            if kept.len() == MAX_POINTS {
-                while kept.len() == MAX_POINTS {
+            if kept.len() == MAX_SAMPLED_CANDLES {
+                while kept.len() == MAX_SAMPLED_CANDLES {
                     rarity += 1;
                     kept.retain(|(_, point): &(Millis, u64)| point.trailing_zeros() >= rarity);
                 }

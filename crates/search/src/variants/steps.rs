@@ -19,7 +19,7 @@ const MAX_STEP_FACTOR: i64 = 5;
 /// Minimum number of candles per compared step, which reduces the noise of single candles.
 const MIN_STEP_CANDLES: i64 = 3;
 const MAX_STEPS: i64 = 4_096;
-/// Minimum number of steps with a move for a comparison.
+/// Minimum number of steps with price moves that a comparison needs.
 const MIN_STEPS: usize = 24;
 pub(super) const MIN_CORRELATION: f64 = 0.95;
 /// Limit of a clipped move, in multiples of the median. A single news item can move many markets.
@@ -100,7 +100,7 @@ impl Steps {
         pairs.len() >= MIN_STEPS && correlation(&pairs).is_some_and(|found| found.abs() >= MIN_CORRELATION)
     }
 
-    /// Returns the step for comparing `length` milliseconds: a common multiple of both steps.
+    /// Returns the step for a comparison over `length` milliseconds: a common multiple of both steps.
     pub(super) fn step_to_compare(&self, other: &Self, length: i64) -> Option<i64> {
         let mut divisor = (self.step, other.step);
         while divisor.1 > 0 {

@@ -11,7 +11,6 @@ use tpe::density_estimation::DefaultEstimatorBuilder;
 use tpe::{TpeOptimizer, categorical_range, histogram_estimator, parzen_estimator, range};
 
 const INITIAL_RANDOM_SETS: usize = 32;
-/// Number of model draws before falling back to a random set.
 const MAX_MODEL_DRAWS: u32 = 32;
 /// Number of random draws without a new set after which the space counts as exhausted.
 const MAX_RANDOM_DRAWS: u32 = 10_000;

@@ -144,7 +144,6 @@ impl TrialContext<'_> {
     }
 }
 
-/// Running totals of a trial, which replace the trade book.
 pub(crate) struct TrialTotals {
     scale: MoneyScale,
     payout: Payout,
