@@ -104,7 +104,7 @@ impl<'a> LedgerContents<'a> {
             lost.get_or_insert(if found == 0 {
                 format!("the file is missing or empty, but once had {} lines", seen.lines)
             } else {
-                format!("the file is not the earlier one with {} lines, and now has {found}", seen.lines)
+                format!("the file has {found} lines and is not the earlier file with {} lines", seen.lines)
             });
         }
         Self { tried, runs, noted, is_loss_recorded, candles, chain, lost, hashes }
