@@ -159,7 +159,7 @@ impl Storage {
 
     /// Uploads an object atomically, replacing any existing object.
     pub fn put(&self, url: &ObjectUrl, bytes: Vec<u8>) -> Result<(), StorageError> {
-        let result = self.put_as(url, &Bytes::from(bytes), &PutMode::Overwrite)?;
+        let result = self.put_with_mode(url, &Bytes::from(bytes), &PutMode::Overwrite)?;
         result.map_err(|error| self.to_storage_error(url, &error))
     }
 
@@ -177,7 +177,7 @@ impl Storage {
                 PutMode::Update(UpdateVersion { e_tag: tag.clone(), version: number.clone() })
             }
         };
-        match self.put_as(url, &bytes, &mode)? {
+        match self.put_with_mode(url, &bytes, &mode)? {
             Ok(()) => Ok(Kept::Put),
             // Another writer was faster, or our own upload succeeded and its response was lost.
             Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => self.compare_stored(url, &bytes),
@@ -201,7 +201,7 @@ impl Storage {
         Ok(if is_same { Kept::Same } else { Kept::Others })
     }
 
-    fn put_as(
+    fn put_with_mode(
         &self,
         url: &ObjectUrl,
         bytes: &Bytes,

@@ -133,7 +133,7 @@ impl Ui {
         if view.unsettled() == 0 {
             return Some(KeyCommand::Quit);
         }
-        let is_stopping = view.phase() == Some(Phase::Stopping) || view.stopping.is_some();
+        let is_stopping = view.phase() == Some(Phase::Stopping) || view.stop_notice.is_some();
         self.question = Some(if is_stopping { Question::QuitNow } else { Question::Quit });
         None
     }

@@ -58,14 +58,14 @@ pub(crate) fn date_time(at: Millis) -> String {
     time_text(at, "%m-%d %H:%M:%S")
 }
 
-/// Formats the time left until `until`, as `0:38`, `12:05` or `1:02:03` (at least zero).
+/// Formats the time left until `until`, such as `0:38`, `12:05` or `1:02:03`; never negative.
 pub(crate) fn format_countdown(until: Millis, now: Millis) -> String {
     let seconds = ((until - now).get().max(0) + 999) / 1_000;
     let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// Formats the time elapsed since `of`, as `3 s`, `4 min` or `2 h`.
+/// Formats the time elapsed since `of`, such as `3 s`, `4 min` or `2 h`.
 pub(crate) fn age(of: Millis, now: Millis) -> String {
     let seconds = (now - of).get().max(0) / 1_000;
     match seconds {

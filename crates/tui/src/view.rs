@@ -43,9 +43,9 @@ pub struct View {
     pub(crate) prices: Vec<(Symbol, f64)>,
     pub(crate) log: VecDeque<LogLine>,
     pub(crate) alarm: Option<(Millis, String)>,
-    pub(crate) stopping: Option<String>,
-    pub(crate) missed: u64,
-    pub(crate) latest: Millis,
+    pub(crate) stop_notice: Option<String>,
+    pub(crate) missed_notices: u64,
+    pub(crate) latest_time: Millis,
 }
 
 impl View {
@@ -65,16 +65,16 @@ impl View {
     }
 
     pub fn on_notice(&mut self, received: Received) {
-        self.missed += received.missed;
+        self.missed_notices += received.missed;
         match received.notice {
             Notice::Begins(funds) => self.record_equity(funds.free + funds.open_stakes),
             Notice::Overview(overview) => {
-                self.latest = self.latest.max(overview.state.at);
+                self.latest_time = self.latest_time.max(overview.state.at);
                 self.record_equity(overview.funds.free + overview.funds.open_stakes);
                 self.overview = Some(*overview);
             }
             Notice::Handled { event, actions, funds, intent, .. } => {
-                self.latest = self.latest.max(event.at);
+                self.latest_time = self.latest_time.max(event.at);
                 self.record_price(&event);
                 self.record_equity(funds.free + funds.open_stakes);
                 let facts = &self.facts;
@@ -91,7 +91,7 @@ impl View {
                 self.alarm.take_if(|(_, alarm)| is_of(alarm));
             }
             Notice::Alarm(text) | Notice::Logged { text, is_alarm: true } => {
-                self.alarm = Some((self.latest, visible(&text).into_owned()));
+                self.alarm = Some((self.latest_time, visible(&text).into_owned()));
             }
             Notice::Stopping { why, unfinished, .. } => {
                 let why = match why {
@@ -106,8 +106,8 @@ impl View {
                     more => format!("waiting for {more} open trades"),
                 };
                 let text = format!("{why}no new trades; {waits}");
-                self.add_line(LogLine::new(self.latest, Tone::Note, &text));
-                self.stopping = Some(text);
+                self.add_line(LogLine::new(self.latest_time, Tone::Note, &text));
+                self.stop_notice = Some(text);
             }
             // Warnings appear in the log, and everything else in the overview.
             _ => {}

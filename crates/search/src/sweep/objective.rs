@@ -13,7 +13,6 @@ pub enum Objective {
     Edge,
     /// Net profit divided by the total stake.
     Expectancy,
-    /// Sharpe ratio of daily profits.
     Sharpe,
     /// Net profit minus max drawdown.
     DrawdownPenalised,

@@ -88,7 +88,6 @@ impl Receipt {
         }
     }
 
-    /// Stores the length and the strategies of the ledger, and syncs the receipt to disk.
     pub(super) fn save(&self, chain: &Chain, mut strategies: BTreeSet<String>) -> io::Result<()> {
         create_dir_all(self.folder())?;
         // Strategies of the previous receipt are retained, in case the ledger was lost.

@@ -36,7 +36,7 @@ struct MovesJson {
 }
 
 impl Moves {
-    /// Builds the moves of a series; `None` if its prices never move.
+    /// Builds the moves of a series; `None` if the prices never move.
     pub(super) fn from_series(series: &CandleSeries) -> Option<Self> {
         let (interval, start, end) =
             (series.interval().length().get(), series.start().get(), series.end().get());

@@ -19,7 +19,7 @@ const MAX_SAMPLED_CANDLES: usize = 4096;
 const MIN_COMPARED_POINTS: usize = 16;
 /// Minimum number of matching candles between two symbols, as prices of two markets coincide occasionally.
 const MIN_COMMON_POINTS: usize = 4;
-/// Minimum share of matching candles, as a divisor: one in 20 candles of the smaller sample.
+/// One in this many candles of the smaller sample must match.
 const COMMON_POINTS_DIVISOR: usize = 20;
 const POINT_HEX_DIGITS: usize = 12;
 

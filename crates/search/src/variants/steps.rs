@@ -52,7 +52,7 @@ struct StepsJson {
 }
 
 impl Steps {
-    /// Builds the steps of a series; `None` if its prices never move.
+    /// Builds the steps of a series; `None` if the prices never move.
     pub(super) fn from_series(series: &CandleSeries) -> Option<Self> {
         let (interval, start, end) =
             (series.interval().length().get(), series.start().get(), series.end().get());

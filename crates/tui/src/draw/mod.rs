@@ -113,8 +113,8 @@ fn draw_tabs(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
         let style = if pane == scene.ui.pane { Palette::REVERSED } else { Palette::DIM };
         spans.push(Span::styled(text, style));
     }
-    if scene.view.missed > 0 {
-        let text = format!("  {} messages skipped: the terminal did not keep up", scene.view.missed);
+    if scene.view.missed_notices > 0 {
+        let text = format!("  {} messages skipped: the terminal did not keep up", scene.view.missed_notices);
         spans.push(Span::styled(text, scene.palette.warn()));
     }
     frame.render_widget(Line::from(spans), area);

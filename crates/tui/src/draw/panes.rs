@@ -96,7 +96,7 @@ fn status_line(scene: Scene<'_>) -> Line<'_> {
         }
         parts.extend(state.troubles.iter().map(visible));
     }
-    parts.extend(view.stopping.clone());
+    parts.extend(view.stop_notice.clone());
     if !parts.is_empty() {
         return Line::styled(format!(" {}", parts.join("; ")), palette.bad());
     }

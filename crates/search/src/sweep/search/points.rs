@@ -3,7 +3,6 @@
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
-/// Generator of seeded random numbers, identical on every machine.
 pub(crate) struct SeededRandom(ChaCha8Rng);
 
 impl SeededRandom {

@@ -47,7 +47,6 @@ impl QuantizedSeries {
         }
     }
 
-    /// Appends values. NaN satisfies no comparison.
     pub(crate) fn extend(&mut self, values: &[f64]) {
         let Self { levels, codes, .. } = self;
         match codes {
