@@ -270,7 +270,7 @@ mod tests {
             [("level=20..30", 20.0, 30.0), ("level", 0.0, 100.0), ("level=1..:log", 1.0, 100.0)]
         {
             let axis = parse(text).unwrap();
-            let ends = (axis.at(0.0), axis.at(1.0 - f64::EPSILON / 2.0).to_number().unwrap());
+            let ends = (axis.value_at(0.0), axis.value_at(1.0 - f64::EPSILON / 2.0).to_number().unwrap());
             assert!(axis.count().is_none() && ends.0 == Setting::Real(low), "{text}: {ends:?}");
             assert!((ends.1 - high).abs() < 1e-9, "{text}: {ends:?}");
         }
