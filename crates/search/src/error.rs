@@ -1,4 +1,4 @@
-//! Errors of sweeps and walk-forward tests.
+//! Errors of parameter searches and robustness tests.
 
 use candlewick_backtest::BacktestError;
 use candlewick_engine::EngineError;
@@ -37,7 +37,7 @@ impl SearchError {
     }
 }
 
-pub(crate) fn thread_pool(threads: NonZeroUsize) -> Result<rayon::ThreadPool, SearchError> {
+pub(crate) fn build_thread_pool(threads: NonZeroUsize) -> Result<rayon::ThreadPool, SearchError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build();
     pool.map_err(|error| SearchError::invalid_search(error.to_string()))
 }

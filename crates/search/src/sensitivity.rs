@@ -1,8 +1,8 @@
-//! Sensitivity of a result to the venue's settings.
-//! A [`SensitivityRow`] depends only on the run and its number, so rows can be computed on any machine.
+//! Sensitivity of a backtest to venue settings: latency, payout, price path and stress.
+//! A [`SensitivityRow`] depends only on the backtest and the row number, so machines can share the rows.
 
 use crate::SearchError;
-use crate::error::thread_pool;
+use crate::error::build_thread_pool;
 use candlewick_backtest::NullRecorder;
 use candlewick_backtest::metric::Expectancy;
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished, Summary};
@@ -16,15 +16,15 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 
 const LATENCIES_S: [i64; 6] = [0, 1, 2, 3, 4, 5];
-const PAYOUTS: [u32; 9] = [60, 64, 68, 72, 76, 80, 84, 88, 92];
-const USUAL_STRESS: f64 = 0.5;
+const PAYOUTS_PERCENT: [u32; 9] = [60, 64, 68, 72, 76, 80, 84, 88, 92];
+const DEFAULT_STRESS: f64 = 0.5;
 
-/// Results of the same run with other venue settings, changed one at a time. The worst plausible case
-/// combines default stress, the longest latency, and draws that lose.
+/// Results of one backtest repeated with other venue settings, usually one changed setting at a time. The
+/// worst plausible case combines default stress, the longest latency, and draws that lose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
     pub curves: Vec<Curve>,
-    /// Payout at which the mean return is 0; `None` if the mean return never changes sign.
+    /// Payout at which the mean return turns positive; `None` if no tested payout changes the sign.
     pub break_even_payout_percent: Option<f64>,
 }
 
@@ -57,10 +57,10 @@ pub struct SensitivityPoint {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityRow {
-    /// 0-based number of the run, used as the trial number in a shard's journal.
+    /// 0-based run number. Journals store the number as `trial`.
     #[serde(rename = "trial")]
     pub run: u64,
-    /// Always 0. A sweep's journal has the same field.
+    /// Always 0. Rows of sweeps have the same field for halving rungs.
     pub rung: u32,
     pub setting: VenueSetting,
     pub point: SensitivityPoint,
@@ -73,13 +73,13 @@ pub struct Repeat<'a> {
     pub markets: &'a [Market],
     pub balance: Money,
     pub strategies: &'a (dyn Fn() -> Result<Vec<Box<dyn Strategy>>, BacktestError> + Sync),
-    /// Number of parallel threads. It does not affect the result.
     pub threads: NonZeroUsize,
 }
 
+/// Callback before each run. Returning `false` skips the run.
 pub type RepeatWatcher<'a> = dyn Fn() -> bool + Sync + 'a;
 
-struct Case {
+struct VenueCase {
     setting: VenueSetting,
     label: String,
     value: Option<f64>,
@@ -87,7 +87,7 @@ struct Case {
 }
 
 impl Sensitivity {
-    pub const RUNS: u64 = (LATENCIES_S.len() + PAYOUTS.len()) as u64 + 5;
+    pub const RUNS: u64 = (LATENCIES_S.len() + PAYOUTS_PERCENT.len()) as u64 + 5;
 
     pub fn from_repeat(repeat: &Repeat<'_>) -> Result<Self, SearchError> {
         Ok(Self::from_rows(repeat.run(0..repeat.runs(), &|| true)?))
@@ -102,7 +102,7 @@ impl Sensitivity {
             }
         }
         let of_payouts = curves.iter().find(|curve| curve.setting == VenueSetting::PayoutPercent);
-        let break_even_payout_percent = of_payouts.and_then(|curve| crossing(&curve.points));
+        let break_even_payout_percent = of_payouts.and_then(|curve| find_zero_crossing(&curve.points));
         Self { curves, break_even_payout_percent }
     }
 
@@ -121,10 +121,10 @@ impl Repeat<'_> {
         runs: Range<u64>,
         watcher: &RepeatWatcher<'_>,
     ) -> Result<Vec<SensitivityRow>, SearchError> {
-        let pool = thread_pool(self.threads)?;
-        let cases: Vec<(u64, Case)> = (0..).zip(self.cases()).filter(|(run, _)| runs.contains(run)).collect();
-        let row = |(run, case): &(u64, Case)| {
-            let point = watcher().then(|| self.repeat(case))?;
+        let pool = build_thread_pool(self.threads)?;
+        let cases: Vec<(u64, _)> = (0..).zip(self.cases()).filter(|(run, _)| runs.contains(run)).collect();
+        let row = |(run, case): &(u64, VenueCase)| {
+            let point = watcher().then(|| self.run_case(case))?;
             Some(point.map(|point| SensitivityRow { run: *run, rung: 0, setting: case.setting, point }))
         };
         let rows: Result<Vec<SensitivityRow>, BacktestError> =
@@ -132,21 +132,22 @@ impl Repeat<'_> {
         Ok(rows?)
     }
 
-    fn cases(&self) -> Vec<Case> {
+    fn cases(&self) -> Vec<VenueCase> {
         let own = &self.settings.simulation;
-        [latencies(own), payouts(own), paths(own), stresses(own)].into_iter().flatten().collect()
+        let cases = [latency_cases(own), payout_cases(own), path_cases(own), stress_cases(own)];
+        cases.into_iter().flatten().collect()
     }
 
-    fn repeat(&self, case: &Case) -> Result<SensitivityPoint, BacktestError> {
+    fn run_case(&self, case: &VenueCase) -> Result<SensitivityPoint, BacktestError> {
         let settings = BacktestSettings { simulation: case.simulation.clone(), ..self.settings.clone() };
         let strategies = (self.strategies)()?;
         let backtest =
             Backtest::new(&settings, strategies, self.wants_prices, self.candles, self.markets.to_vec())?;
         let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
-        Ok(self.point(case, &finished))
+        Ok(self.to_point(case, &finished))
     }
 
-    fn point(&self, case: &Case, finished: &Finished) -> SensitivityPoint {
+    fn to_point(&self, case: &VenueCase, finished: &Finished) -> SensitivityPoint {
         let summary = Summary::new(&finished.book, self.balance);
         let settled: Vec<&IntentRow> =
             finished.book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();
@@ -164,12 +165,12 @@ impl Repeat<'_> {
     }
 }
 
-fn latencies(own: &SimulationSettings) -> Vec<Case> {
+fn latency_cases(own: &SimulationSettings) -> Vec<VenueCase> {
     let mut tried: Vec<Millis> = LATENCIES_S.map(Millis::from_seconds).to_vec();
     tried.push(own.latency_ms);
     tried.sort_unstable();
     tried.dedup();
-    let case = |latency_ms: Millis| Case {
+    let case = |latency_ms: Millis| VenueCase {
         setting: VenueSetting::LatencyMs,
         label: format!("{} ms", latency_ms.get()),
         value: Some(latency_ms.get() as f64),
@@ -178,20 +179,20 @@ fn latencies(own: &SimulationSettings) -> Vec<Case> {
     tried.into_iter().map(case).collect()
 }
 
-fn payouts(own: &SimulationSettings) -> Vec<Case> {
+fn payout_cases(own: &SimulationSettings) -> Vec<VenueCase> {
     let mut tried: Vec<Payout> =
-        PAYOUTS.iter().filter_map(|percent| Payout::from_percent((*percent).into()).ok()).collect();
+        PAYOUTS_PERCENT.iter().filter_map(|percent| Payout::from_percent((*percent).into()).ok()).collect();
     let is_by_symbol = !own.payout_percent_by_symbol.is_empty();
     tried.extend((!is_by_symbol).then_some(own.payout_percent));
     tried.sort_unstable();
     tried.dedup();
-    let as_set = is_by_symbol.then(|| Case {
+    let as_set = is_by_symbol.then(|| VenueCase {
         setting: VenueSetting::PayoutPercent,
         label: "by symbol, as set".to_owned(),
         value: None,
         simulation: own.clone(),
     });
-    let case = |payout_percent: Payout| Case {
+    let case = |payout_percent: Payout| VenueCase {
         setting: VenueSetting::PayoutPercent,
         label: format!("{payout_percent} %"),
         value: Some(payout_percent.to_fraction() * 100.0),
@@ -204,8 +205,8 @@ fn payouts(own: &SimulationSettings) -> Vec<Case> {
     tried.into_iter().map(case).chain(as_set).collect()
 }
 
-fn paths(own: &SimulationSettings) -> Vec<Case> {
-    let case = |(path, label): (PathKind, &str)| Case {
+fn path_cases(own: &SimulationSettings) -> Vec<VenueCase> {
+    let case = |(path, label): (PathKind, &str)| VenueCase {
         setting: VenueSetting::Path,
         label: label.to_owned(),
         value: None,
@@ -214,8 +215,8 @@ fn paths(own: &SimulationSettings) -> Vec<Case> {
     [(PathKind::Linear, "linear"), (PathKind::Open, "open")].map(case).into()
 }
 
-fn stresses(own: &SimulationSettings) -> Vec<Case> {
-    let case = |label: &str, value: Option<f64>, simulation: SimulationSettings| Case {
+fn stress_cases(own: &SimulationSettings) -> Vec<VenueCase> {
+    let case = |label: &str, value: Option<f64>, simulation: SimulationSettings| VenueCase {
         setting: VenueSetting::Stress,
         label: label.to_owned(),
         value,
@@ -226,16 +227,16 @@ fn stresses(own: &SimulationSettings) -> Vec<Case> {
         latency_ms: LATENCIES_S.map(Millis::from_seconds)[LATENCIES_S.len() - 1].max(own.latency_ms),
         recorded_latency: None,
         draw: DrawRule::Loss,
-        ..stressed(USUAL_STRESS.max(own.stress))
+        ..stressed(DEFAULT_STRESS.max(own.stress))
     };
     vec![
         case("none", Some(0.0), stressed(0.0)),
-        case("k = 0.5", Some(USUAL_STRESS), stressed(USUAL_STRESS)),
+        case("k = 0.5", Some(DEFAULT_STRESS), stressed(DEFAULT_STRESS)),
         case("worst: k = 0.5, 5 s of latency, draws lose", None, worst),
     ]
 }
 
-fn crossing(points: &[SensitivityPoint]) -> Option<f64> {
+fn find_zero_crossing(points: &[SensitivityPoint]) -> Option<f64> {
     points.windows(2).find_map(|pair| {
         let [(low, below), (high, above)] = [&pair[0], &pair[1]].map(|p| (p.value, p.return_per_unit));
         let (low, high, below, above) = (low?, high?, below?, above?);
@@ -270,7 +271,7 @@ mod tests {
             (&[], None),
         ] {
             let points: Vec<SensitivityPoint> = rows.iter().copied().map(point).collect();
-            match (crossing(&points), expected) {
+            match (find_zero_crossing(&points), expected) {
                 (Some(found), Some(expected)) => assert!((found - expected).abs() < 1e-9, "{found}"),
                 (found, expected) => assert_eq!(found, expected),
             }
@@ -281,14 +282,14 @@ mod tests {
     fn every_curve_includes_the_run_itself() {
         let latency_ms = Millis::new(700);
         let own = SimulationSettings { latency_ms, ..SimulationSettings::default() };
-        for cases in [latencies(&own), payouts(&own), paths(&own), stresses(&own)] {
+        for cases in [latency_cases(&own), payout_cases(&own), path_cases(&own), stress_cases(&own)] {
             assert_eq!(cases.iter().filter(|case| case.simulation == own).count(), 1);
         }
-        let runs =
-            [latencies(&own), payouts(&own), paths(&own), stresses(&own)].map(|cases| cases.len() as u64);
+        let runs = [latency_cases(&own), payout_cases(&own), path_cases(&own), stress_cases(&own)]
+            .map(|cases| cases.len() as u64);
         // The run's own latency is not one of the default latencies.
         assert_eq!(runs.iter().sum::<u64>(), Sensitivity::RUNS + 1);
-        let values: Vec<f64> = latencies(&own).iter().filter_map(|case| case.value).collect();
+        let values: Vec<f64> = latency_cases(&own).iter().filter_map(|case| case.value).collect();
         assert_eq!(values, [0.0, 700.0, 1_000.0, 2_000.0, 3_000.0, 4_000.0, 5_000.0]);
     }
 
@@ -296,7 +297,7 @@ mod tests {
     fn worst_case_is_never_milder_than_the_run() {
         let latency_ms = Millis::from_seconds(9);
         let own = SimulationSettings { latency_ms, stress: 0.7, ..SimulationSettings::default() };
-        let worst = stresses(&own).pop().unwrap().simulation;
+        let worst = stress_cases(&own).pop().unwrap().simulation;
         assert_eq!((worst.latency_ms, worst.stress, worst.draw), (latency_ms, 0.7, DrawRule::Loss));
     }
 }

@@ -377,7 +377,7 @@ fn detects_wrong_declarations_and_duplicate_keys() {
         (&["level=20..40:10", "offset=0"][..], None),
         (&["level=20..40:10", "offset=0.5"], Some("differ from those of a full backtest")),
         (&["period=5,6", "level=30,40", "names=true"], None),
-        (&["period=5,6", "level=30,40", "names=false"], Some("the key \"rsi\" names two different series")),
+        (&["period=5,6", "level=30,40", "names=false"], Some("the key \"rsi\" is used for two series")),
     ] {
         let fixture = Fixture::new(entry, (stake, risk), parameters, 2);
         let shared = fixture.shared(DeclarationUse::Trusted);

@@ -16,7 +16,8 @@ use candlewick_search::sweep::{
     TrialJournal,
 };
 use candlewick_search::walk_forward::{
-    Chosen, Course, Robustness, Scheme, WalkForward, Window, WindowEnd, WindowResult, WindowSettings, joined,
+    ChosenSet, Course, Robustness, Scheme, WalkForward, Window, WindowEnd, WindowResult, WindowSettings,
+    joined,
 };
 use candlewick_simulator::{OpenRounding, SimulationSettings};
 use candlewick_statistics::{EdgeTestPlan, Verdict};
@@ -136,12 +137,12 @@ fn step(walk: &WalkForward<'_>, window: &Window) -> WindowResult {
     }
 }
 
-fn chosen(step: &WindowResult) -> &Chosen {
+fn chosen(step: &WindowResult) -> &ChosenSet {
     step.chosen.as_ref().unwrap()
 }
 
 fn choice(step: &WindowResult) -> (String, f64, Figures, Robustness, usize) {
-    let Chosen { candidate, score, in_sample, robustness, .. } = chosen(step);
+    let ChosenSet { candidate, score, in_sample, robustness, .. } = chosen(step);
     (format!("{candidate:?}"), *score, in_sample.clone(), *robustness, step.counting)
 }
 

@@ -1,4 +1,4 @@
-//! Server, credentials and timeouts of object storage, from the environment.
+//! Object storage settings from environment variables: server, credentials and timeouts.
 
 use crate::{ObjectUrl, StorageError};
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
@@ -7,15 +7,13 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Timeout of a request and its body of at most [`crate::storage::PART_BYTES`].
 const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
-/// Maximum number of retries of a request. `RETRYING` limits their total duration.
-const RETRIES: usize = 24;
-const RETRYING: Duration = Duration::from_secs(90);
-/// Variables with the URL of a server other than Amazon's, in order of precedence.
-const ENDPOINTS: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
-/// Variables whose values must never appear in a message.
-const SECRETS: [&str; 3] = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"];
+const MAX_RETRIES: usize = 24;
+const RETRY_TIMEOUT: Duration = Duration::from_secs(90);
+/// Environment variables with the URL of a server other than Amazon's, in order of precedence.
+const ENDPOINT_VARIABLES: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
+/// Environment variables whose values must never appear in a message.
+const SECRET_NAMES: [&str; 3] = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"];
 
 #[derive(Clone, Default)]
 pub(crate) struct Environment {
@@ -31,21 +29,21 @@ impl Environment {
         Self { variables: std::env::vars_os().filter_map(text).filter(ours).collect() }
     }
 
-    fn value(&self, name: &str) -> Option<&str> {
+    fn get(&self, name: &str) -> Option<&str> {
         self.variables.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
     }
 
-    pub(crate) fn without_secrets(&self, text: &str) -> String {
-        let secrets = SECRETS.iter().filter_map(|name| self.value(name)).filter(|value| value.len() > 3);
+    pub(crate) fn redact_secrets(&self, text: &str) -> String {
+        let secrets = SECRET_NAMES.iter().filter_map(|name| self.get(name)).filter(|value| value.len() > 3);
         secrets.fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
     }
 
-    pub(crate) fn bucket(&self, url: &ObjectUrl) -> Result<AmazonS3, StorageError> {
-        let endpoint = ENDPOINTS.iter().find_map(|name| Some((*name, self.value(name)?)));
+    pub(crate) fn open_bucket(&self, url: &ObjectUrl) -> Result<AmazonS3, StorageError> {
+        let endpoint = ENDPOINT_VARIABLES.iter().find_map(|name| Some((*name, self.get(name)?)));
         let mut options =
             ClientOptions::new().with_timeout(REQUEST_TIMEOUT).with_connect_timeout(CONNECT_TIMEOUT);
         if let Some((variable, endpoint)) = endpoint {
-            let allowed = self.value("AWS_ALLOW_HTTP").is_some_and(|value| value == "true");
+            let allowed = self.get("AWS_ALLOW_HTTP").is_some_and(|value| value == "true");
             let is_plain = check_endpoint(endpoint, allowed)
                 .map_err(|problem| StorageError::InvalidSetting { variable, problem })?;
             options = options.with_allow_http(is_plain);
@@ -55,7 +53,7 @@ impl Environment {
             max_backoff: Duration::from_secs(10),
             base: 2.0,
         };
-        let retry = RetryConfig { backoff, max_retries: RETRIES, retry_timeout: RETRYING };
+        let retry = RetryConfig { backoff, max_retries: MAX_RETRIES, retry_timeout: RETRY_TIMEOUT };
         let mut builder = AmazonS3Builder::new().with_client_options(options).with_retry(retry);
         for (name, value) in &self.variables {
             // The other variables belong to other programs.
@@ -66,18 +64,18 @@ impl Environment {
         let built = builder.with_bucket_name(url.bucket()).build();
         built.map_err(|error| StorageError::Failed {
             url: url.to_string(),
-            problem: self.without_secrets(&error.to_string()),
+            problem: self.redact_secrets(&error.to_string()),
         })
     }
 }
 
-/// Returns whether an endpoint is unencrypted. It must then be local or explicitly allowed.
+/// Returns whether an endpoint is unencrypted. Unencrypted endpoints must be local or explicitly allowed.
 fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
-    let (scheme, rest) = endpoint.split_once("://").ok_or("it must begin with https:// or http://")?;
+    let (scheme, rest) = endpoint.split_once("://").ok_or("the URL must begin with https:// or http://")?;
     let host = rest.split('/').next().unwrap_or_default();
     if host.contains('@') {
         return Err(
-            "it contains a password: use AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead".to_owned()
+            "the URL contains a password: use AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead".to_owned()
         );
     }
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
@@ -87,9 +85,9 @@ fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
         "https" => Ok(false),
         "http" if is_here || may_be_plain => Ok(true),
         "http" => {
-            Err(format!("{endpoint} is neither encrypted nor local; set AWS_ALLOW_HTTP=true to allow it"))
+            Err(format!("{endpoint} is not encrypted: use https, or allow http with AWS_ALLOW_HTTP=true"))
         }
-        _ => Err("it must begin with https:// or http://".to_owned()),
+        _ => Err("the URL must begin with https:// or http://".to_owned()),
     }
 }
 
@@ -120,10 +118,10 @@ mod tests {
 
     #[test]
     fn removes_credentials_from_messages() {
-        let secrets = SECRETS.into_iter().zip(["hunter22", "tokentoken", "AKIA0"]);
+        let secrets = SECRET_NAMES.into_iter().zip(["hunter22", "tokentoken", "AKIA0"]);
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         let environment = Environment { variables: secrets.map(owned).collect() };
-        let shown = environment.without_secrets("a hunter22 b tokentoken c AKIA0 d");
+        let shown = environment.redact_secrets("a hunter22 b tokentoken c AKIA0 d");
         assert_eq!(shown, "a *** b *** c *** d");
     }
 }

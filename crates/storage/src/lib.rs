@@ -1,6 +1,6 @@
 //! Object storage client with atomic uploads.
 //!
-//! Calls block, with a deadline that depends on the transferred size. Credentials come only from
+//! Calls block, with a timeout that depends on the transferred size. Credentials come only from
 //! environment variables such as `AWS_ACCESS_KEY_ID` and never appear in a message.
 
 mod environment;
@@ -22,11 +22,11 @@ pub enum StorageError {
     InvalidSetting { variable: &'static str, problem: String },
     #[error("{url}: the storage denies access: {problem}")]
     Refused { url: String, problem: String },
-    #[error("{url}: there is no such bucket")]
+    #[error("{url}: the bucket does not exist")]
     NoBucket { url: String },
     #[error("{url}: the storage cannot be reached: {problem}")]
     Unreachable { url: String, problem: String },
-    #[error("{url}: there is no such object")]
+    #[error("{url}: the object does not exist")]
     Missing { url: String },
     #[error("{url}: the object changed while it was read")]
     Changed { url: String },
@@ -40,14 +40,14 @@ impl StorageError {
     pub const fn advice(&self) -> Option<&'static str> {
         match self {
             Self::Refused { .. } => Some(
-                "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN (if you use one), AWS_REGION, and \
-                 the permissions on the bucket",
+                "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_SESSION_TOKEN (if used), \
+                 and your permissions for the bucket",
             ),
             Self::Unreachable { .. } => Some(
-                "check the network, AWS_ENDPOINT_URL (for servers other than Amazon's), and that AWS_ACCESS_KEY_ID and \
-                 AWS_SECRET_ACCESS_KEY are set; the same command resumes where it stopped",
+                "check the network, AWS_ENDPOINT_URL (for servers other than Amazon's), AWS_ACCESS_KEY_ID \
+                 and AWS_SECRET_ACCESS_KEY, then resume with the same command",
             ),
-            Self::NoBucket { .. } => Some("create it first, and check AWS_REGION and AWS_ENDPOINT_URL"),
+            Self::NoBucket { .. } => Some("create the bucket, and check AWS_REGION and AWS_ENDPOINT_URL"),
             Self::Changed { .. } => Some("run the same command again"),
             Self::InvalidUrl { .. }
             | Self::InvalidSetting { .. }

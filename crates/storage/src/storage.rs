@@ -1,4 +1,4 @@
-//! Reads and writes objects in a bucket or on a disk.
+//! Reads and writes objects in a bucket or in a local folder.
 
 use crate::environment::Environment;
 use crate::{ObjectUrl, StorageError};
@@ -19,18 +19,17 @@ use tokio::runtime::{Builder, Runtime};
 
 /// Maximum size of one request. Larger objects are split, so that a lost connection costs little.
 pub(crate) const PART_BYTES: u64 = 16 * 1_024 * 1_024;
-/// Deadline of a call including retries. `CALL_MORE` extends it for each [`PART_BYTES`] of data.
+/// Timeout of a call with all retries, plus `PART_TIMEOUT` for each [`PART_BYTES`] of data.
 const CALL_TIMEOUT: Duration = Duration::from_mins(2);
-const CALL_MORE: Duration = Duration::from_secs(90);
+const PART_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Delays before retrying after a lost connection, in addition to the retries of the S3 library.
+/// Delays before retries after a lost connection, in addition to the retries of the S3 library.
 const RETRY_DELAYS_MS: [u64; 6] = [300, 600, 1_200, 2_400, 3_000, 3_000];
 
-/// A bucket or a disk. Can be used from any thread, even inside an async runtime.
+/// Client for a bucket or a local folder. Works on any thread, even inside an async runtime.
 pub struct Storage {
     store: Arc<dyn ObjectStore>,
     environment: Environment,
-    /// Runtime of the connections, `None` only during [`Drop`].
     runtime: Option<Runtime>,
 }
 
@@ -40,7 +39,7 @@ pub struct Object {
     pub version: Version,
 }
 
-/// Identifier of an object's content. It changes whenever the content changes.
+/// Identifier of an object's content, different after each change of the content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     tag: Option<String>,
@@ -52,7 +51,7 @@ pub struct Version {
 pub enum Kept {
     Put,
     Same,
-    /// Another writer stored different content first. That content is left unchanged.
+    /// Another writer has already stored different content, which is left unchanged.
     Others,
 }
 
@@ -81,7 +80,7 @@ impl Storage {
         } else {
             // Another connection may have installed the provider already.
             drop(rustls::crypto::ring::default_provider().install_default());
-            Arc::new(environment.bucket(url)?)
+            Arc::new(environment.open_bucket(url)?)
         };
         Self::new(store, environment)
     }
@@ -93,18 +92,18 @@ impl Storage {
     }
 
     pub fn look(&self, url: &ObjectUrl) -> Result<Option<Object>, StorageError> {
-        self.wait((url, 0), async {
+        self.block_on((url, 0), async {
             match self.store.head(&parse_key(url)?).await {
                 Ok(meta) => Ok(Some(Object { size: meta.size, version: Version::from_meta(&meta) })),
                 Err(Error::NotFound { .. }) => Ok(None),
-                Err(error) => Err(self.error(url, &error)),
+                Err(error) => Err(self.to_storage_error(url, &error)),
             }
         })
     }
 
     pub fn read(&self, url: &ObjectUrl, object: &Object) -> Result<Vec<u8>, StorageError> {
         let mut bytes = Vec::with_capacity(usize::try_from(object.size).unwrap_or_default());
-        self.each_part(url, object, |part| {
+        self.for_each_part(url, object, |part| {
             bytes.extend_from_slice(&part);
             Ok(())
         })?;
@@ -117,7 +116,7 @@ impl Storage {
         let partial = path.with_extension(format!("partial-{}", std::process::id()));
         let mut file = File::create(&partial).map_err(disk)?;
         let brought = self
-            .each_part(url, object, |part| file.write_all(&part).map_err(disk))
+            .for_each_part(url, object, |part| file.write_all(&part).map_err(disk))
             .and_then(|()| file.sync_data().map_err(disk))
             .and_then(|()| std::fs::rename(&partial, path).map_err(disk));
         if brought.is_err() {
@@ -127,7 +126,7 @@ impl Storage {
         brought
     }
 
-    fn each_part(
+    fn for_each_part(
         &self,
         url: &ObjectUrl,
         object: &Object,
@@ -141,7 +140,7 @@ impl Storage {
                 if_match: object.version.tag.clone(),
                 ..GetOptions::default()
             };
-            let part = self.wait((url, until - from), async {
+            let part = self.block_on((url, until - from), async {
                 let key = parse_key(url)?;
                 let get = || async { self.store.get_opts(&key, options.clone()).await?.bytes().await };
                 match with_retries(get).await {
@@ -149,7 +148,7 @@ impl Storage {
                     Ok(_) | Err(Error::Precondition { .. } | Error::NotFound { .. }) => {
                         Err(StorageError::Changed { url: url.to_string() })
                     }
-                    Err(error) => Err(self.error(url, &error)),
+                    Err(error) => Err(self.to_storage_error(url, &error)),
                 }
             })?;
             take(part)?;
@@ -160,10 +159,11 @@ impl Storage {
 
     /// Uploads an object atomically, replacing any existing object.
     pub fn put(&self, url: &ObjectUrl, bytes: Vec<u8>) -> Result<(), StorageError> {
-        self.put_as(url, &Bytes::from(bytes), &PutMode::Overwrite)?.map_err(|error| self.error(url, &error))
+        let result = self.put_with_mode(url, &Bytes::from(bytes), &PutMode::Overwrite)?;
+        result.map_err(|error| self.to_storage_error(url, &error))
     }
 
-    /// Uploads an object only if it does not exist yet, or is unchanged since `before`.
+    /// Uploads a new object, or replaces one that is unchanged since `before`.
     pub fn keep(
         &self,
         url: &ObjectUrl,
@@ -177,23 +177,23 @@ impl Storage {
                 PutMode::Update(UpdateVersion { e_tag: tag.clone(), version: number.clone() })
             }
         };
-        match self.put_as(url, &bytes, &mode)? {
+        match self.put_with_mode(url, &bytes, &mode)? {
             Ok(()) => Ok(Kept::Put),
             // Another writer was faster, or our own upload succeeded and its response was lost.
-            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => self.compare(url, &bytes),
+            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => self.compare_stored(url, &bytes),
             // Conditions are not supported, but uploads are still atomic.
             Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) => {
                 let there = self.look(url)?;
                 if there.as_ref() != before {
-                    return self.compare(url, &bytes);
+                    return self.compare_stored(url, &bytes);
                 }
                 self.put(url, bytes.to_vec()).map(|()| Kept::Put)
             }
-            Err(error) => Err(self.error(url, &error)),
+            Err(error) => Err(self.to_storage_error(url, &error)),
         }
     }
 
-    fn compare(&self, url: &ObjectUrl, bytes: &Bytes) -> Result<Kept, StorageError> {
+    fn compare_stored(&self, url: &ObjectUrl, bytes: &Bytes) -> Result<Kept, StorageError> {
         let Some(there) = self.look(url)? else {
             return Err(StorageError::Changed { url: url.to_string() });
         };
@@ -201,14 +201,14 @@ impl Storage {
         Ok(if is_same { Kept::Same } else { Kept::Others })
     }
 
-    fn put_as(
+    fn put_with_mode(
         &self,
         url: &ObjectUrl,
         bytes: &Bytes,
         mode: &PutMode,
     ) -> Result<Result<(), Error>, StorageError> {
         let size = bytes.len() as u64;
-        self.wait((url, size), async {
+        self.block_on((url, size), async {
             let key = parse_key(url)?;
             // If only the response was lost, the retry fails on its condition and the contents are compared.
             Ok(with_retries(|| self.put_once(&key, bytes.clone(), mode.clone())).await)
@@ -250,17 +250,17 @@ impl Storage {
         upload.finish().await.map(drop)
     }
 
-    /// Blocks on a separate thread, because the caller may be inside an async runtime.
-    fn wait<T: Send>(
+    /// Runs `work` on a separate thread and waits, because the caller may be inside an async runtime.
+    fn block_on<T: Send>(
         &self,
         (url, size): (&ObjectUrl, u64),
         work: impl Future<Output = Result<T, StorageError>> + Send,
     ) -> Result<T, StorageError> {
         let runtime = self.runtime.as_ref().expect("the runtime exists until drop");
-        let deadline = CALL_TIMEOUT + CALL_MORE * u32::try_from(size / PART_BYTES).unwrap_or(u32::MAX);
+        let deadline = CALL_TIMEOUT + PART_TIMEOUT * u32::try_from(size / PART_BYTES).unwrap_or(u32::MAX);
         let late = || StorageError::Unreachable {
             url: url.to_string(),
-            problem: format!("no answer within {} s", deadline.as_secs()),
+            problem: format!("the storage did not answer within {} s", deadline.as_secs()),
         };
         let wait = move || runtime.block_on(async { tokio::time::timeout(deadline, work).await });
         let waited = std::thread::scope(|scope| scope.spawn(wait).join());
@@ -270,9 +270,9 @@ impl Storage {
         }
     }
 
-    fn error(&self, url: &ObjectUrl, error: &Error) -> StorageError {
+    fn to_storage_error(&self, url: &ObjectUrl, error: &Error) -> StorageError {
         let url = url.to_string();
-        let problem = self.environment.without_secrets(&shorten(&chain(error)));
+        let problem = self.environment.redact_secrets(&shorten_problem(&describe_causes(error)));
         match error {
             Error::NotFound { .. } if problem.contains("NoSuchBucket") => StorageError::NoBucket { url },
             Error::NotFound { .. } => StorageError::Missing { url },
@@ -312,7 +312,7 @@ fn parse_key(url: &ObjectUrl) -> Result<Key, StorageError> {
         .map_err(|error| StorageError::InvalidUrl { url: url.to_string(), problem: error.to_string() })
 }
 
-fn chain(error: &Error) -> String {
+fn describe_causes(error: &Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(one) = cause {
@@ -325,7 +325,7 @@ fn chain(error: &Error) -> String {
     text
 }
 
-fn shorten(text: &str) -> String {
+fn shorten_problem(text: &str) -> String {
     let part = |name: &str| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
         rest.split_once(&format!("</{name}>")).map(|(inside, _)| inside.to_owned())
@@ -337,7 +337,7 @@ fn shorten(text: &str) -> String {
     }
 }
 
-/// Returns whether the response was incomplete or the server is temporarily unavailable.
+/// Returns whether the connection failed or the server answered with a 5xx status.
 fn is_network_error(error: &Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(one) = cause {

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct ObjectUrl {
     /// S3 bucket; empty for a local folder.
     bucket: String,
-    /// Key within the bucket, or path of the local file, without leading and trailing `/`.
+    /// Key in the bucket, or path of the local file, without leading or trailing `/`.
     key: String,
 }
 
@@ -16,18 +16,18 @@ impl ObjectUrl {
         let invalid =
             |problem: &str| StorageError::InvalidUrl { url: text.to_owned(), problem: problem.to_owned() };
         let Some((scheme, rest)) = text.split_once("://") else {
-            return Err(invalid("it does not begin with s3:// or file://"));
+            return Err(invalid("the address must begin with s3:// or file://"));
         };
         if rest.contains(['?', '#']) {
-            return Err(invalid("it contains ? or #"));
+            return Err(invalid("the address must not contain ? or #"));
         }
         let whole = |path: &str| {
             let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
             if parts.iter().any(|part| matches!(*part, "." | "..")) {
-                return Err(invalid("its path contains . or .."));
+                return Err(invalid("the path must not contain . or .. as a part"));
             }
             if path.chars().any(char::is_control) {
-                return Err(invalid("it contains a control character"));
+                return Err(invalid("the path must not contain control characters"));
             }
             Ok(parts.join("/"))
         };
@@ -37,7 +37,7 @@ impl ObjectUrl {
                 let is_name =
                     |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
                 if bucket.is_empty() || !bucket.chars().all(is_name) {
-                    return Err(invalid("s3:// needs a bucket of letters, digits, dots, hyphens or _"));
+                    return Err(invalid("s3:// needs a bucket name of letters, digits, dots, hyphens or _"));
                 }
                 Ok(Self { bucket: bucket.to_owned(), key: whole(key)? })
             }
@@ -47,7 +47,7 @@ impl ObjectUrl {
                 };
                 Ok(Self { bucket: String::new(), key: whole(path)? })
             }
-            _ => Err(invalid("only s3:// and file:// are supported; most object storage speaks S3")),
+            _ => Err(invalid("only s3:// and file:// are supported. Most object storage supports S3")),
         }
     }
 

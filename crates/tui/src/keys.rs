@@ -1,14 +1,14 @@
-//! Key bindings: panes, confirmations and orders to the run.
+//! Key bindings of the full-screen view: panes, confirmations and orders to the run.
 
 use crate::view::View;
 use candlewick_runtime::control::Phase;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum KeyCommand {
     Halt,
     Resume,
-    /// Stop opening trades, wait for the open ones, then exit. A second `Quit` exits immediately.
+    /// Stop opening trades, wait for open trades, then exit. A second `Quit` exits immediately.
     Quit,
     /// Like `Quit`, but triggered by Ctrl-C.
     Interrupt,
@@ -29,7 +29,7 @@ pub enum Pane {
 pub struct Ui {
     pub(crate) pane: Pane,
     pub(crate) question: Option<Question>,
-    pub(crate) has_help: bool,
+    pub(crate) is_help_open: bool,
     /// Scroll offset: rows down in a table, or lines back in the log.
     pub(crate) scroll: usize,
     pub(crate) answer: Option<String>,
@@ -54,14 +54,14 @@ impl Pane {
 }
 
 impl Question {
-    pub(crate) fn text(self, view: &View) -> String {
+    pub(crate) fn prompt(self, view: &View) -> String {
         let open = match view.unsettled() {
             1 => "1 trade is open".to_owned(),
             more => format!("{more} trades are open"),
         };
         match self {
-            Self::Quit => format!("{open}. Stop opening trades, wait for them, then quit? y / n"),
-            Self::QuitNow => format!("{open}. Quit now and settle them at the next start? y / n"),
+            Self::Quit => format!("{open}. Open no new trades, wait for open trades, then quit? y / n"),
+            Self::QuitNow => format!("{open}. Quit now and settle open trades at the next start? y / n"),
             Self::Halt => "Halt: open no new trades until resumed? y / n".to_owned(),
             Self::Resume => {
                 "Resume: open trades again and reset drawdown peak and loss streak? y / n".to_owned()
@@ -69,34 +69,34 @@ impl Question {
         }
     }
 
-    const fn order(self) -> Order {
+    const fn command(self) -> KeyCommand {
         match self {
-            Self::Quit | Self::QuitNow => Order::Quit,
-            Self::Halt => Order::Halt,
-            Self::Resume => Order::Resume,
+            Self::Quit | Self::QuitNow => KeyCommand::Quit,
+            Self::Halt => KeyCommand::Halt,
+            Self::Resume => KeyCommand::Resume,
         }
     }
 }
 
 impl Ui {
-    pub fn say(&mut self, answer: impl Into<String>) {
+    pub fn show_message(&mut self, answer: impl Into<String>) {
         self.answer = Some(candlewick_sdk::visible(&answer.into()).into_owned());
     }
 
-    pub fn on_key(&mut self, key: KeyEvent, view: &View) -> Option<Order> {
+    pub fn on_key(&mut self, key: KeyEvent, view: &View) -> Option<KeyCommand> {
         if key.kind == KeyEventKind::Release {
             return None;
         }
         if key.modifiers.contains(KeyModifiers::CONTROL) {
             return match key.code {
-                KeyCode::Char('c') => Some(Order::Interrupt),
-                KeyCode::Char('l') => Some(Order::Redraw),
+                KeyCode::Char('c') => Some(KeyCommand::Interrupt),
+                KeyCode::Char('l') => Some(KeyCommand::Redraw),
                 _ => None,
             };
         }
         if let Some(question) = self.question.take() {
             return match key.code {
-                KeyCode::Char('y' | 'Y') | KeyCode::Enter => Some(question.order()),
+                KeyCode::Char('y' | 'Y') | KeyCode::Enter => Some(question.command()),
                 KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => None,
                 _ => {
                     self.question = Some(question);
@@ -104,7 +104,7 @@ impl Ui {
                 }
             };
         }
-        if std::mem::take(&mut self.has_help) {
+        if std::mem::take(&mut self.is_help_open) {
             return None;
         }
         self.answer = None;
@@ -112,7 +112,7 @@ impl Ui {
             KeyCode::Char('q') => return self.quit(view),
             KeyCode::Char('h') => self.ask_halt(view),
             KeyCode::Char('r') => self.ask_resume(view),
-            KeyCode::Char('?') | KeyCode::F(1) => self.has_help = true,
+            KeyCode::Char('?') | KeyCode::F(1) => self.is_help_open = true,
             KeyCode::Tab | KeyCode::Right => self.go_to(self.pane.cycle(1)),
             KeyCode::BackTab | KeyCode::Left => self.go_to(self.pane.cycle(Pane::ALL.len() - 1)),
             KeyCode::Char(digit @ '1'..='5') => self.go_to(Pane::ALL[digit as usize - '1' as usize]),
@@ -129,27 +129,27 @@ impl Ui {
         (self.pane, self.scroll) = (pane, 0);
     }
 
-    fn quit(&mut self, view: &View) -> Option<Order> {
+    fn quit(&mut self, view: &View) -> Option<KeyCommand> {
         if view.unsettled() == 0 {
-            return Some(Order::Quit);
+            return Some(KeyCommand::Quit);
         }
-        let is_stopping = view.phase() == Some(Phase::Stopping) || view.stopping.is_some();
+        let is_stopping = view.phase() == Some(Phase::Stopping) || view.stop_notice.is_some();
         self.question = Some(if is_stopping { Question::QuitNow } else { Question::Quit });
         None
     }
 
     fn ask_halt(&mut self, view: &View) {
         match view.phase() {
-            Some(Phase::Halted) => self.say("already halted; press r to resume"),
-            Some(Phase::Stopping) => self.say("the run is stopping and opens no trades"),
+            Some(Phase::Halted) => self.show_message("already halted; press r to resume"),
+            Some(Phase::Stopping) => self.show_message("the run is stopping and opens no trades"),
             Some(Phase::Trading | Phase::Suspended) | None => self.question = Some(Question::Halt),
         }
     }
 
     fn ask_resume(&mut self, view: &View) {
         match view.phase() {
-            Some(Phase::Trading) | None => self.say("nothing to resume: the run is trading"),
-            Some(Phase::Stopping) => self.say("the run is stopping and cannot be resumed"),
+            Some(Phase::Trading) | None => self.show_message("nothing to resume: the run is trading"),
+            Some(Phase::Stopping) => self.show_message("the run is stopping and cannot be resumed"),
             Some(Phase::Halted | Phase::Suspended) => self.question = Some(Question::Resume),
         }
     }

@@ -1,4 +1,4 @@
-//! Styles with or without colours, and formatting of times, amounts and rates.
+//! Text styles, with or without colours, and formats of times, amounts and rates.
 
 use candlewick_records::time_text;
 use candlewick_runtime::control::Phase;
@@ -31,7 +31,7 @@ impl Palette {
         self.colour(Color::Red)
     }
 
-    pub(crate) const fn note(self) -> Style {
+    pub(crate) const fn warn(self) -> Style {
         self.colour(Color::Yellow)
     }
 
@@ -58,14 +58,14 @@ pub(crate) fn date_time(at: Millis) -> String {
     time_text(at, "%m-%d %H:%M:%S")
 }
 
-/// Formats the remaining time as `0:38`, `12:05` or `1:02:03`; never below zero.
-pub(crate) fn countdown(until: Millis, now: Millis) -> String {
+/// Formats the time left until `until`, such as `0:38`, `12:05` or `1:02:03`; never negative.
+pub(crate) fn format_countdown(until: Millis, now: Millis) -> String {
     let seconds = ((until - now).get().max(0) + 999) / 1_000;
     let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// Formats the elapsed time as `3 s`, `4 min` or `2 h`.
+/// Formats the time elapsed since `of`, such as `3 s`, `4 min` or `2 h`.
 pub(crate) fn age(of: Millis, now: Millis) -> String {
     let seconds = (now - of).get().max(0) / 1_000;
     match seconds {
@@ -93,7 +93,7 @@ pub(crate) const fn phase_label(phase: Phase) -> &'static str {
     }
 }
 
-pub(crate) fn bar(share: f64, columns: usize) -> String {
+pub(crate) fn progress_bar(share: f64, columns: usize) -> String {
     let full = (share.clamp(0.0, 1.0) * columns as f64).round() as usize;
     format!("{}{}", "█".repeat(full), "░".repeat(columns - full))
 }
@@ -108,7 +108,7 @@ mod tests {
         for (left, expected) in
             [(38_000, "0:38"), (37_001, "0:38"), (725_000, "12:05"), (3_723_000, "1:02:03"), (-5, "0:00")]
         {
-            assert_eq!(countdown(now + Millis::new(left), now), expected, "{left}");
+            assert_eq!(format_countdown(now + Millis::new(left), now), expected, "{left}");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Thread that draws the view on the terminal and reads keys, behind the run's bounded channel.
+//! Terminal thread: draws the view and reads keys, decoupled from the run by a bounded channel.
 
 use crate::draw::draw;
-use crate::keys::{Order, Ui};
+use crate::keys::{KeyCommand, Ui};
 use crate::look::Palette;
 use crate::view::{Facts, View};
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, ControlRequest};
@@ -23,8 +23,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::oneshot;
 
-/// Maximum delay until a key or an update is processed and drawn.
-const FRAME: Duration = Duration::from_millis(100);
+const FRAME_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_NOTICES_PER_FRAME: usize = 4_096;
 
 pub struct RunControls {
@@ -40,7 +39,7 @@ struct PendingOrder {
     answer: oneshot::Receiver<ControlAnswer>,
 }
 
-/// Shows a run until its last notice. The run continues if the terminal cannot be used.
+/// Shows a run until the last notice. The run continues if the terminal cannot be used.
 pub fn show(facts: Facts, notices: &mut Notices, controls: &RunControls) -> io::Result<()> {
     let mut view = View::new(facts);
     // A run that fails to start leaves the terminal unchanged.
@@ -49,7 +48,7 @@ pub fn show(facts: Facts, notices: &mut Notices, controls: &RunControls) -> io::
     let mut screen = Screen::enter()?;
     let (mut ui, mut pending, palette) =
         (Ui::default(), None::<PendingOrder>, Palette::new(controls.has_colours));
-    while !notices.is_over() && IS_OURS.load(Ordering::SeqCst) {
+    while !notices.is_over() && IS_TERMINAL_ACTIVE.load(Ordering::SeqCst) {
         for _ in 0..MAX_NOTICES_PER_FRAME {
             let Some(received) = notices.try_next() else { break };
             view.on_notice(received);
@@ -59,39 +58,41 @@ pub fn show(facts: Facts, notices: &mut Notices, controls: &RunControls) -> io::
         }
         show_answer(&mut pending, &mut ui);
         screen.terminal.draw(|frame| draw(frame, &view, &ui, (controls.now)(), palette))?;
-        if !event::poll(FRAME)? {
+        if !event::poll(FRAME_INTERVAL)? {
             continue;
         }
         if let Event::Key(key) = event::read()?
-            && let Some(order) = ui.on_key(key, &view)
+            && let Some(command) = ui.on_key(key, &view)
         {
-            match order {
-                Order::Redraw => screen.terminal.clear()?,
-                order => pending = carry_out(order, controls, &mut ui).or(pending),
+            match command {
+                KeyCommand::Redraw => screen.terminal.clear()?,
+                command => pending = send_command(command, controls, &mut ui).or(pending),
             }
         }
     }
     Ok(())
 }
 
-fn carry_out(order: Order, controls: &RunControls, ui: &mut Ui) -> Option<PendingOrder> {
-    let (name, control) = match order {
-        Order::Halt => ("halt", ControlOrder::Halt { reason: "ordered in the full-screen view".to_owned() }),
-        Order::Resume => ("resume", ControlOrder::Resume),
-        Order::Quit | Order::Interrupt => {
-            let why = if order == Order::Quit { Stop::Terminated } else { Stop::Interrupted };
+fn send_command(command: KeyCommand, controls: &RunControls, ui: &mut Ui) -> Option<PendingOrder> {
+    let (name, control) = match command {
+        KeyCommand::Halt => {
+            ("halt", ControlOrder::Halt { reason: "ordered in the full-screen view".to_owned() })
+        }
+        KeyCommand::Resume => ("resume", ControlOrder::Resume),
+        KeyCommand::Quit | KeyCommand::Interrupt => {
+            let why = if command == KeyCommand::Quit { Stop::Terminated } else { Stop::Interrupted };
             let _ = controls.stop.try_send(why);
             return None;
         }
-        Order::Redraw => return None,
+        KeyCommand::Redraw => return None,
     };
     let (sender, answer) = oneshot::channel();
     let request = ControlRequest::new(control, sender);
     if controls.orders.try_send(request).is_err() {
-        ui.say(format!("{name}: the run does not accept orders now"));
+        ui.show_message(format!("{name}: the run does not accept orders now"));
         return None;
     }
-    ui.say(format!("{name}: requested"));
+    ui.show_message(format!("{name}: requested"));
     Some(PendingOrder { name, answer })
 }
 
@@ -107,12 +108,12 @@ fn show_answer(pending: &mut Option<PendingOrder>, ui: &mut Ui) {
         ) => format!("{name} failed: {problem}"),
         Err(oneshot::error::TryRecvError::Closed) => format!("{name}: the run has ended"),
     };
-    ui.say(text);
+    ui.show_message(text);
     *pending = None;
 }
 
-static IS_OURS: AtomicBool = AtomicBool::new(false);
-static HOOK: Once = Once::new();
+static IS_TERMINAL_ACTIVE: AtomicBool = AtomicBool::new(false);
+static PANIC_HOOK: Once = Once::new();
 
 struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
@@ -130,21 +131,21 @@ pub fn is_possible() -> Result<(), &'static str> {
 
 impl Screen {
     fn enter() -> io::Result<Self> {
-        HOOK.call_once(|| {
+        PANIC_HOOK.call_once(|| {
             let previous = std::panic::take_hook();
             // Restores the terminal first, so that panic messages are readable.
             std::panic::set_hook(Box::new(move |panic| {
-                restore();
+                restore_terminal();
                 previous(panic);
             }));
         });
-        IS_OURS.store(true, Ordering::SeqCst);
+        IS_TERMINAL_ACTIVE.store(true, Ordering::SeqCst);
         let screen = enable_raw_mode()
             .and_then(|()| execute!(io::stdout(), EnterAlternateScreen, Hide))
             .and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())))
             .map(|terminal| Self { terminal });
         if screen.is_err() {
-            restore();
+            restore_terminal();
         }
         screen
     }
@@ -152,22 +153,21 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        restore();
+        restore_terminal();
     }
 }
 
-/// Restores the terminal. Does nothing if it is already restored.
-fn restore() {
-    if IS_OURS.swap(false, Ordering::SeqCst) {
+fn restore_terminal() {
+    if IS_TERMINAL_ACTIVE.swap(false, Ordering::SeqCst) {
         // Restores the keyboard first, because that works even if the terminal is blocked.
         let _ = disable_raw_mode();
         let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
     }
 }
 
-/// Restores only the keyboard mode, because a blocked terminal can no longer be drawn to.
+/// Restores only the keyboard mode, because drawing would hang on a blocked terminal.
 pub fn leave() {
-    if IS_OURS.load(Ordering::SeqCst) {
+    if IS_TERMINAL_ACTIVE.load(Ordering::SeqCst) {
         let _ = disable_raw_mode();
     }
 }

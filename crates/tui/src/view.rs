@@ -1,4 +1,4 @@
-//! State of the view, derived only from the received notices, and its log lines.
+//! State of the full-screen view, derived only from the received notices, and texts of its log lines.
 
 use crate::look::signed;
 use candlewick_engine::{Action, Edge, Event, EventKind, IntentRow, Lateness};
@@ -7,9 +7,9 @@ use candlewick_runtime::{Notice, Overview, Received, Stop};
 use candlewick_sdk::{Millis, Money, MoneyScale, Series, Symbol, format_price, visible};
 use std::collections::VecDeque;
 
-const LOG_LINES: usize = 500;
-/// Maximum number of points of the equity curve. A longer curve is thinned.
-const POINTS: usize = 2_048;
+const MAX_LOG_LINES: usize = 500;
+/// Maximum number of points of the equity curve. When full, every second point is dropped.
+const MAX_EQUITY_POINTS: usize = 2_048;
 
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
@@ -43,9 +43,9 @@ pub struct View {
     pub(crate) prices: Vec<(Symbol, f64)>,
     pub(crate) log: VecDeque<LogLine>,
     pub(crate) alarm: Option<(Millis, String)>,
-    pub(crate) stopping: Option<String>,
-    pub(crate) missed: u64,
-    pub(crate) latest: Millis,
+    pub(crate) stop_notice: Option<String>,
+    pub(crate) missed_notices: u64,
+    pub(crate) latest_time: Millis,
 }
 
 impl View {
@@ -65,18 +65,18 @@ impl View {
     }
 
     pub fn on_notice(&mut self, received: Received) {
-        self.missed += received.missed;
+        self.missed_notices += received.missed;
         match received.notice {
-            Notice::Begins(funds) => self.note_equity(funds.free + funds.open_stakes),
+            Notice::Begins(funds) => self.record_equity(funds.free + funds.open_stakes),
             Notice::Overview(overview) => {
-                self.latest = self.latest.max(overview.state.at);
-                self.note_equity(overview.funds.free + overview.funds.open_stakes);
+                self.latest_time = self.latest_time.max(overview.state.at);
+                self.record_equity(overview.funds.free + overview.funds.open_stakes);
                 self.overview = Some(*overview);
             }
             Notice::Handled { event, actions, funds, intent, .. } => {
-                self.latest = self.latest.max(event.at);
-                self.note_price(&event);
-                self.note_equity(funds.free + funds.open_stakes);
+                self.latest_time = self.latest_time.max(event.at);
+                self.record_price(&event);
+                self.record_equity(funds.free + funds.open_stakes);
                 let facts = &self.facts;
                 let actions = actions.iter().filter_map(|action| action_line(action, event.received, facts));
                 let line = event_line(&event, intent.as_ref(), facts);
@@ -91,7 +91,7 @@ impl View {
                 self.alarm.take_if(|(_, alarm)| is_of(alarm));
             }
             Notice::Alarm(text) | Notice::Logged { text, is_alarm: true } => {
-                self.alarm = Some((self.latest, visible(&text).into_owned()));
+                self.alarm = Some((self.latest_time, visible(&text).into_owned()));
             }
             Notice::Stopping { why, unfinished, .. } => {
                 let why = match why {
@@ -106,19 +106,19 @@ impl View {
                     more => format!("waiting for {more} open trades"),
                 };
                 let text = format!("{why}no new trades; {waits}");
-                self.add_line(LogLine::new(self.latest, Tone::Note, &text));
-                self.stopping = Some(text);
+                self.add_line(LogLine::new(self.latest_time, Tone::Note, &text));
+                self.stop_notice = Some(text);
             }
             // Warnings appear in the log, and everything else in the overview.
             _ => {}
         }
     }
 
-    /// Adds a log line. Its wall-clock time is removed, because other lines show venue time.
+    /// Adds a log line without its wall-clock time, because the other lines show venue time.
     pub fn on_log(&mut self, line: &str) {
         let line = line
             .split_once("Z ")
-            .filter(|(time, _)| is_time(time))
+            .filter(|(time, _)| is_timestamp(time))
             .map_or(line, |(_, rest)| rest.trim_start());
         let tone = if line.contains("ERROR") { Tone::Bad } else { Tone::Note };
         self.add_line(LogLine { at: None, tone, text: visible(line.trim_end()).into_owned() });
@@ -137,17 +137,17 @@ impl View {
     }
 
     fn add_line(&mut self, line: LogLine) {
-        if self.log.len() == LOG_LINES {
+        if self.log.len() == MAX_LOG_LINES {
             self.log.pop_front();
         }
         self.log.push_back(line);
     }
 
-    fn note_equity(&mut self, equity: Money) {
+    fn record_equity(&mut self, equity: Money) {
         if self.equity.last() == Some(&equity) {
             return;
         }
-        if self.equity.len() == POINTS {
+        if self.equity.len() == MAX_EQUITY_POINTS {
             let mut place = 0;
             self.equity.retain(|_| {
                 place += 1;
@@ -157,7 +157,7 @@ impl View {
         self.equity.push(equity);
     }
 
-    fn note_price(&mut self, event: &Event) {
+    fn record_price(&mut self, event: &Event) {
         match &event.kind {
             EventKind::Candle { series, candle, .. } => {
                 if let Some(series) = self.facts.series.get(series.index()) {
@@ -181,7 +181,7 @@ impl View {
     }
 }
 
-fn is_time(text: &str) -> bool {
+fn is_timestamp(text: &str) -> bool {
     text.contains('T') && text.chars().all(|letter| letter.is_ascii_digit() || "-:.T".contains(letter))
 }
 
@@ -196,7 +196,7 @@ pub(crate) enum Tone {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogLine {
-    /// Venue time, `None` if the text already contains a time.
+    /// Venue time; `None` for lines of the program log.
     pub(crate) at: Option<Millis>,
     pub(crate) tone: Tone,
     pub(crate) text: String,
@@ -242,10 +242,10 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Optio
         EventKind::NotSent { intent } => note(format!("#{intent} not sent: stake released")),
         EventKind::Reinstated(terms) => {
             let intent = terms.intent();
-            bad(format!("#{intent} unknown status: the venue lists a trade that it had not reported"))
+            bad(format!("#{intent} unknown status: the venue lists a trade that was not reported before"))
         }
         EventKind::InDoubt { intent } => {
-            bad(format!("#{intent} unknown status: its symbol is blocked until resolved"))
+            bad(format!("#{intent} unknown status: the symbol is blocked until the order is resolved"))
         }
         EventKind::NotOpened { intent, .. } => {
             note(format!("#{intent} not opened: the venue has no such trade"))
@@ -254,7 +254,7 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Optio
             note(format!("{} signal {} from {}", signal.direction, signal.id, signal.source))
         }
         EventKind::Deposit { amount } => {
-            note(format!("{} in the wallet not explained by any trade", signed(scale, *amount)))
+            note(format!("{} in the wallet is not explained by any trade", signed(scale, *amount)))
         }
         EventKind::WalletDifference { amount: Money::ZERO } => {
             note("the wallet matches the trades again".to_owned())

@@ -10,7 +10,7 @@ use candlewick_tui::ratatui::backend::TestBackend;
 use candlewick_tui::ratatui::buffer::Cell;
 use candlewick_tui::ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use candlewick_tui::ratatui::style::Color;
-use candlewick_tui::{BotFacts, Facts, Order, Palette, Ui, View, draw};
+use candlewick_tui::{BotFacts, Facts, KeyCommand, Palette, Ui, View, draw};
 
 /// 2026-01-05 12:00 UTC.
 const NOON: Millis = Millis::new(1_767_614_400_000);
@@ -278,14 +278,14 @@ fn confirms_orders_and_rejects_those_without_effect() {
     let halted = view_of_overview(|overview| overview.state.phase = Phase::Halted);
     let mut ui = Ui::default();
     for (letters, view, expected) in [
-        ("q", &closed, Some(Order::Quit)),
+        ("q", &closed, Some(KeyCommand::Quit)),
         ("qxn", &open, None),
         ("y", &open, None),
-        ("qxy", &open, Some(Order::Quit)),
-        ("hy", &open, Some(Order::Halt)),
+        ("qxy", &open, Some(KeyCommand::Quit)),
+        ("hy", &open, Some(KeyCommand::Halt)),
         ("hn", &open, None),
         ("hy", &halted, None),
-        ("ry", &halted, Some(Order::Resume)),
+        ("ry", &halted, Some(KeyCommand::Resume)),
         ("ry", &open, None),
     ] {
         let press = |_, letter| ui.on_key(key(KeyCode::Char(letter)), view);
@@ -294,7 +294,7 @@ fn confirms_orders_and_rejects_those_without_effect() {
     assert_eq!(ui.on_key(key(KeyCode::Char('q')), &open), None);
     shows(&draw_rows(&open, &ui, SMALL), &["1 trade is open", "y / n"]);
     let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-    assert_eq!(ui.on_key(control_c, &open), Some(Order::Interrupt));
+    assert_eq!(ui.on_key(control_c, &open), Some(KeyCommand::Interrupt));
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn escapes_control_characters_from_outside() {
     let mut ui = Ui::default();
     for pane in '1'..='5' {
         ui.on_key(key(KeyCode::Char(pane)), &view);
-        ui.say(hostile);
+        ui.show_message(hostile);
         let text = draw_rows(&view, &ui, LARGE).concat();
         let is_raw = |letter: char| hostile.contains(letter) && candlewick_sdk::is_hidden(letter);
         assert!(!text.chars().any(is_raw), "{text}");

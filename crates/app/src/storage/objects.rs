@@ -229,7 +229,7 @@ mod tests {
         let (there, copies) = (folder.path().join("BTCUSDT_1m.csv"), folder.path().join("copies"));
         let address = PathBuf::from(format!("file://{}", there.display()));
         let error = local_copy(&address, &copies).unwrap_err();
-        assert!(error.text().contains("there is no such object"), "{}", error.text());
+        assert!(error.text().contains("the object does not exist"), "{}", error.text());
         fs::write(&there, "one").unwrap();
         let copy = local_copy(&address, &copies).unwrap();
         assert!(copy.to_string_lossy().ends_with("-BTCUSDT_1m.csv"));

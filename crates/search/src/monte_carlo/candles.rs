@@ -1,18 +1,18 @@
-//! Resampled candles: blocks of observed moves, chained from the first open.
+//! Resampling of candles: observed price moves are drawn in blocks and chained, starting at the first candle.
 
 use candlewick_sdk::{Candle, CandleSeries, Ohlcv};
 use candlewick_simulator::Market;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResampleInputError {
-    #[error("{one} and {other} differ in interval: all bots and prices need candles of one interval")]
+    #[error("{one} and {other} have different intervals: use one candle interval for all bots and prices")]
     Intervals { one: String, other: String },
-    /// A block covers the same times in all series, to preserve the correlation of the series.
+    /// Candle times differ. Each block covers the same times in all series, to preserve the correlation.
     #[error(
-        "{one} and {other} do not have candles at the same times: resample them separately, or cut them with --from and --to"
+        "{one} and {other} have different candle times: resample them separately, or cut them with --from and --to"
     )]
     Times { one: String, other: String },
-    #[error("there are fewer than two candles")]
+    #[error("resampling needs at least two candles")]
     TooFew,
 }
 
@@ -43,7 +43,7 @@ impl<'a> ResampledCandles<'a> {
         Ok(Self { candles, markets })
     }
 
-    pub fn moves(&self) -> usize {
+    pub fn move_count(&self) -> usize {
         self.candles.first().map_or(0, |series| series.candles().len() - 1)
     }
 
@@ -52,12 +52,12 @@ impl<'a> ResampledCandles<'a> {
         series.candles().windows(2).map(|pair| (pair[1].close() / pair[0].close()).ln().abs()).collect()
     }
 
-    /// Builds a path from the first candle and the moves at these 0-based indices.
-    pub fn path(&self, places: &[usize]) -> (Vec<CandleSeries>, Vec<Market>) {
-        let candles = self.candles.iter().map(|series| resampled(series, places)).collect();
+    /// Builds one resampled path: the first candle, followed by the moves at these 0-based indices.
+    pub fn build_path(&self, indices: &[usize]) -> (Vec<CandleSeries>, Vec<Market>) {
+        let candles = self.candles.iter().map(|series| resample_series(series, indices)).collect();
         let market = |market: &Market| Market {
-            prices: resampled(&market.prices, places),
-            detail: market.detail.iter().map(|detail| resampled(detail, places)).collect(),
+            prices: resample_series(&market.prices, indices),
+            detail: market.detail.iter().map(|detail| resample_series(detail, indices)).collect(),
         };
         (candles, self.markets.iter().map(market).collect())
     }
@@ -67,13 +67,13 @@ fn series_name(series: &CandleSeries) -> String {
     format!("{}@{}", series.symbol(), series.interval())
 }
 
-fn resampled(series: &CandleSeries, places: &[usize]) -> CandleSeries {
+fn resample_series(series: &CandleSeries, indices: &[usize]) -> CandleSeries {
     let observed = series.candles();
     let mut made = Vec::with_capacity(observed.len());
     made.push(observed[0]);
     let mut last = observed[0].close();
-    for (time, place) in observed[1..].iter().map(Candle::time).zip(places) {
-        let (before, candle) = (&observed[*place], &observed[*place + 1]);
+    for (time, index) in observed[1..].iter().map(Candle::time).zip(indices) {
+        let (before, candle) = (&observed[*index], &observed[*index + 1]);
         let factor = last / before.close();
         let at = |price: f64| price * factor;
         let (open, close) = (at(candle.open()), at(candle.close()));
@@ -83,14 +83,14 @@ fn resampled(series: &CandleSeries, places: &[usize]) -> CandleSeries {
         let numbers = Ohlcv { open, high, low, close, volume: candle.volume() };
         // A price that overflows stays flat.
         let sound =
-            Candle::new(time, series.interval(), numbers).unwrap_or_else(|_| flat(time, series, last));
+            Candle::new(time, series.interval(), numbers).unwrap_or_else(|_| flat_candle(time, series, last));
         last = sound.close();
         made.push(sound);
     }
     CandleSeries::from_checked(series.series(), made).expect("there is at least one candle")
 }
 
-fn flat(time: candlewick_sdk::Millis, series: &CandleSeries, price: f64) -> Candle {
+fn flat_candle(time: candlewick_sdk::Millis, series: &CandleSeries, price: f64) -> Candle {
     let numbers = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
     Candle::new(time, series.interval(), numbers).expect("a flat candle at a valid price is valid")
 }
@@ -102,9 +102,9 @@ mod tests {
 
     fn series(rows: &[[f64; 5]]) -> CandleSeries {
         let minute = Interval::MINUTE;
-        let candle = |(place, row): (i64, &[f64; 5])| {
+        let candle = |(index, row): (i64, &[f64; 5])| {
             let [open, high, low, close, volume] = *row;
-            Candle::new(Millis::MINUTE * place, minute, Ohlcv { open, high, low, close, volume }).unwrap()
+            Candle::new(Millis::MINUTE * index, minute, Ohlcv { open, high, low, close, volume }).unwrap()
         };
         let candles: Vec<Candle> = (0..).zip(rows).map(candle).collect();
         CandleSeries::new(Series { symbol: "BTCUSDT".parse().unwrap(), interval: minute }, candles).unwrap()
@@ -119,9 +119,9 @@ mod tests {
         ]);
         let candles = [observed];
         let resampled = ResampledCandles::new(&candles, &[]).unwrap();
-        assert_eq!(resampled.moves(), 2);
-        assert_eq!(resampled.path(&[0, 1]).0[0].candles(), candles[0].candles(), "the order that there was");
-        let (other, _) = resampled.path(&[1, 0]);
+        assert_eq!(resampled.move_count(), 2);
+        assert_eq!(resampled.build_path(&[0, 1]).0[0].candles(), candles[0].candles(), "the observed order");
+        let (other, _) = resampled.build_path(&[1, 0]);
         let numbers =
             |candle: &Candle| [candle.open(), candle.high(), candle.low(), candle.close(), candle.volume()];
         let made: Vec<[f64; 5]> = other[0].candles().iter().map(numbers).collect();

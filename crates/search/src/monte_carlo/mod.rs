@@ -2,7 +2,7 @@
 //!
 //! [`MonteCarlo::trades`] resamples the trades of the run, with their stakes and profits.
 //! [`MonteCarlo::candles`] resamples the candles, and the strategies decide again on each path.
-//! A path depends only on the seed and its number, so paths can be computed on any machine.
+//! A path depends only on the seed and the path number, so several machines can share the paths.
 
 mod candles;
 mod run;

@@ -2,7 +2,7 @@
 
 use super::ResampledCandles;
 use crate::SearchError;
-use crate::error::thread_pool;
+use crate::error::build_thread_pool;
 use crate::sweep::Figures;
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Finished, NullRecorder};
 use candlewick_engine::{IntentState, TradeBook};
@@ -13,19 +13,18 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-/// Result of a path. Money is in the wallet's currency.
+/// Result of one Monte Carlo path. Amounts are in the wallet's currency.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathRow {
     #[serde(rename = "trial")]
     pub path: u64,
-    /// Always 0, because a path runs once.
+    /// Always 0. Rows of sweeps have the same field for halving rungs.
     pub rung: u32,
     pub trades: u64,
     pub final_balance: f64,
     pub max_drawdown: f64,
-    /// Maximum drawdown in percent of the preceding peak.
     pub max_drawdown_percent: f64,
-    /// Whether the balance fell below the smallest stake of the run.
+    /// Whether the final balance is too low for the smallest stake, or a stake exceeded the balance.
     pub is_ruined: bool,
 }
 
@@ -41,7 +40,7 @@ pub fn observed_trades(book: &TradeBook) -> Vec<ObservedTrade> {
     settled.iter().map(|row| ObservedTrade { stake: row.approved.stake(), profit: row.profit }).collect()
 }
 
-fn play(
+fn replay_trades(
     path: u64,
     trades: impl Iterator<Item = ObservedTrade>,
     (balance, least_stake): (Money, Money),
@@ -73,19 +72,19 @@ fn play(
     }
 }
 
+/// Callback before each path. Returning `false` skips the path.
 pub type PathWatcher<'a> = dyn Fn() -> bool + Sync + 'a;
 
 pub struct MonteCarlo {
     pub bootstrap: BlockBootstrap,
     pub balance: Money,
-    /// Smallest stake of the run. A path is ruined if its balance falls below this stake.
+    /// Smallest stake of the run. A path counts as ruined if the balance falls below this amount.
     pub least_stake: Money,
     pub scale: MoneyScale,
-    /// Number of parallel threads. It does not affect the result.
     pub threads: NonZeroUsize,
 }
 
-type Build<'a> = dyn Fn() -> Result<Vec<Box<dyn Strategy>>, BacktestError> + Sync + 'a;
+type StrategyBuilder<'a> = dyn Fn() -> Result<Vec<Box<dyn Strategy>>, BacktestError> + Sync + 'a;
 
 impl MonteCarlo {
     pub fn trades(
@@ -96,26 +95,26 @@ impl MonteCarlo {
         self.run(paths, watcher, &|path| {
             let places = self.bootstrap.places(path, trades.len());
             let drawn = places.into_iter().map(|place| trades[place]);
-            Ok(play(path, drawn, (self.balance, self.least_stake), self.scale))
+            Ok(replay_trades(path, drawn, (self.balance, self.least_stake), self.scale))
         })
     }
 
     pub fn candles(
         &self,
         (candles, paths): (&ResampledCandles<'_>, Range<u64>),
-        (settings, wants_prices, build): (&BacktestSettings, &[bool], &Build<'_>),
+        (settings, wants_prices, build): (&BacktestSettings, &[bool], &StrategyBuilder<'_>),
         watcher: &PathWatcher<'_>,
     ) -> Result<Vec<PathRow>, SearchError> {
         self.run(paths, watcher, &|path| {
-            let (series, markets) = candles.path(&self.bootstrap.places(path, candles.moves()));
-            let span = common_span(&series);
+            let (series, markets) = candles.build_path(&self.bootstrap.places(path, candles.move_count()));
+            let span = covering_span(&series);
             let backtest = Backtest::new(settings, build()?, wants_prices, &series, markets)?;
             let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
-            Ok(self.row(path, &finished, &span))
+            Ok(self.to_row(path, &finished, &span))
         })
     }
 
-    fn row(&self, path: u64, finished: &Finished, span: &Range<Millis>) -> PathRow {
+    fn to_row(&self, path: u64, finished: &Finished, span: &Range<Millis>) -> PathRow {
         let figures = Figures::new(finished, self.balance, span);
         let balance = finished.final_balance;
         PathRow {
@@ -135,7 +134,7 @@ impl MonteCarlo {
         watcher: &PathWatcher<'_>,
         one: &(dyn Fn(u64) -> Result<PathRow, SearchError> + Sync),
     ) -> Result<Vec<PathRow>, SearchError> {
-        let pool = thread_pool(self.threads)?;
+        let pool = build_thread_pool(self.threads)?;
         let watched = |path: u64| if watcher() { Some(one(path)) } else { None };
         let rows: Result<Vec<PathRow>, SearchError> =
             pool.install(|| paths.into_par_iter().filter_map(watched).collect());
@@ -145,7 +144,7 @@ impl MonteCarlo {
     }
 }
 
-fn common_span(series: &[candlewick_sdk::CandleSeries]) -> Range<Millis> {
+fn covering_span(series: &[candlewick_sdk::CandleSeries]) -> Range<Millis> {
     let start = series.iter().map(candlewick_sdk::CandleSeries::start).min().unwrap_or_default();
     let end = series.iter().map(candlewick_sdk::CandleSeries::end).max().unwrap_or_default();
     start..end
@@ -162,14 +161,14 @@ mod tests {
         let trade = |profit: &str| ObservedTrade { stake: money("10"), profit: money(profit) };
         // Balances: 100, 108, 98, 88, 96, 86.
         let played = ["8", "-10", "-10", "8", "-10"].map(trade);
-        let row = play(3, played.into_iter(), (money("100"), money("10")), scale);
+        let row = replay_trades(3, played.into_iter(), (money("100"), money("10")), scale);
         let percent = (108.0 - 86.0) / 108.0 * 100.0;
         let PathRow { path, trades, final_balance, max_drawdown, max_drawdown_percent, is_ruined, .. } = row;
         assert_eq!((path, trades, final_balance, max_drawdown, is_ruined), (3, 5, 86.0, 22.0, false));
         assert!((max_drawdown_percent - percent).abs() < 1e-12, "{max_drawdown_percent}");
         // Balances: 25, 15, 5. The balance does not cover a third stake, so the path ends.
         let played = ["-10", "-10", "8", "8"].map(trade);
-        let row = play(0, played.into_iter(), (money("25"), money("10")), scale);
+        let row = replay_trades(0, played.into_iter(), (money("25"), money("10")), scale);
         assert_eq!((row.trades, row.final_balance, row.is_ruined), (2, 5.0, true));
     }
 }

@@ -5,13 +5,13 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A value that a search assigns to a parameter. Values that a strategy cannot distinguish are equal.
+/// A value that a search assigns to a parameter. Real numbers are compared bit by bit.
 #[derive(Clone, Debug)]
 pub enum Setting {
     Flag(bool),
     Whole(i64),
     Real(f64),
-    /// Text value, duration code or expiration type.
+    /// Text, duration code (such as `01:00`) or expiration type.
     Text(Arc<str>),
 }
 
@@ -74,8 +74,8 @@ impl fmt::Display for Setting {
 pub struct Axis {
     name: String,
     target: Target,
-    values: Values,
-    scale: Scale,
+    values: AxisValues,
+    scale: AxisScale,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,24 +86,24 @@ pub enum Target {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Values {
+pub(crate) enum AxisValues {
     Listed(Vec<Setting>),
     Between(f64, f64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub(crate) enum AxisScale {
     Linear,
     Log,
 }
 
 /// Distance between neighbours in a continuous range, as a fraction of the range.
 const NEIGHBOUR_DISTANCE: f64 = 0.05;
-/// Precision of numbers in a continuous range, as digits after the leading digit.
+/// Number of digits kept after the leading digit when a number of a continuous range is rounded.
 const SIGNIFICANT_DIGITS: f64 = 3.0;
 
 impl Axis {
-    pub(crate) const fn new(name: String, target: Target, values: Values, scale: Scale) -> Self {
+    pub(crate) const fn new(name: String, target: Target, values: AxisValues, scale: AxisScale) -> Self {
         Self { name, target, values, scale }
     }
 
@@ -122,8 +122,8 @@ impl Axis {
 
     pub fn listed(&self) -> Option<&[Setting]> {
         match &self.values {
-            Values::Listed(list) => Some(list),
-            Values::Between(..) => None,
+            AxisValues::Listed(list) => Some(list),
+            AxisValues::Between(..) => None,
         }
     }
 
@@ -131,32 +131,32 @@ impl Axis {
         self.listed().is_none_or(|list| list.iter().all(|setting| setting.to_number().is_some()))
     }
 
-    /// Returns the value at a fraction in `[0, 1)` of the axis, evenly spaced on the axis scale.
-    pub(crate) fn at(&self, fraction: f64) -> Setting {
+    /// Returns the value at a relative position in `[0, 1)` of the axis, on its linear or log scale.
+    pub(crate) fn value_at(&self, fraction: f64) -> Setting {
         match (&self.values, self.scale) {
-            (Values::Listed(list), Scale::Linear) => {
+            (AxisValues::Listed(list), AxisScale::Linear) => {
                 let index = (fraction * list.len() as f64) as usize;
                 list[index.min(list.len() - 1)].clone()
             }
-            (Values::Listed(list), Scale::Log) => nearest(list, fraction),
-            (Values::Between(low, high), Scale::Linear) => {
+            (AxisValues::Listed(list), AxisScale::Log) => nearest_on_log_scale(list, fraction),
+            (AxisValues::Between(low, high), AxisScale::Linear) => {
                 let number = low + fraction * (high - low);
                 // Rounding must not leave the range.
-                Setting::Real(rounded(number, high - low).clamp(*low, *high))
+                Setting::Real(round_to_precision(number, high - low).clamp(*low, *high))
             }
-            (Values::Between(low, high), Scale::Log) => {
+            (AxisValues::Between(low, high), AxisScale::Log) => {
                 let number = low * (high / low).powf(fraction);
-                Setting::Real(rounded(number, number).clamp(*low, *high))
+                Setting::Real(round_to_precision(number, number).clamp(*low, *high))
             }
         }
     }
 
-    /// Returns neighbours in a list, or 5 % of the range away. Flags and names have none.
+    /// Returns the adjacent list values, or the values 5 % of the range away; empty for unordered lists.
     pub(crate) fn neighbours(&self, setting: &Setting) -> Vec<Setting> {
-        let Values::Listed(list) = &self.values else {
+        let AxisValues::Listed(list) = &self.values else {
             let fraction = self.to_fraction(setting);
             let ends = [fraction - NEIGHBOUR_DISTANCE, fraction + NEIGHBOUR_DISTANCE]
-                .map(|near| self.at(near.clamp(0.0, 1.0)));
+                .map(|near| self.value_at(near.clamp(0.0, 1.0)));
             return ends.into_iter().filter(|near| near != setting).collect();
         };
         let is_ordered = self.is_number() || self.target == Target::CloseType;
@@ -169,22 +169,22 @@ impl Axis {
     pub(crate) fn to_fraction(&self, setting: &Setting) -> f64 {
         let number = setting.to_number().unwrap_or_default();
         match (&self.values, self.scale) {
-            (Values::Listed(list), Scale::Linear) => {
+            (AxisValues::Listed(list), AxisScale::Linear) => {
                 let index = list.iter().position(|one| one == setting).unwrap_or_default();
                 (index as f64 + 0.5) / list.len() as f64
             }
-            (Values::Listed(list), Scale::Log) => {
-                let (low, high) = log_ends(list);
+            (AxisValues::Listed(list), AxisScale::Log) => {
+                let (low, high) = extended_log_range(list);
                 ((number / low).ln() / (high / low).ln()).clamp(0.0, 1.0 - f64::EPSILON)
             }
-            (Values::Between(low, high), Scale::Linear) => ratio(number - low, high - low),
-            (Values::Between(low, high), Scale::Log) => ratio((number / low).ln(), (high / low).ln()),
+            (AxisValues::Between(low, high), AxisScale::Linear) => ratio(number - low, high - low),
+            (AxisValues::Between(low, high), AxisScale::Log) => ratio((number / low).ln(), (high / low).ln()),
         }
     }
 }
 
-/// Rounds to a thousandth of `size`, such as 37.41 in a range from 10 to 45.
-fn rounded(number: f64, size: f64) -> f64 {
+/// Rounds a number to at least a thousandth of `size`, such as 37.41 in a range from 10 to 45.
+fn round_to_precision(number: f64, size: f64) -> f64 {
     let digits = SIGNIFICANT_DIGITS - size.abs().log10().floor();
     let factor = 10_f64.powf(digits.abs());
     let rounded =
@@ -197,8 +197,8 @@ fn ratio(part: f64, whole: f64) -> f64 {
     (part / whole).clamp(0.0, 1.0 - f64::EPSILON)
 }
 
-/// Returns the range extended by half a step, so that both ends are as likely as other numbers.
-fn log_ends(list: &[Setting]) -> (f64, f64) {
+/// Returns the range of a list, extended by half a step so that its ends are as likely as other values.
+fn extended_log_range(list: &[Setting]) -> (f64, f64) {
     let number = |setting: Option<&Setting>| setting.and_then(Setting::to_number).unwrap_or(1.0);
     let (first, last) = (number(list.first()), number(list.last()));
     let second = number(list.get(1).or(list.first()));
@@ -209,8 +209,8 @@ fn log_ends(list: &[Setting]) -> (f64, f64) {
     (low.max(first / 2.0), high)
 }
 
-fn nearest(list: &[Setting], fraction: f64) -> Setting {
-    let (low, high) = log_ends(list);
+fn nearest_on_log_scale(list: &[Setting], fraction: f64) -> Setting {
+    let (low, high) = extended_log_range(list);
     let wanted = low * (high / low).powf(fraction);
     let distance = |setting: &Setting| (setting.to_number().unwrap_or_default() - wanted).abs();
     let after = list.partition_point(|setting| setting.to_number().unwrap_or_default() < wanted);
@@ -224,19 +224,19 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    fn whole(numbers: impl IntoIterator<Item = i64>, scale: Scale) -> Axis {
+    fn whole(numbers: impl IntoIterator<Item = i64>, scale: AxisScale) -> Axis {
         let list = numbers.into_iter().map(Setting::Whole).collect();
-        Axis::new("period".to_owned(), Target::Parameter, Values::Listed(list), scale)
+        Axis::new("period".to_owned(), Target::Parameter, AxisValues::Listed(list), scale)
     }
 
-    fn between(low: f64, high: f64, scale: Scale) -> Axis {
-        Axis::new("level".to_owned(), Target::Parameter, Values::Between(low, high), scale)
+    fn between(low: f64, high: f64, scale: AxisScale) -> Axis {
+        Axis::new("level".to_owned(), Target::Parameter, AxisValues::Between(low, high), scale)
     }
 
     fn counts(axis: &Axis, fractions: u32) -> BTreeMap<String, u32> {
         let mut counts = BTreeMap::new();
         for index in 0..fractions {
-            let value = axis.at((f64::from(index) + 0.5) / f64::from(fractions));
+            let value = axis.value_at((f64::from(index) + 0.5) / f64::from(fractions));
             *counts.entry(value.to_string()).or_default() += 1;
         }
         counts
@@ -244,15 +244,15 @@ mod tests {
 
     #[test]
     fn even_fractions_give_listed_values_equally_often() {
-        let counts = counts(&whole([5, 10, 15, 20], Scale::Linear), 400);
+        let counts = counts(&whole([5, 10, 15, 20], AxisScale::Linear), 400);
         assert!(counts.len() == 4 && counts.values().all(|count| *count == 100), "{counts:?}");
     }
 
     #[test]
     fn log_scale_gives_doublings_equally_often() {
-        let axis = whole(1..=512, Scale::Log);
+        let axis = whole(1..=512, AxisScale::Log);
         let halves = |low: i64, high: i64| {
-            let inside = |n: &u32| match axis.at((f64::from(*n) + 0.5) / 10_000.0) {
+            let inside = |n: &u32| match axis.value_at((f64::from(*n) + 0.5) / 10_000.0) {
                 Setting::Whole(value) => (low..high).contains(&value),
                 _ => false,
             };
@@ -268,40 +268,40 @@ mod tests {
     #[test]
     fn reaches_both_ends_of_an_axis_but_never_exceeds_them() {
         let last = 1.0 - f64::EPSILON / 2.0;
-        for axis in [whole(2..=9, Scale::Linear), whole(2..=9, Scale::Log)] {
-            assert_eq!((axis.at(0.0), axis.at(last)), (Setting::Whole(2), Setting::Whole(9)));
+        for axis in [whole(2..=9, AxisScale::Linear), whole(2..=9, AxisScale::Log)] {
+            assert_eq!((axis.value_at(0.0), axis.value_at(last)), (Setting::Whole(2), Setting::Whole(9)));
         }
-        for axis in [between(0.1, 9.7, Scale::Linear), between(0.1, 9.7, Scale::Log)] {
-            let inside = |fraction| axis.at(fraction).to_number().is_some_and(|n| (0.1..=9.7).contains(&n));
+        for axis in [between(0.1, 9.7, AxisScale::Linear), between(0.1, 9.7, AxisScale::Log)] {
+            let inside = |at| axis.value_at(at).to_number().is_some_and(|n| (0.1..=9.7).contains(&n));
             assert!(inside(0.0) && inside(last) && inside(0.5));
         }
-        assert_eq!(whole([7], Scale::Log).at(0.3), Setting::Whole(7));
+        assert_eq!(whole([7], AxisScale::Log).value_at(0.3), Setting::Whole(7));
     }
 
     #[test]
     fn rounds_numbers_to_significant_digits() {
         // A thousandth of 35 is 0.035, so two decimals remain. A log range keeps four digits.
         for (low, high, scale, fraction, expected) in [
-            (10.0, 45.0, Scale::Linear, 0.783_010_125, "37.41"),
-            (10.0, 45.0, Scale::Linear, 0.0, "10"),
-            (0.0, 1.0, Scale::Linear, 1.0 / 3.0, "0.333"),
-            (-0.02, 0.02, Scale::Linear, 0.123_456, "-0.01506"),
-            (1_000.0, 90_000.0, Scale::Linear, 0.345_678, "31770"),
-            (0.001, 1_000.0, Scale::Log, 0.5, "1"),
-            (0.001, 1_000.0, Scale::Log, 0.123_4, "0.0055"),
-            (0.001, 1_000.0, Scale::Log, 0.876_5, "181.6"),
+            (10.0, 45.0, AxisScale::Linear, 0.783_010_125, "37.41"),
+            (10.0, 45.0, AxisScale::Linear, 0.0, "10"),
+            (0.0, 1.0, AxisScale::Linear, 1.0 / 3.0, "0.333"),
+            (-0.02, 0.02, AxisScale::Linear, 0.123_456, "-0.01506"),
+            (1_000.0, 90_000.0, AxisScale::Linear, 0.345_678, "31770"),
+            (0.001, 1_000.0, AxisScale::Log, 0.5, "1"),
+            (0.001, 1_000.0, AxisScale::Log, 0.123_4, "0.0055"),
+            (0.001, 1_000.0, AxisScale::Log, 0.876_5, "181.6"),
             // The ends keep all their digits.
-            (0.123_456, 40.0, Scale::Linear, 0.0, "0.123456"),
+            (0.123_456, 40.0, AxisScale::Linear, 0.0, "0.123456"),
         ] {
-            let told = between(low, high, scale).at(fraction).to_string();
+            let told = between(low, high, scale).value_at(fraction).to_string();
             assert_eq!(told, expected, "{low} to {high}");
         }
         for (low, high) in [(1e-320, 1e-310), (1e300, 1e308), (-f64::MAX, f64::MAX)] {
-            let number = between(low, high, Scale::Linear).at(0.4).to_number().unwrap();
+            let number = between(low, high, AxisScale::Linear).value_at(0.4).to_number().unwrap();
             assert!((low..=high).contains(&number) && number != 0.0, "{low} to {high}: {number}");
         }
-        let axis = between(10.0, 45.0, Scale::Linear);
-        assert!((0..1_000).all(|step| axis.at(f64::from(step) / 1_000.0).to_string().len() <= 5));
+        let axis = between(10.0, 45.0, AxisScale::Linear);
+        assert!((0..1_000).all(|step| axis.value_at(f64::from(step) / 1_000.0).to_string().len() <= 5));
     }
 
     fn check_beside(axis: &Axis, setting: &Setting, expected: &[&str]) {
@@ -315,17 +315,17 @@ mod tests {
 
     #[test]
     fn neighbours_are_one_step_away_and_names_have_none() {
-        let periods = whole([2, 5, 9], Scale::Linear);
+        let periods = whole([2, 5, 9], AxisScale::Linear);
         check_beside(&periods, &Setting::Whole(5), &["2", "9"]);
         check_beside(&periods, &Setting::Whole(2), &["5"]);
         check_beside(&periods, &Setting::Whole(3), &[]);
-        let level = between(10.0, 30.0, Scale::Linear);
+        let level = between(10.0, 30.0, AxisScale::Linear);
         check_beside(&level, &Setting::Real(20.0), &["19", "21"]);
         check_beside(&level, &Setting::Real(30.0), &["29"]);
         check_beside(&level, &Setting::Real(10.5), &["10", "11.5"]);
         let text = |target| {
             let list = ["01:00", "02:00"].map(|text| Setting::Text(text.into())).to_vec();
-            Axis::new("text".to_owned(), target, Values::Listed(list), Scale::Linear)
+            Axis::new("text".to_owned(), target, AxisValues::Listed(list), AxisScale::Linear)
         };
         check_beside(&text(Target::CloseType), &Setting::Text("01:00".into()), &["02:00"]);
         check_beside(&text(Target::Parameter), &Setting::Text("01:00".into()), &[]);
@@ -336,16 +336,16 @@ mod tests {
     #[test]
     fn value_and_fraction_round_trip() {
         let axes = [
-            whole(2..=40, Scale::Linear),
-            whole(2..=40, Scale::Log),
-            whole([3], Scale::Log),
-            between(0.5, 8.0, Scale::Linear),
-            between(0.5, 8.0, Scale::Log),
+            whole(2..=40, AxisScale::Linear),
+            whole(2..=40, AxisScale::Log),
+            whole([3], AxisScale::Log),
+            between(0.5, 8.0, AxisScale::Linear),
+            between(0.5, 8.0, AxisScale::Log),
         ];
         for axis in axes {
             for step in 0..97 {
-                let value = axis.at(f64::from(step) / 97.0);
-                let again = axis.at(axis.to_fraction(&value));
+                let value = axis.value_at(f64::from(step) / 97.0);
+                let again = axis.value_at(axis.to_fraction(&value));
                 let near = (value.to_number().unwrap() - again.to_number().unwrap()).abs() < 1e-9;
                 assert!(near, "{value} became {again} on {axis:?}");
             }

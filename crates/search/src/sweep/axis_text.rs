@@ -1,6 +1,6 @@
-//! Parsing of axis values: `5..30`, `5..30:5`, `1..500:log`, `1..500:log/9`, `2,5,9`.
+//! Parser for the values of search axes: `5..30`, `5..30:5`, `1..500:log`, `1..500:log/9`, `2,5,9`.
 
-use super::axis::{Scale, Values};
+use super::axis::{AxisScale, AxisValues};
 use super::{Axis, Setting, Target};
 use crate::SearchError;
 use candlewick_engine::BotSettings;
@@ -19,8 +19,8 @@ enum NumberKind {
 }
 
 impl Axis {
-    /// Parses `NAME=VALUES`, or `NAME` for the full range declared by the strategy. `NAME` is a parameter
-    /// of the strategy, or `close_type` or `expiration_type` of the bot.
+    /// Parses `NAME=VALUES`. `NAME` alone means the full range that the strategy declares. `NAME` is
+    /// a strategy parameter, or one of the bot settings `close_type` and `expiration_type`.
     pub fn parse(text: &str, entry: &StrategyEntry, bot: &BotSettings) -> Result<Self, SearchError> {
         let (name, values) = text.split_once('=').map_or((text, ""), |(name, values)| (name, values));
         let (name, values) = (name.trim(), values.trim());
@@ -30,12 +30,12 @@ impl Axis {
             problem,
         };
         if let Some(parameter) = entry.parameters.iter().find(|parameter| parameter.name == name) {
-            let (values, scale) = read(values, parameter).map_err(wrong)?;
+            let (values, scale) = parse_values(values, parameter).map_err(wrong)?;
             return Ok(Self::new(name.to_owned(), Target::Parameter, values, scale));
         }
         let (target, values) = match name {
-            "close_type" => (Target::CloseType, codes::<CloseType>(values).map_err(wrong)?),
-            "expiration_type" => (Target::ExpirationType, codes::<ExpirationType>(values).map_err(wrong)?),
+            "close_type" => (Target::CloseType, as_codes::<CloseType>(values).map_err(wrong)?),
+            "expiration_type" => (Target::ExpirationType, as_codes::<ExpirationType>(values).map_err(wrong)?),
             _ => {
                 let own = entry.parameters.iter().map(|parameter| parameter.name.clone());
                 let known = own.chain(["close_type", "expiration_type"].map(str::to_owned)).collect();
@@ -43,65 +43,74 @@ impl Axis {
                 return Err(SearchError::UnknownParameter { name, strategy, known });
             }
         };
-        Ok(Self::new(name.to_owned(), target, values, Scale::Linear))
+        Ok(Self::new(name.to_owned(), target, values, AxisScale::Linear))
     }
 }
 
-fn read(text: &str, parameter: &Parameter) -> Result<(Values, Scale), String> {
+fn parse_values(text: &str, parameter: &Parameter) -> Result<(AxisValues, AxisScale), String> {
     match parameter.kind.as_str() {
-        "integer" => read_numbers(text, parameter, NumberKind::Whole),
-        "number" => read_numbers(text, parameter, NumberKind::Real),
-        "boolean" if text.is_empty() => Ok(listed(vec![Setting::Flag(false), Setting::Flag(true)])),
+        "integer" => parse_numbers(text, parameter, NumberKind::Whole),
+        "number" => parse_numbers(text, parameter, NumberKind::Real),
+        "boolean" if text.is_empty() => Ok(as_list(vec![Setting::Flag(false), Setting::Flag(true)])),
         "boolean" => {
             let flag = |item: &str| item.parse().map(Setting::Flag).map_err(|_| "use true,false".to_owned());
-            Ok(listed(items(text)?.into_iter().map(flag).collect::<Result<_, _>>()?)).and_then(distinct)
+            let flags = split_items(text)?.into_iter().map(flag).collect::<Result<_, _>>()?;
+            check_unique(as_list(flags))
         }
         "string" if text.is_empty() => Err("list its values: NAME=one,two".to_owned()),
-        "string" => Ok(listed(items(text)?.into_iter().map(|item| Setting::Text(Arc::from(item))).collect()))
-            .and_then(distinct),
+        "string" => {
+            let texts = split_items(text)?.into_iter().map(|item| Setting::Text(Arc::from(item)));
+            check_unique(as_list(texts.collect()))
+        }
         other => Err(format!("a parameter of type \"{other}\" cannot be searched")),
     }
 }
 
-fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(Values, Scale), String> {
+fn parse_numbers(
+    text: &str,
+    parameter: &Parameter,
+    kind: NumberKind,
+) -> Result<(AxisValues, AxisScale), String> {
     let Some((low, rest)) = split_range(text) else {
-        let settings = items(text)?.into_iter().map(|item| number(decimal(item)?, parameter, kind));
-        return distinct(listed(settings.collect::<Result<_, _>>()?));
+        let items = split_items(text)?.into_iter();
+        let settings = items.map(|item| checked_setting(parse_decimal(item)?, parameter, kind));
+        return check_unique(as_list(settings.collect::<Result<_, _>>()?));
     };
     let (high, spread) = rest.split_once(':').map_or((rest, ""), |(high, spread)| (high, spread.trim()));
-    let low = end(low, parameter.minimum, "low", kind)?;
-    let high = end(high, parameter.maximum, "high", kind)?;
-    number(low, parameter, kind)?;
-    number(high, parameter, kind)?;
+    let low = parse_bound(low, parameter.minimum, "low", kind)?;
+    let high = parse_bound(high, parameter.maximum, "high", kind)?;
+    checked_setting(low, parameter, kind)?;
+    checked_setting(high, parameter, kind)?;
     if low >= high {
-        return Err(format!("{low} is not below {high}"));
+        return Err(format!("the low end {low} of the range must be below the high end {high}"));
     }
+    let between = |scale| Ok((AxisValues::Between(to_f64(low), to_f64(high)), scale));
     let is_log = spread == "log" || spread.starts_with("log/");
     match spread {
-        "" if kind == NumberKind::Real => Ok((Values::Between(to_f64(low), to_f64(high)), Scale::Linear)),
-        "" => Ok(listed(stepped(low, high, Decimal::ONE, kind)?)),
+        "" if kind == NumberKind::Real => between(AxisScale::Linear),
+        "" => Ok(as_list(step_list(low, high, Decimal::ONE, kind)?)),
         _ if is_log && low <= Decimal::ZERO => Err(format!("a log range must start above 0, not at {low}")),
-        "log" if kind == NumberKind::Real => Ok((Values::Between(to_f64(low), to_f64(high)), Scale::Log)),
-        "log" => Ok((Values::Listed(stepped(low, high, Decimal::ONE, kind)?), Scale::Log)),
+        "log" if kind == NumberKind::Real => between(AxisScale::Log),
+        "log" => Ok((AxisValues::Listed(step_list(low, high, Decimal::ONE, kind)?), AxisScale::Log)),
         counted if is_log => {
             let count = counted["log/".len()..].parse().ok().filter(|count| (2..=MAX_VALUES).contains(count));
-            let count = count.ok_or_else(|| format!("log/ needs a count of at least 2 values: {counted}"))?;
-            Ok(listed(log_spaced(to_f64(low), to_f64(high), count, kind)))
+            let count = count.ok_or_else(|| format!("{counted} is invalid: write log/N with at least 2"))?;
+            Ok(as_list(log_spaced(to_f64(low), to_f64(high), count, kind)))
         }
         step => {
-            let step = decimal(step).ok().filter(|step| *step > Decimal::ZERO);
+            let step = parse_decimal(step).ok().filter(|step| *step > Decimal::ZERO);
             let step = step.ok_or_else(|| {
-                "after the colon, write a step above 0, log, or log/N for N values".to_owned()
+                "the text after the colon must be a step above 0, log, or log/N for N values".to_owned()
             })?;
             if kind == NumberKind::Whole && !step.fract().is_zero() {
-                return Err(format!("the step of a whole number cannot be {step}"));
+                return Err(format!("the step of an integer parameter must be a whole number, not {step}"));
             }
-            Ok(listed(stepped(low, high, step, kind)?))
+            Ok(as_list(step_list(low, high, step, kind)?))
         }
     }
 }
 
-/// Splits `LOW..HIGH`, or `LOW..=HIGH` as in Rust. An empty text means the range of the schema.
+/// Splits `LOW..HIGH` or `LOW..=HIGH` into both ends. An empty text has two empty ends.
 fn split_range(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return Some(("", ""));
@@ -110,25 +119,25 @@ fn split_range(text: &str) -> Option<(&str, &str)> {
     Some((low, high.strip_prefix('=').unwrap_or(high)))
 }
 
-fn end(text: &str, of_schema: Option<f64>, which: &str, kind: NumberKind) -> Result<Decimal, String> {
+fn parse_bound(text: &str, declared: Option<f64>, which: &str, kind: NumberKind) -> Result<Decimal, String> {
     if !text.trim().is_empty() {
-        let value = decimal(text)?;
+        let value = parse_decimal(text)?;
         let is_of_kind = kind == NumberKind::Real || value.fract().is_zero();
         return if is_of_kind { Ok(value) } else { Err(format!("{value} is not a whole number")) };
     }
-    let bound = of_schema.and_then(|bound| Decimal::try_from(bound).ok());
-    bound.ok_or_else(|| format!("the strategy declares no {which} end of the range: write LOW..HIGH"))
+    let bound = declared.and_then(|bound| Decimal::try_from(bound).ok());
+    bound.ok_or_else(|| format!("the strategy declares no {which} end of the range: write both as LOW..HIGH"))
 }
 
-/// Returns the values of a stepped range. The steps are decimal, so a step of 0.1 reaches exactly 0.3.
-fn stepped(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Result<Vec<Setting>, String> {
+/// Returns the values from `low` to `high`. Decimal arithmetic is exact, so steps of 0.1 reach 0.3.
+fn step_list(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Result<Vec<Setting>, String> {
     let steps = high.checked_sub(low).and_then(|width| width.checked_div(step));
     let count = steps.and_then(|steps| steps.floor().to_usize()).filter(|steps| *steps < MAX_VALUES);
-    let count = count.ok_or_else(|| format!("more than {MAX_VALUES} values: use a longer step"))?;
-    Ok((0..=count).map(|index| setting(low + step * Decimal::from(index), kind)).collect())
+    let count = count.ok_or_else(|| format!("there are more than {MAX_VALUES} values: use larger steps"))?;
+    Ok((0..=count).map(|index| to_setting(low + step * Decimal::from(index), kind)).collect())
 }
 
-/// Returns `count` numbers with equal ratios. Integers that round to the same value appear once.
+/// Returns `count` geometrically spaced numbers. Equal integers after rounding appear only once.
 fn log_spaced(low: f64, high: f64, count: usize, kind: NumberKind) -> Vec<Setting> {
     let at = |index: usize| match index {
         0 => low,
@@ -143,37 +152,37 @@ fn log_spaced(low: f64, high: f64, count: usize, kind: NumberKind) -> Vec<Settin
     settings
 }
 
-fn number(value: Decimal, parameter: &Parameter, kind: NumberKind) -> Result<Setting, String> {
+fn checked_setting(value: Decimal, parameter: &Parameter, kind: NumberKind) -> Result<Setting, String> {
     if kind == NumberKind::Whole && !value.fract().is_zero() {
         return Err(format!("{value} is not a whole number"));
     }
     let low = parameter.minimum.unwrap_or(f64::NEG_INFINITY);
     let high = parameter.maximum.unwrap_or(f64::INFINITY);
     if !(low..=high).contains(&to_f64(value)) {
-        return Err(format!("{value} is outside {low} to {high}, the declared range"));
+        return Err(format!("{value} is outside the declared range {low} to {high}"));
     }
-    Ok(setting(value, kind))
+    Ok(to_setting(value, kind))
 }
 
-fn setting(value: Decimal, kind: NumberKind) -> Setting {
+fn to_setting(value: Decimal, kind: NumberKind) -> Setting {
     match kind {
         NumberKind::Whole => Setting::Whole(value.to_i64().unwrap_or_default()),
         NumberKind::Real => Setting::Real(to_f64(value)),
     }
 }
 
-/// Converts through text, so that the double equals that of the same number in a configuration.
+/// Converts through text, to get the same float as a configuration file with this number.
 fn to_f64(value: Decimal) -> f64 {
     value.to_string().parse().unwrap_or_default()
 }
 
-fn decimal(text: &str) -> Result<Decimal, String> {
+fn parse_decimal(text: &str) -> Result<Decimal, String> {
     let text = text.trim();
     let plain = text.parse().ok().or_else(|| Decimal::from_scientific(text).ok());
     plain.ok_or_else(|| format!("\"{text}\" is not a number: use values A,B,C or a range LOW..HIGH:STEP"))
 }
 
-fn items(text: &str) -> Result<Vec<&str>, String> {
+fn split_items(text: &str) -> Result<Vec<&str>, String> {
     let items: Vec<&str> = text.split(',').map(str::trim).collect();
     if items.iter().any(|item| item.is_empty()) {
         return Err("a value is missing between the commas".to_owned());
@@ -181,23 +190,23 @@ fn items(text: &str) -> Result<Vec<&str>, String> {
     Ok(items)
 }
 
-fn codes<T: std::str::FromStr<Err: std::fmt::Display> + std::fmt::Display>(
+fn as_codes<T: std::str::FromStr<Err: std::fmt::Display> + std::fmt::Display>(
     text: &str,
-) -> Result<Values, String> {
+) -> Result<AxisValues, String> {
     if text.is_empty() {
         return Err("list its values: NAME=one,two".to_owned());
     }
     let code = |item: &str| item.parse::<T>().map(|code| Setting::Text(code.to_string().into()));
-    let codes = items(text)?.into_iter().map(code).collect::<Result<_, _>>();
-    distinct(listed(codes.map_err(|error| error.to_string())?)).map(|(values, _)| values)
+    let codes = split_items(text)?.into_iter().map(code).collect::<Result<_, _>>();
+    check_unique(as_list(codes.map_err(|error| error.to_string())?)).map(|(values, _)| values)
 }
 
-const fn listed(settings: Vec<Setting>) -> (Values, Scale) {
-    (Values::Listed(settings), Scale::Linear)
+const fn as_list(settings: Vec<Setting>) -> (AxisValues, AxisScale) {
+    (AxisValues::Listed(settings), AxisScale::Linear)
 }
 
-fn distinct((values, scale): (Values, Scale)) -> Result<(Values, Scale), String> {
-    if let Values::Listed(list) = &values {
+fn check_unique((values, scale): (AxisValues, AxisScale)) -> Result<(AxisValues, AxisScale), String> {
+    if let AxisValues::Listed(list) = &values {
         let twice = list.iter().enumerate().find(|(index, one)| list[..*index].contains(one));
         if let Some((_, twice)) = twice {
             return Err(format!("{twice} is given twice"));
@@ -261,7 +270,7 @@ mod tests {
             [("level=20..30", 20.0, 30.0), ("level", 0.0, 100.0), ("level=1..:log", 1.0, 100.0)]
         {
             let axis = parse(text).unwrap();
-            let ends = (axis.at(0.0), axis.at(1.0 - f64::EPSILON / 2.0).to_number().unwrap());
+            let ends = (axis.value_at(0.0), axis.value_at(1.0 - f64::EPSILON / 2.0).to_number().unwrap());
             assert!(axis.count().is_none() && ends.0 == Setting::Real(low), "{text}: {ends:?}");
             assert!((ends.1 - high).abs() < 1e-9, "{text}: {ends:?}");
         }
@@ -271,11 +280,11 @@ mod tests {
     #[test]
     fn rejects_invalid_axis_values() {
         check_refused("perod=1..2", "\"any\" has no parameter \"perod\"");
-        check_refused("period=1..9", "1 is outside 2 to 500");
-        check_refused("period=2..501", "501 is outside 2 to 500");
-        check_refused("period=9..9", "9 is not below 9");
+        check_refused("period=1..9", "1 is outside the declared range 2 to 500");
+        check_refused("period=2..501", "501 is outside the declared range 2 to 500");
+        check_refused("period=9..9", "must be below the high end 9");
         check_refused("period=2.5..9", "2.5 is not a whole number");
-        check_refused("period=2..9:0.5", "the step of a whole number cannot be 0.5");
+        check_refused("period=2..9:0.5", "must be a whole number, not 0.5");
         check_refused("period=2..9:0", "a step above 0");
         check_refused("period=2..9:slow", "a step above 0, log, or log/N");
         check_refused("period=2..9:log/1", "at least 2");

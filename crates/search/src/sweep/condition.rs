@@ -35,7 +35,7 @@ enum Operation {
     Over,
 }
 
-struct Reader<'a> {
+struct ConditionParser<'a> {
     rest: &'a str,
     names: &'a [String],
     depth: u32,
@@ -46,11 +46,11 @@ const MAX_DEPTH: u32 = 32;
 impl Condition {
     pub fn parse(text: &str, names: &[String]) -> Result<Self, SearchError> {
         let wrong = |problem| SearchError::InvalidCondition { text: text.to_owned(), problem };
-        let mut reader = Reader { rest: text.trim_start(), names, depth: 0 };
+        let mut reader = ConditionParser { rest: text.trim_start(), names, depth: 0 };
         let mut read = || {
-            let left = reader.sum()?;
-            let comparison = reader.comparison()?;
-            let right = reader.sum()?;
+            let left = reader.parse_sum()?;
+            let comparison = reader.parse_comparison()?;
+            let right = reader.parse_sum()?;
             if !reader.rest.is_empty() {
                 return Err(format!("unexpected \"{}\" after the condition", reader.rest));
             }
@@ -59,9 +59,9 @@ impl Condition {
         read().map_err(wrong)
     }
 
-    /// Returns whether the condition holds for these values; false after a division by 0.
-    pub fn holds(&self, values: &[f64]) -> bool {
-        let (left, right) = (self.left.value(values), self.right.value(values));
+    /// Returns whether these values meet the condition; `false` if the condition divides by 0.
+    pub fn is_met(&self, values: &[f64]) -> bool {
+        let (left, right) = (self.left.evaluate(values), self.right.evaluate(values));
         match self.comparison {
             Comparison::Less => left < right,
             Comparison::AtMost => left <= right,
@@ -78,12 +78,12 @@ impl Condition {
 }
 
 impl Expression {
-    fn value(&self, values: &[f64]) -> f64 {
+    fn evaluate(&self, values: &[f64]) -> f64 {
         match self {
             Self::Number(number) => *number,
             Self::Name(place) => values.get(*place).copied().unwrap_or(f64::NAN),
             Self::Both(left, operation, right) => {
-                let (left, right) = (left.value(values), right.value(values));
+                let (left, right) = (left.evaluate(values), right.evaluate(values));
                 match operation {
                     Operation::Plus => left + right,
                     Operation::Minus => left - right,
@@ -96,14 +96,14 @@ impl Expression {
     }
 }
 
-impl Reader<'_> {
-    fn takes(&mut self, sign: &str) -> bool {
+impl ConditionParser<'_> {
+    fn consume(&mut self, sign: &str) -> bool {
         let Some(rest) = self.rest.strip_prefix(sign) else { return false };
         self.rest = rest.trim_start();
         true
     }
 
-    fn comparison(&mut self) -> Result<Comparison, String> {
+    fn parse_comparison(&mut self) -> Result<Comparison, String> {
         // Longer signs come first, because `<` is a prefix of `<=`.
         let signs = [
             ("<=", Comparison::AtMost),
@@ -113,54 +113,55 @@ impl Reader<'_> {
             ("<", Comparison::Less),
             (">", Comparison::More),
         ];
-        let found = signs.into_iter().find(|(sign, _)| self.takes(sign));
+        let found = signs.into_iter().find(|(sign, _)| self.consume(sign));
         found.map(|(_, comparison)| comparison).ok_or_else(|| {
             let at = if self.rest.is_empty() { "the end" } else { self.rest };
             format!("a comparison with <, <=, >, >=, == or != is missing at {at}")
         })
     }
 
-    fn sum(&mut self) -> Result<Expression, String> {
-        self.joined([("+", Operation::Plus), ("-", Operation::Minus)], Self::product)
+    fn parse_sum(&mut self) -> Result<Expression, String> {
+        self.parse_operations([("+", Operation::Plus), ("-", Operation::Minus)], Self::parse_product)
     }
 
-    fn product(&mut self) -> Result<Expression, String> {
-        self.joined([("*", Operation::Times), ("/", Operation::Over)], Self::part)
+    fn parse_product(&mut self) -> Result<Expression, String> {
+        self.parse_operations([("*", Operation::Times), ("/", Operation::Over)], Self::parse_operand)
     }
 
-    fn joined(
+    fn parse_operations(
         &mut self,
         signs: [(&str, Operation); 2],
         operand: fn(&mut Self) -> Result<Expression, String>,
     ) -> Result<Expression, String> {
         let mut left = operand(self)?;
-        while let Some((_, operation)) = signs.into_iter().find(|(sign, _)| self.takes(sign)) {
+        while let Some((_, operation)) = signs.into_iter().find(|(sign, _)| self.consume(sign)) {
             left = Expression::Both(Box::new(left), operation, Box::new(operand(self)?));
         }
         Ok(left)
     }
 
-    fn part(&mut self) -> Result<Expression, String> {
+    fn parse_operand(&mut self) -> Result<Expression, String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err("it is nested too deeply".to_owned());
+            return Err(format!("the condition is nested too deeply: use at most {MAX_DEPTH} levels"));
         }
-        let part = if self.takes("-") {
-            Expression::Both(Box::new(Expression::Number(0.0)), Operation::Minus, Box::new(self.part()?))
-        } else if self.takes("(") {
-            let inner = self.sum()?;
-            if !self.takes(")") {
+        let part = if self.consume("-") {
+            let zero = Box::new(Expression::Number(0.0));
+            Expression::Both(zero, Operation::Minus, Box::new(self.parse_operand()?))
+        } else if self.consume("(") {
+            let inner = self.parse_sum()?;
+            if !self.consume(")") {
                 return Err("a parenthesis is not closed".to_owned());
             }
             inner
         } else {
-            self.word()?
+            self.parse_name_or_number()?
         };
         self.depth -= 1;
         Ok(part)
     }
 
-    fn word(&mut self) -> Result<Expression, String> {
+    fn parse_name_or_number(&mut self) -> Result<Expression, String> {
         let is_in = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
         let end = self.rest.find(|c| !is_in(c)).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
@@ -173,9 +174,9 @@ impl Reader<'_> {
             return Ok(Expression::Name(place));
         }
         let number = word.parse().ok().filter(|number: &f64| number.is_finite());
-        number
-            .map(Expression::Number)
-            .ok_or_else(|| format!("\"{word}\" is neither a number nor one of {}", self.names.join(", ")))
+        number.map(Expression::Number).ok_or_else(|| {
+            format!("\"{word}\" is neither a number nor one of the parameters {}", self.names.join(", "))
+        })
     }
 }
 
@@ -189,7 +190,7 @@ mod tests {
 
     fn check(text: &str, fast: f64, slow: f64, expected: bool) {
         let condition = Condition::parse(text, &names()).unwrap();
-        assert_eq!(condition.holds(&[fast, slow]), expected, "{text} of {fast} and {slow}");
+        assert_eq!(condition.is_met(&[fast, slow]), expected, "{text} of {fast} and {slow}");
     }
 
     #[test]
@@ -223,7 +224,7 @@ mod tests {
             ("fast", "or != is missing at the end"),
             ("fast < ", "missing at the end"),
             ("fast = slow", "or != is missing at = slow"),
-            ("fst < slow", "\"fst\" is neither a number nor one of fast, slow"),
+            ("fst < slow", "\"fst\" is neither a number nor one of the parameters fast, slow"),
             ("fast < slow < 3", "unexpected \"< 3\" after the condition"),
             ("(fast < slow", "not closed"),
             ("fast < )", "missing at )"),

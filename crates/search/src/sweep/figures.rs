@@ -1,4 +1,4 @@
-//! Metrics of a trial.
+//! Metrics of a trial (one backtest of a sweep).
 
 use super::Timeline;
 use candlewick_backtest::metric::DailyProfits;
@@ -9,10 +9,9 @@ use candlewick_statistics::{WinRate, wilson_interval};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Confidence level of the two-sided interval.
-const CONFIDENCE: f64 = 0.95;
+const CONFIDENCE_LEVEL: f64 = 0.95;
 
-/// Metrics of a trial. Rates are fractions, money is in the wallet's currency.
+/// Metrics of a trial. Rates are fractions, and amounts are in the wallet's currency.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     pub trades: u64,
@@ -22,7 +21,7 @@ pub struct Figures {
     pub cancelled: u64,
     pub unsettled: u64,
     pub refused: u64,
-    /// `won / (won + lost)`.
+    /// Fraction of won and lost trades that won: `won / (won + lost)`.
     pub win_rate: Option<f64>,
     pub break_even: Option<f64>,
     /// Lower bound of the edge, as a return per unit of stake: `lower / break_even - 1`, where `lower` is
@@ -36,10 +35,9 @@ pub struct Figures {
     /// Sharpe ratio of daily profits, annualized.
     pub sharpe: Option<f64>,
     pub max_drawdown: f64,
-    /// Maximum drawdown in percent of the preceding peak.
     pub max_drawdown_percent: f64,
     pub longest_losing_streak: u64,
-    /// Rule that had stopped the bot at the end: one that only an operator lifts, or a low balance.
+    /// Rule that blocked the bot at the end, until an operator intervenes or the balance suffices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<Rule>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -47,7 +45,7 @@ pub struct Figures {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct OpenEnds {
+pub(crate) struct TrialEndState {
     pub(crate) unsettled: u64,
     pub(crate) refused: u64,
     pub(crate) stopped_by: Option<Rule>,
@@ -57,7 +55,7 @@ impl Figures {
     pub fn new(finished: &Finished, balance: Money, span: &Range<Millis>) -> Self {
         let (summary, totals) = Summary::with_totals(&finished.book, RunTotals::new(balance).by_day(span));
         let evidence = Evidence { break_even: summary.break_even, p_value: summary.p_value };
-        let open = OpenEnds {
+        let open = TrialEndState {
             unsettled: summary.unsettled,
             refused: summary.refused.values().sum(),
             stopped_by: finished.stopped_by.iter().find_map(|rule| *rule),
@@ -74,7 +72,7 @@ impl Figures {
     pub(crate) fn from_totals(
         totals: &RunTotals,
         evidence: Evidence,
-        open: OpenEnds,
+        open: TrialEndState,
         timeline: Timeline,
         scale: MoneyScale,
     ) -> Self {
@@ -108,7 +106,7 @@ impl Figures {
         Self { timeline: Timeline::default(), ..self.clone() }
     }
 
-    pub const fn decided(&self) -> u64 {
+    pub const fn decided_trades(&self) -> u64 {
         self.won + self.lost
     }
 }
@@ -117,10 +115,9 @@ fn is_default(timeline: &Timeline) -> bool {
     *timeline == Timeline::default()
 }
 
-/// Returns `w / b - 1` for the lower bound `w` of the win rate and the break-even rate `b`.
 fn edge_lower(rate: Option<WinRate>, break_even: Option<f64>) -> Option<f64> {
     let break_even = break_even.filter(|break_even| *break_even > 0.0)?;
-    Some(wilson_interval(rate?, CONFIDENCE).ok()?.lower / break_even - 1.0)
+    Some(wilson_interval(rate?, CONFIDENCE_LEVEL).ok()?.lower / break_even - 1.0)
 }
 
 #[cfg(test)]

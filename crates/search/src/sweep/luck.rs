@@ -1,4 +1,4 @@
-//! Selection bias of a sweep's best set, from the returns of all sets over time.
+//! Selection bias of a sweep: how much of the best set's result may be luck.
 
 use super::{TIMELINE_PARTS, Timeline, TrialRow, ranked};
 use candlewick_statistics::{
@@ -7,45 +7,45 @@ use candlewick_statistics::{
 };
 use serde::Serialize;
 
-/// Maximum number of cross-validation blocks. There are 924 ways to choose half of them.
+/// Maximum number of cross-validation blocks. Half of 12 blocks can be chosen in 924 ways.
 const MAX_BLOCKS: usize = 12;
-/// Minimum number of cross-validation blocks. With fewer, there are hardly any ways to choose half.
+/// Minimum number of cross-validation blocks. Fewer blocks allow too few ways to choose half.
 const MIN_BLOCKS: usize = 6;
-/// Minimum bootstrap block length in parts, about the cube root of the number of parts.
+/// Minimum length of a bootstrap block, about the cube root of the number of timeline parts.
 const MIN_BLOCK_PERIODS: usize = 5;
-const MIN_DRAWN_BLOCKS: usize = 10;
-/// Number of bootstrap runs. This gives two significant digits around 0.05.
-const RUNS: u32 = 1_000;
+const MIN_BOOTSTRAP_BLOCKS: usize = 10;
+/// Number of bootstrap runs, enough for two significant digits of a p-value around 0.05.
+const BOOTSTRAP_RUNS: u32 = 1_000;
 
-/// Selection statistics of the best set, from the returns per unit of stake of all tried sets.
-/// Statistics are `None` if there are too few candles.
+/// Statistics of whether the best set of a sweep is more than lucky, from the returns of all tried sets.
+/// A statistic is `None` if there are too few candles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Luck {
     pub sets: usize,
     pub parts: usize,
-    /// Number of parts purged around each half in cross-validation: the duration of the longest trade.
+    /// Duration of the longest trade in timeline parts. Cross-validation purges as many around each half.
     pub purged_parts: usize,
-    /// Probability of a set as good as the best one if no set has an edge. Computed by a block bootstrap
-    /// over time, from the largest statistic (mean over standard error) of all sets.
+    /// Probability that the best of these sets looks this good if no set has an edge. Computed by a block
+    /// bootstrap over time, from the largest statistic (mean over standard error) of all sets.
     pub p_value: Option<f64>,
-    /// Probability of backtest overfitting, by combinatorially symmetric cross-validation: how often the
-    /// best set of one half of the time is among the worse half of the sets in the other half.
+    /// Probability of backtest overfitting, by combinatorially symmetric cross-validation: how often the set
+    /// that is best in one half of the time ranks below the median in the other half.
     pub overfitting: Option<f64>,
     pub overfitting_loss: Option<f64>,
-    /// Deflated Sharpe ratio: probability that the best set's true ratio is above 0, given all tried sets.
+    /// Deflated Sharpe ratio: probability that the best set's Sharpe ratio is truly above 0, given all sets.
     pub deflated_sharpe: Option<f64>,
     #[serde(skip)]
     pub p_values: Vec<Option<f64>>,
 }
 
-/// Returns of sets, computed on demand, because all of them would take as much memory as the candles.
+/// Returns per timeline part of all sets, computed on demand to save memory.
 struct Returns<'a> {
     timelines: Vec<&'a Timeline>,
     payout: f64,
 }
 
 impl Luck {
-    /// Computes the statistics of a sweep's rows; `None` if no set ran.
+    /// Computes the statistics from the rows of a sweep; `None` if no set ran.
     ///
     /// A win pays `payout` per unit of stake. Sets that halving stopped early are included, except in the
     /// cross-validation, which needs the same time span for all sets.
@@ -58,13 +58,13 @@ impl Luck {
         // Without trades, all sets are equal.
         let has_trades =
             to_the_end.timelines.iter().any(|timeline| timeline.parts().any(|part| part != (0, 0)));
-        let overfitting = blocks(longest).filter(|_| has_trades).and_then(|blocks| {
+        let overfitting = count_blocks(longest).filter(|_| has_trades).and_then(|blocks| {
             probability_of_overfitting(&to_the_end, Split { blocks, purged_periods: longest }).ok()
         });
         let block_periods = longest.max(MIN_BLOCK_PERIODS);
-        let many = (TIMELINE_PARTS / block_periods >= MIN_DRAWN_BLOCKS)
-            .then(|| best_of_many(&all, Bootstrap { block_periods, runs: RUNS, seed }).ok());
-        let p_values = many.flatten().map(|many| by_row(rows, many)).unwrap_or_default();
+        let many = (TIMELINE_PARTS / block_periods >= MIN_BOOTSTRAP_BLOCKS)
+            .then(|| best_of_many(&all, Bootstrap { block_periods, runs: BOOTSTRAP_RUNS, seed }).ok());
+        let p_values = many.flatten().map(|many| align_with_rows(rows, many)).unwrap_or_default();
         let of_best = best.and_then(|best| rows.iter().position(|row| row.trial == best.trial));
         Some(Self {
             sets: all.timelines.len(),
@@ -145,12 +145,12 @@ impl Variants for Returns<'_> {
     }
 }
 
-fn blocks(purged: usize) -> Option<usize> {
+fn count_blocks(purged: usize) -> Option<usize> {
     let most = (TIMELINE_PARTS / purged.saturating_mul(2).saturating_add(2)).min(MAX_BLOCKS) & !1;
     (most >= MIN_BLOCKS).then_some(most)
 }
 
-fn by_row(rows: &[TrialRow], many: BestOfMany) -> Vec<Option<f64>> {
+fn align_with_rows(rows: &[TrialRow], many: BestOfMany) -> Vec<Option<f64>> {
     let mut p_values = many.p_values.into_iter();
     rows.iter().map(|row| row.figures().and_then(|_| p_values.next().flatten())).collect()
 }

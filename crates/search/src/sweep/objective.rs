@@ -9,11 +9,10 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
-    /// Lower confidence bound of the edge, as a fraction of the stake.
+    /// Lower 95 % confidence bound of the edge, as a fraction of the stake.
     Edge,
     /// Net profit divided by the total stake.
     Expectancy,
-    /// Sharpe ratio of daily profits.
     Sharpe,
     /// Net profit minus max drawdown.
     DrawdownPenalised,
@@ -46,9 +45,9 @@ impl Objective {
         }
     }
 
-    /// Returns the score; `None` if it is undefined or there are fewer than `min_trades` decided trades.
+    /// Returns the score; `None` if undefined or if fewer than `min_trades` trades were won or lost.
     pub fn score(self, figures: &Figures, min_trades: u64) -> Option<f64> {
-        if figures.decided() < min_trades.max(1) {
+        if figures.decided_trades() < min_trades.max(1) {
             return None;
         }
         match self {
@@ -60,7 +59,7 @@ impl Objective {
     }
 }
 
-pub(crate) fn best_first(one: Option<f64>, two: Option<f64>) -> Ordering {
+pub(crate) fn compare_scores(one: Option<f64>, two: Option<f64>) -> Ordering {
     match (one, two) {
         (Some(one), Some(two)) => two.total_cmp(&one),
         (Some(_), None) => Ordering::Less,
@@ -69,7 +68,7 @@ pub(crate) fn best_first(one: Option<f64>, two: Option<f64>) -> Ordering {
     }
 }
 
-pub(crate) fn named<T: Copy, const N: usize>(
+pub(crate) fn parse_name<T: Copy, const N: usize>(
     all: [T; N],
     name: fn(T) -> &'static str,
     text: &str,
@@ -88,7 +87,7 @@ impl FromStr for Objective {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        named(Self::ALL, Self::as_str, text)
+        parse_name(Self::ALL, Self::as_str, text)
     }
 }
 

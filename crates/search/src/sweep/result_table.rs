@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 struct Column {
     name: String,
-    cells: Cells,
+    cells: ColumnData,
 }
 
 type FigureColumn<T> = (&'static str, fn(&Figures) -> T);
 
-enum Cells {
+enum ColumnData {
     Whole(Vec<Option<i64>>),
     Real(Vec<Option<f64>>),
     Text(Vec<Option<String>>),
@@ -32,11 +32,11 @@ pub fn write_trials_csv(
     luck: Option<&Luck>,
     writer: impl Write,
 ) -> io::Result<()> {
-    let columns = columns(rows, space, luck);
+    let columns = build_columns(rows, space, luck);
     let mut csv = csv::Writer::from_writer(writer);
     csv.write_record(columns.iter().map(|column| to_csv_cell(&column.name).into_owned()))?;
     for row in 0..rows.len() {
-        csv.write_record(columns.iter().map(|column| to_csv_cell(&column.cells.print(row)).into_owned()))?;
+        csv.write_record(columns.iter().map(|column| to_csv_cell(&column.cells.to_text(row)).into_owned()))?;
     }
     csv.flush()
 }
@@ -47,18 +47,18 @@ pub fn write_trials_parquet(
     luck: Option<&Luck>,
     writer: impl Write + Send,
 ) -> io::Result<()> {
-    put(&columns(rows, space, luck), writer).map_err(io::Error::other)
+    write_parquet(&build_columns(rows, space, luck), writer).map_err(io::Error::other)
 }
 
-fn put(columns: &[Column], writer: impl Write + Send) -> Result<(), ParquetError> {
+fn write_parquet(columns: &[Column], writer: impl Write + Send) -> Result<(), ParquetError> {
     let mut schema = String::from("message trials {");
     for Column { name, cells } in columns {
         let kind = match cells {
-            Cells::Whole(_) => "int64",
-            Cells::Real(_) => "double",
-            Cells::Text(_) => "binary",
+            ColumnData::Whole(_) => "int64",
+            ColumnData::Real(_) => "double",
+            ColumnData::Text(_) => "binary",
         };
-        let note = if matches!(cells, Cells::Text(_)) { " (UTF8)" } else { "" };
+        let note = if matches!(cells, ColumnData::Text(_)) { " (UTF8)" } else { "" };
         let _ = write!(schema, " optional {kind} {name}{note};");
     }
     let schema = Arc::new(parse_message_type(&(schema + " }"))?);
@@ -68,7 +68,7 @@ fn put(columns: &[Column], writer: impl Write + Send) -> Result<(), ParquetError
     let mut group = file.next_row_group()?;
     for column in columns {
         if let Some(writer) = group.next_column()? {
-            column.cells.put(writer)?;
+            column.cells.write_to(writer)?;
         }
     }
     group.close()?;
@@ -76,8 +76,8 @@ fn put(columns: &[Column], writer: impl Write + Send) -> Result<(), ParquetError
     Ok(())
 }
 
-impl Cells {
-    fn print(&self, row: usize) -> String {
+impl ColumnData {
+    fn to_text(&self, row: usize) -> String {
         match self {
             Self::Whole(cells) => cells[row].map(|number| number.to_string()),
             Self::Real(cells) => cells[row].map(|number| number.to_string()),
@@ -86,43 +86,43 @@ impl Cells {
         .unwrap_or_default()
     }
 
-    fn put(&self, mut column: SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
-        fn levels<T>(cells: &[Option<T>]) -> Vec<i16> {
+    fn write_to(&self, mut column: SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+        fn definition_levels<T>(cells: &[Option<T>]) -> Vec<i16> {
             cells.iter().map(|cell| i16::from(cell.is_some())).collect()
         }
         match self {
             Self::Whole(cells) => {
                 let values: Vec<i64> = cells.iter().flatten().copied().collect();
-                column.typed::<Int64Type>().write_batch(&values, Some(&levels(cells)), None)?;
+                column.typed::<Int64Type>().write_batch(&values, Some(&definition_levels(cells)), None)?;
             }
             Self::Real(cells) => {
                 let values: Vec<f64> = cells.iter().flatten().copied().collect();
-                column.typed::<DoubleType>().write_batch(&values, Some(&levels(cells)), None)?;
+                column.typed::<DoubleType>().write_batch(&values, Some(&definition_levels(cells)), None)?;
             }
             Self::Text(cells) => {
                 let values: Vec<ByteArray> =
                     cells.iter().flatten().map(|text| text.as_str().into()).collect();
-                column.typed::<ByteArrayType>().write_batch(&values, Some(&levels(cells)), None)?;
+                column.typed::<ByteArrayType>().write_batch(&values, Some(&definition_levels(cells)), None)?;
             }
         }
         column.close()
     }
 }
 
-fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column> {
+fn build_columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column> {
     let ranks: HashMap<u64, i64> =
         ranked(rows).into_iter().filter(|row| row.score.is_some()).map(|row| row.trial).zip(1..).collect();
     let column = |name: &str, cells| Column { name: name.to_owned(), cells };
     let mut columns = vec![
-        column("trial", whole(rows, |row| Some(row.trial))),
-        column("rank", Cells::Whole(rows.iter().map(|row| ranks.get(&row.trial).copied()).collect())),
-        column("score", real(rows, |row| row.score)),
+        column("trial", integer_cells(rows, |row| Some(row.trial))),
+        column("rank", ColumnData::Whole(rows.iter().map(|row| ranks.get(&row.trial).copied()).collect())),
+        column("score", float_cells(rows, |row| row.score)),
     ];
     for (place, axis) in space.axes().iter().enumerate() {
-        columns.push(column(axis.name(), settings(rows, place)));
+        columns.push(column(axis.name(), setting_cells(rows, place)));
     }
-    columns.push(column("rung", whole(rows, |row| Some(u64::from(row.rung)))));
-    columns.push(column("share_of_candles", real(rows, |row| Some(row.share))));
+    columns.push(column("rung", integer_cells(rows, |row| Some(u64::from(row.rung)))));
+    columns.push(column("share_of_candles", float_cells(rows, |row| Some(row.share))));
     let counts: [FigureColumn<u64>; 8] = [
         ("trades", |f| f.trades),
         ("won", |f| f.won),
@@ -134,7 +134,7 @@ fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column>
         ("longest_losing_streak", |f| f.longest_losing_streak),
     ];
     for (name, count) in counts {
-        columns.push(column(name, whole(rows, |row| row.figures().map(count))));
+        columns.push(column(name, integer_cells(rows, |row| row.figures().map(count))));
     }
     let figures: [FigureColumn<Option<f64>>; 9] = [
         ("win_rate", |f| f.win_rate),
@@ -148,40 +148,40 @@ fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column>
         ("max_drawdown_percent", |f| Some(f.max_drawdown_percent)),
     ];
     for (name, figure) in figures {
-        columns.push(column(name, real(rows, |row| row.figures().and_then(figure))));
+        columns.push(column(name, float_cells(rows, |row| row.figures().and_then(figure))));
     }
-    columns.push(column("p_value_corrected", Cells::Real(corrected_p_values(rows))));
+    columns.push(column("p_value_corrected", ColumnData::Real(corrected_p_values(rows))));
     let of_luck = |place| luck.and_then(|luck| luck.p_values.get(place).copied().flatten());
-    columns.push(column("p_value_of_many", Cells::Real((0..rows.len()).map(of_luck).collect())));
+    columns.push(column("p_value_of_many", ColumnData::Real((0..rows.len()).map(of_luck).collect())));
     let refusal = |row: &TrialRow| match &row.outcome {
         Outcome::Figures(_) => None,
         Outcome::Refused(problem) => Some(problem.clone()),
     };
-    columns.push(column("parameters_refused", Cells::Text(rows.iter().map(refusal).collect())));
+    columns.push(column("parameters_refused", ColumnData::Text(rows.iter().map(refusal).collect())));
     let stopped = |row: &TrialRow| Some(row.figures()?.stopped_by?.as_str().to_owned());
-    columns.push(column("stopped_by", Cells::Text(rows.iter().map(stopped).collect())));
+    columns.push(column("stopped_by", ColumnData::Text(rows.iter().map(stopped).collect())));
     columns
 }
 
-fn whole(rows: &[TrialRow], count: impl Fn(&TrialRow) -> Option<u64>) -> Cells {
+fn integer_cells(rows: &[TrialRow], count: impl Fn(&TrialRow) -> Option<u64>) -> ColumnData {
     // Counts are far below the maximum.
-    Cells::Whole(rows.iter().map(|row| count(row).and_then(|count| i64::try_from(count).ok())).collect())
+    ColumnData::Whole(rows.iter().map(|row| count(row).and_then(|count| i64::try_from(count).ok())).collect())
 }
 
-fn real(rows: &[TrialRow], number: impl Fn(&TrialRow) -> Option<f64>) -> Cells {
-    Cells::Real(rows.iter().map(number).collect())
+fn float_cells(rows: &[TrialRow], number: impl Fn(&TrialRow) -> Option<f64>) -> ColumnData {
+    ColumnData::Real(rows.iter().map(number).collect())
 }
 
-fn settings(rows: &[TrialRow], place: usize) -> Cells {
+fn setting_cells(rows: &[TrialRow], place: usize) -> ColumnData {
     let of = |row: &TrialRow| row.candidate[place].clone();
     let all = |is: fn(&Setting) -> bool| rows.iter().all(|row| is(&row.candidate[place]));
     if all(|setting| matches!(setting, Setting::Whole(_))) {
         let number = |row| if let Setting::Whole(number) = of(row) { Some(number) } else { None };
-        Cells::Whole(rows.iter().map(number).collect())
+        ColumnData::Whole(rows.iter().map(number).collect())
     } else if all(|setting| matches!(setting, Setting::Real(_))) {
-        Cells::Real(rows.iter().map(|row| of(row).to_number()).collect())
+        ColumnData::Real(rows.iter().map(|row| of(row).to_number()).collect())
     } else {
-        Cells::Text(rows.iter().map(|row| Some(of(row).to_string())).collect())
+        ColumnData::Text(rows.iter().map(|row| Some(of(row).to_string())).collect())
     }
 }
 
@@ -217,7 +217,7 @@ mod tests {
             outcome,
             ..row(trial, None, score)
         };
-        outcomes.into_iter().zip((0..).zip(space.all().unwrap())).map(filled).collect()
+        outcomes.into_iter().zip((0..).zip(space.all_sets().unwrap())).map(filled).collect()
     }
 
     fn luck() -> Luck {

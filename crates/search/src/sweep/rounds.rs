@@ -1,6 +1,6 @@
-//! Parts of a sweep: rungs of candles, rounds of an adaptive search, and shards.
+//! Divisions of a sweep: halving rungs, rounds of an adaptive search, and shards.
 
-use super::run::Job;
+use super::run::TrialJob;
 use super::search::Parzen;
 use super::{Candidate, Outcome, Record, Sweep, TrialRow};
 use crate::SearchError;
@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Source: K. Jamieson, A. Talwalkar, *Non-stochastic Best Arm Identification* (2016).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Halving {
-    /// One in this many sets survives a rung. The number of candles grows by the same factor.
+    /// Factor by which each rung has fewer sets and more candles than the previous rung.
     keep_one_in: u32,
     rungs: u32,
 }
@@ -20,13 +20,13 @@ pub struct Halving {
 impl Halving {
     pub const NONE: Self = Self { keep_one_in: 1, rungs: 1 };
 
-    /// Keeps one in `keep_one_in` (2 to 10) sets on each of `rungs` (2 to 8) rungs.
+    /// Builds a halving with 2 to 8 `rungs`. One in `keep_one_in` sets (2 to 10) advances to the next rung.
     pub fn new(keep_one_in: u32, rungs: u32) -> Result<Self, SearchError> {
         if (2..=10).contains(&keep_one_in) && (2..=8).contains(&rungs) {
             return Ok(Self { keep_one_in, rungs });
         }
         Err(SearchError::invalid_search(format!(
-            "halving cannot keep one in {keep_one_in} on {rungs} rungs: keep one in 2 to 10 on 2 to 8 rungs"
+            "cannot keep one in {keep_one_in} sets on {rungs} rungs: keep one in 2 to 10, on 2 to 8 rungs"
         )))
     }
 
@@ -38,41 +38,41 @@ impl Halving {
         self.keep_one_in
     }
 
-    pub(crate) fn kept(self, of: usize) -> usize {
-        of.div_ceil(self.keep_one_in as usize)
+    pub(crate) fn survivors(self, sets: usize) -> usize {
+        sets.div_ceil(self.keep_one_in as usize)
     }
 
-    pub(crate) fn share(self, rung: u32) -> f64 {
+    pub(crate) fn candle_fraction(self, rung: u32) -> f64 {
         1.0 / f64::from(self.keep_one_in).powi((self.rungs - 1).saturating_sub(rung) as i32)
     }
 
-    pub(crate) fn until(self, rung: u32, span: &Range<Millis>) -> Millis {
+    pub(crate) fn end_time(self, rung: u32, span: &Range<Millis>) -> Millis {
         if rung + 1 >= self.rungs {
             return Millis::MAX;
         }
         let length = (span.end - span.start).get() as f64;
-        span.start + Millis::new((length * self.share(rung)) as i64)
+        span.start + Millis::new((length * self.candle_fraction(rung)) as i64)
     }
 
-    pub(crate) fn min_trades(self, rung: u32, in_the_end: u64) -> u64 {
-        (in_the_end as f64 * self.share(rung)).ceil() as u64
+    pub(crate) fn min_trades(self, rung: u32, at_last_rung: u64) -> u64 {
+        (at_last_rung as f64 * self.candle_fraction(rung)).ceil() as u64
     }
 }
 
-/// One part of a sweep. Its sets are consecutive, because consecutive sets share the most work.
+/// One part of a sweep: a range of consecutive sets, because neighbouring sets share the most work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     number: u64,
-    of: u64,
+    count: u64,
 }
 
 impl Shard {
-    /// Returns the shard with this 1-based number.
-    pub fn new(number: u64, of: u64) -> Result<Self, SearchError> {
-        if (1..=of).contains(&number) {
-            return Ok(Self { number, of });
+    /// Builds the shard `number` (1-based) of `count` shards.
+    pub fn new(number: u64, count: u64) -> Result<Self, SearchError> {
+        if (1..=count).contains(&number) {
+            return Ok(Self { number, count });
         }
-        Err(SearchError::invalid_search(format!("there is no shard {number} of {of}: use 1 to {of}")))
+        Err(SearchError::invalid_search(format!("shard {number} of {count} is invalid: use 1 to {count}")))
     }
 
     pub const fn number(self) -> u64 {
@@ -80,7 +80,7 @@ impl Shard {
     }
 
     pub fn trials(self, sets: u64) -> Range<u64> {
-        let begin = |number: u64| (u128::from(number) * u128::from(sets) / u128::from(self.of)) as u64;
+        let begin = |number: u64| (u128::from(number) * u128::from(sets) / u128::from(self.count)) as u64;
         begin(self.number - 1)..begin(self.number)
     }
 }
@@ -117,25 +117,25 @@ impl<'a> Rounds<'a> {
         Round { first, sets, after: self.told.finalize().to_hex().to_string() }
     }
 
-    /// Records the outcomes of a round. Every set needs a record; records of other trials are ignored.
+    /// Records the outcomes of a round. Every set of the round needs a record. Other records are ignored.
     pub fn tell(&mut self, round: &Round, records: Vec<Record>) -> Result<(), SearchError> {
         let mut outcomes: HashMap<u64, Outcome> =
             records.into_iter().map(|record| (record.trial, record.outcome)).collect();
         let mut rows = Vec::with_capacity(round.sets.len());
-        for job in round.jobs() {
+        for job in round.to_jobs() {
             let Some(outcome) = outcomes.remove(&job.trial) else {
-                let problem = format!("trial {} has not run, but later sets depend on it", job.trial);
+                let problem = format!("trial {} has not run, but later sets depend on this trial", job.trial);
                 return Err(SearchError::invalid_search(problem));
             };
             let record = Record { trial: job.trial, rung: 0, outcome };
             self.told.update(&record.to_line());
-            rows.push(self.sweep.row(&job, record.outcome));
+            rows.push(self.sweep.to_row(&job, record.outcome));
         }
-        self.learn(&rows);
+        self.update_model(&rows);
         Ok(())
     }
 
-    pub(super) fn learn(&mut self, rows: &[TrialRow]) {
+    pub(super) fn update_model(&mut self, rows: &[TrialRow]) {
         for row in rows {
             self.model.record(&row.candidate, row.score);
         }
@@ -147,7 +147,7 @@ impl Round {
         self.sets.is_empty()
     }
 
-    /// Hash of the outcomes of all earlier rounds. It differs between searches that diverged.
+    /// Returns a hash of the outcomes of all earlier rounds, which differs if two searches diverged.
     pub fn after(&self) -> &str {
         &self.after
     }
@@ -157,9 +157,9 @@ impl Round {
         self.first + own.start..self.first + own.end
     }
 
-    pub(super) fn jobs(&self) -> Vec<Job> {
+    pub(super) fn to_jobs(&self) -> Vec<TrialJob> {
         let sets = self.sets.iter().cloned().zip(self.first..);
-        sets.map(|(candidate, trial)| Job { trial, rung: 0, candidate }).collect()
+        sets.map(|(candidate, trial)| TrialJob { trial, rung: 0, candidate }).collect()
     }
 }
 
@@ -171,12 +171,12 @@ mod tests {
     fn each_rung_has_fewer_sets_and_more_candles() {
         let halving = Halving::new(3, 3).unwrap();
         let span = Millis::new(1_000)..Millis::new(10_000);
-        let untils: Vec<i64> = (0..3).map(|rung| halving.until(rung, &span).get()).collect();
+        let untils: Vec<i64> = (0..3).map(|rung| halving.end_time(rung, &span).get()).collect();
         assert_eq!(untils, [2_000, 4_000, i64::MAX]);
-        assert_eq!([halving.kept(27), halving.kept(9), halving.kept(10), halving.kept(1)], [9, 3, 4, 1]);
+        assert_eq!([27, 9, 10, 1].map(|sets| halving.survivors(sets)), [9, 3, 4, 1]);
         assert_eq!([0, 1, 2].map(|rung| halving.min_trades(rung, 30)), [4, 10, 30]);
-        assert_eq!((Halving::NONE.until(0, &span), Halving::NONE.kept(7)), (Millis::MAX, 7));
-        assert!(Halving::NONE.share(0) == 1.0 && Halving::NONE.min_trades(0, 30) == 30);
+        assert_eq!((Halving::NONE.end_time(0, &span), Halving::NONE.survivors(7)), (Millis::MAX, 7));
+        assert!(Halving::NONE.candle_fraction(0) == 1.0 && Halving::NONE.min_trades(0, 30) == 30);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Runs the trials of a sweep in parallel. The result does not depend on the order of completion.
 
-use super::search::{no_set, plan};
+use super::search::{no_set_error, plan_sets};
 use super::trial_row::{ProgressTracker, Watcher, lock};
 use super::{
     Candidate, Halving, Objective, Outcome, Record, Round, Rounds, SearchSettings, Shard, Space,
     TrialJournal, TrialRow, TrialRunner, ranked,
 };
 use crate::SearchError;
-use crate::error::thread_pool;
+use crate::error::build_thread_pool;
 use candlewick_sdk::{Millis, Money};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ pub enum SweepEnd {
     Stopped(Vec<TrialRow>),
 }
 
-pub(super) struct Job {
+pub(super) struct TrialJob {
     pub(super) trial: u64,
     pub(super) rung: u32,
     pub(super) candidate: Candidate,
@@ -44,12 +44,12 @@ pub(super) struct Job {
 
 struct JobResults {
     rows: Vec<TrialRow>,
-    is_whole: bool,
+    is_complete: bool,
 }
 
-type RunJobs<'a> = dyn FnMut(Vec<Job>) -> Result<JobResults, SearchError> + 'a;
+type RunJobs<'a> = dyn FnMut(Vec<TrialJob>) -> Result<JobResults, SearchError> + 'a;
 
-type Procedure<'a> =
+type SweepProcedure<'a> =
     dyn Fn(&mut RunJobs<'_>, &Mutex<ProgressTracker<'_, '_>>) -> Result<SweepEnd, SearchError> + 'a;
 
 impl Sweep<'_> {
@@ -60,17 +60,17 @@ impl Sweep<'_> {
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
         let learns = self.settings.search.search.learns();
-        let way: &Procedure<'_> = if learns {
-            &|run, tracker| self.run_learning(run, tracker)
+        let way: &SweepProcedure<'_> = if learns {
+            &|run, tracker| self.run_adaptive(run, tracker)
         } else {
             &|run, tracker| self.run_rungs(run, tracker)
         };
         self.run_procedure(way, (journal, known), watcher)
     }
 
-    /// Runs one shard and returns its rows. Trials in `known` are not run again.
+    /// Runs one shard and returns the rows of all its trials. Trials in `known` are not run again.
     ///
-    /// With halving, only the first rung is run, because the sets that advance depend on all shards.
+    /// A halving runs only the first rung here, because the sets that advance depend on all shards.
     /// [`run`](Self::run) with the records of all shards as `known` gives the same result as an unsharded
     /// sweep. An adaptive search cannot be sharded this way; use [`Rounds`].
     pub fn run_shard(
@@ -80,12 +80,12 @@ impl Sweep<'_> {
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
         let jobs = || {
-            let mut jobs = self.first_jobs()?;
+            let mut jobs = self.first_rung_jobs()?;
             let own = shard.trials(jobs.len() as u64);
             jobs.retain(|job| own.contains(&job.trial));
             Ok(jobs)
         };
-        self.run_part(&jobs, (journal, known), watcher)
+        self.run_selected_jobs(&jobs, (journal, known), watcher)
     }
 
     pub fn run_round(
@@ -95,27 +95,27 @@ impl Sweep<'_> {
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
         let own = round.trials(shard);
-        let jobs = || Ok(round.jobs().into_iter().filter(|job| own.contains(&job.trial)).collect());
-        self.run_part(&jobs, (journal, known), watcher)
+        let jobs = || Ok(round.to_jobs().into_iter().filter(|job| own.contains(&job.trial)).collect());
+        self.run_selected_jobs(&jobs, (journal, known), watcher)
     }
 
-    fn run_part(
+    fn run_selected_jobs(
         &self,
-        jobs: &dyn Fn() -> Result<Vec<Job>, SearchError>,
+        jobs: &dyn Fn() -> Result<Vec<TrialJob>, SearchError>,
         (journal, known): (&mut TrialJournal, Vec<Record>),
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
         let way = |run: &mut RunJobs<'_>, tracker: &Mutex<ProgressTracker<'_, '_>>| {
             let jobs = jobs()?;
-            lock(tracker).total = jobs.len() as u64 * self.work(0);
-            let JobResults { rows, is_whole } = run(jobs)?;
-            Ok(if is_whole { SweepEnd::Done(rows) } else { SweepEnd::Stopped(rows) })
+            lock(tracker).total = jobs.len() as u64 * self.trial_work(0);
+            let JobResults { rows, is_complete } = run(jobs)?;
+            Ok(if is_complete { SweepEnd::Done(rows) } else { SweepEnd::Stopped(rows) })
         };
         self.run_procedure(&way, (journal, known), watcher)
     }
 
     pub fn measure_until(&self, sets: &[&Candidate], until: Millis) -> Result<Vec<Outcome>, SearchError> {
-        let pool = thread_pool(self.threads)?;
+        let pool = build_thread_pool(self.threads)?;
         let groups = self.runner.prepare(sets, until)?;
         let one = |place: &usize| Ok((*place, self.runner.measure(sets[*place], until, self.balance)?));
         let group = |group: &Vec<usize>| group.par_iter().with_max_len(1).map(one).collect();
@@ -127,26 +127,26 @@ impl Sweep<'_> {
         Ok(measured.into_iter().map(|(_, outcome)| outcome).collect())
     }
 
-    fn first_jobs(&self) -> Result<Vec<Job>, SearchError> {
+    fn first_rung_jobs(&self) -> Result<Vec<TrialJob>, SearchError> {
         if self.settings.search.search.learns() {
-            let problem = "a learning search has no shards of all sets: each set depends on earlier trials";
+            let problem = "an adaptive search cannot be sharded as a whole: sets depend on earlier trials";
             return Err(SearchError::invalid_search(problem));
         }
-        let sets = plan(self.space, &self.settings.search)?.into_iter();
-        Ok(sets.zip(0..).map(|(candidate, trial)| Job { trial, rung: 0, candidate }).collect())
+        let sets = plan_sets(self.space, &self.settings.search)?.into_iter();
+        Ok(sets.zip(0..).map(|(candidate, trial)| TrialJob { trial, rung: 0, candidate }).collect())
     }
 
     fn run_procedure(
         &self,
-        way: &Procedure<'_>,
+        way: &SweepProcedure<'_>,
         (journal, known): (&mut TrialJournal, Vec<Record>),
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
-        let pool = thread_pool(self.threads)?;
+        let pool = build_thread_pool(self.threads)?;
         let mut known: HashMap<(u64, u32), Outcome> =
             known.into_iter().map(|record| ((record.trial, record.rung), record.outcome)).collect();
         let tracker = Mutex::new(ProgressTracker::new(journal, watcher));
-        let mut run = |jobs: Vec<Job>| self.run_jobs(&jobs, &mut known, &tracker, &pool);
+        let mut run = |jobs: Vec<TrialJob>| self.run_jobs(&jobs, &mut known, &tracker, &pool);
         let end = way(&mut run, &tracker)?;
         lock(&tracker).journal.sync()?;
         Ok(end)
@@ -158,30 +158,33 @@ impl Sweep<'_> {
         tracker: &Mutex<ProgressTracker<'_, '_>>,
     ) -> Result<SweepEnd, SearchError> {
         let halving = self.settings.halving;
-        let mut jobs = self.first_jobs()?;
+        let mut jobs = self.first_rung_jobs()?;
         let mut field = jobs.len();
         let work = (0..halving.rungs()).map(|rung| {
-            let work = field as u64 * self.work(rung);
-            field = halving.kept(field);
+            let work = field as u64 * self.trial_work(rung);
+            field = halving.survivors(field);
             work
         });
         lock(tracker).total = work.sum();
         let mut rows: Vec<TrialRow> = Vec::new();
         for rung in 0..halving.rungs() {
-            let JobResults { rows: ran, is_whole } = run(std::mem::take(&mut jobs))?;
+            let JobResults { rows: ran, is_complete } = run(std::mem::take(&mut jobs))?;
             let counting = ranked(&ran).into_iter().filter(|row| row.score.is_some());
-            let mut best: Vec<&TrialRow> = counting.take(halving.kept(ran.len())).collect();
+            let mut best: Vec<&TrialRow> = counting.take(halving.survivors(ran.len())).collect();
             best.sort_unstable_by_key(|row| row.trial);
-            let next =
-                |row: &&TrialRow| Job { trial: row.trial, rung: rung + 1, candidate: row.candidate.clone() };
+            let next = |row: &&TrialRow| TrialJob {
+                trial: row.trial,
+                rung: rung + 1,
+                candidate: row.candidate.clone(),
+            };
             jobs = best.iter().map(next).collect();
             rows.retain(|row| ran.binary_search_by_key(&row.trial, |one| one.trial).is_err());
             if rows.is_empty() {
-                rows = ran; // 10,000 rows need not be there twice
+                rows = ran; // Avoids a copy of up to 10,000 rows.
             } else {
                 rows.extend(ran);
             }
-            if !is_whole {
+            if !is_complete {
                 return Ok(SweepEnd::Stopped(rows));
             }
         }
@@ -189,74 +192,74 @@ impl Sweep<'_> {
         Ok(SweepEnd::Done(rows))
     }
 
-    fn run_learning(
+    fn run_adaptive(
         &self,
         run: &mut RunJobs<'_>,
         tracker: &Mutex<ProgressTracker<'_, '_>>,
     ) -> Result<SweepEnd, SearchError> {
         let mut rounds = Rounds::new(self)?;
-        lock(tracker).total = self.settings.search.trials * self.work(0);
+        lock(tracker).total = self.settings.search.trials * self.trial_work(0);
         let mut rows: Vec<TrialRow> = Vec::new();
         loop {
-            let jobs = rounds.ask().jobs();
+            let jobs = rounds.ask().to_jobs();
             if jobs.is_empty() {
-                break; // as many as were to be tried, or all that there are
+                break; // All requested sets, or all sets of the space, have been tried.
             }
-            let JobResults { rows: ran, is_whole } = run(jobs)?;
-            rounds.learn(&ran);
+            let JobResults { rows: ran, is_complete } = run(jobs)?;
+            rounds.update_model(&ran);
             rows.extend(ran);
-            if !is_whole {
+            if !is_complete {
                 return Ok(SweepEnd::Stopped(rows));
             }
         }
         self.runner.evict();
         if rows.is_empty() {
-            return Err(no_set());
+            return Err(no_set_error());
         }
         Ok(SweepEnd::Done(rows))
     }
 
     fn run_jobs(
         &self,
-        jobs: &[Job],
+        jobs: &[TrialJob],
         known: &mut HashMap<(u64, u32), Outcome>,
         tracker: &Mutex<ProgressTracker<'_, '_>>,
         pool: &rayon::ThreadPool,
     ) -> Result<JobResults, SearchError> {
-        let (mut rows, mut open): (Vec<TrialRow>, Vec<&Job>) = Default::default();
+        let (mut rows, mut open): (Vec<TrialRow>, Vec<&TrialJob>) = Default::default();
         for job in jobs {
             if let Some(outcome) = known.remove(&(job.trial, job.rung)) {
-                let row = self.row(job, outcome);
-                lock(tracker).count(&row, self.work(job.rung));
+                let row = self.to_row(job, outcome);
+                lock(tracker).count(&row, self.trial_work(job.rung));
                 rows.push(row);
             } else {
                 open.push(job);
             }
         }
         let begin = lock(tracker).journal.length();
-        self.run_open(&open, tracker, pool)?;
+        self.run_pending_jobs(&open, tracker, pool)?;
         drop(open);
         // The figures are read back only now, so that rows and series are not in memory together.
         rows.reserve_exact(jobs.len() - rows.len());
         let take = |record: Record| {
             if let Ok(place) = jobs.binary_search_by_key(&record.trial, |job| job.trial) {
-                rows.push(self.row(&jobs[place], record.outcome));
+                rows.push(self.to_row(&jobs[place], record.outcome));
             }
         };
         pool.install(|| lock(tracker).journal.read_back(begin, take))?;
         rows.sort_unstable_by_key(|row| row.trial);
-        let is_whole = rows.len() == jobs.len();
-        Ok(JobResults { rows, is_whole })
+        let is_complete = rows.len() == jobs.len();
+        Ok(JobResults { rows, is_complete })
     }
 
-    fn run_open(
+    fn run_pending_jobs(
         &self,
-        open: &[&Job],
+        open: &[&TrialJob],
         tracker: &Mutex<ProgressTracker<'_, '_>>,
         pool: &rayon::ThreadPool,
     ) -> Result<(), SearchError> {
         let Some(first) = open.first() else { return Ok(()) };
-        let until = self.settings.halving.until(first.rung, &self.runner.span());
+        let until = self.settings.halving.end_time(first.rung, &self.runner.span());
         let candidates: Vec<&Candidate> = open.iter().map(|job| &job.candidate).collect();
         let groups = self.runner.prepare(&candidates, until)?;
         drop(candidates);
@@ -268,8 +271,8 @@ impl Sweep<'_> {
             let outcome = self.runner.measure(&job.candidate, until, self.balance)?;
             let record = Record { trial: job.trial, rung: job.rung, outcome };
             let line = record.to_line();
-            let row = self.row(job, record.outcome);
-            lock(tracker).record(&line, &row, self.work(job.rung))
+            let row = self.to_row(job, record.outcome);
+            lock(tracker).record(&line, &row, self.trial_work(job.rung))
         };
         // Items are scheduled one at a time: an idle thread takes the next group, or a trial of another group.
         let run_group = |group: &Vec<usize>| group.par_iter().with_max_len(1).try_for_each(run_one);
@@ -281,18 +284,18 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    pub(super) fn row(&self, job: &Job, outcome: Outcome) -> TrialRow {
+    pub(super) fn to_row(&self, job: &TrialJob, outcome: Outcome) -> TrialRow {
         let SweepSettings { objective, min_trades, halving, .. } = *self.settings;
         let score = match &outcome {
             Outcome::Figures(figures) => objective.score(figures, halving.min_trades(job.rung, min_trades)),
             Outcome::Refused(_) => None,
         };
-        let (candidate, share) = (job.candidate.clone(), halving.share(job.rung));
+        let (candidate, share) = (job.candidate.clone(), halving.candle_fraction(job.rung));
         TrialRow { trial: job.trial, candidate, rung: job.rung, share, outcome, score }
     }
 
-    fn work(&self, rung: u32) -> u64 {
-        ((self.settings.halving.share(rung) * 1_000.0) as u64).max(1)
+    fn trial_work(&self, rung: u32) -> u64 {
+        ((self.settings.halving.candle_fraction(rung) * 1_000.0) as u64).max(1)
     }
 }
 

@@ -10,13 +10,13 @@ use std::sync::Arc;
 /// A parameter set: one value per axis, in the order of the axes.
 pub type Candidate = Arc<[Setting]>;
 
-const MAX_WALKED: u64 = 1_000_000;
+const MAX_GRID_SETS: u64 = 1_000_000;
 
 #[derive(Clone, Debug)]
 pub struct Space {
     axes: Vec<Axis>,
     conditions: Vec<Condition>,
-    /// Values of parameters that are not searched. In conditions, their indices follow those of the axes.
+    /// Values of parameters that are not searched. Conditions number these values after the axes.
     fixed: Vec<f64>,
     bot: BotSettings,
 }
@@ -35,7 +35,7 @@ impl Space {
                 return Err(SearchError::InvalidValues {
                     name: axis.name().to_owned(),
                     given: text.clone(),
-                    problem: "it is given twice".to_owned(),
+                    problem: "the parameter is given twice".to_owned(),
                 });
             }
             axes.push(axis);
@@ -58,18 +58,18 @@ impl Space {
         &self.axes
     }
 
-    /// Returns the number of sets, ignoring conditions; `None` if it is infinite.
+    /// Returns the number of sets, ignoring conditions; `None` if the number is infinite.
     pub fn count(&self) -> Option<u64> {
         self.axes.iter().try_fold(1_u64, |count, axis| Some(count.saturating_mul(axis.count()?)))
     }
 
-    pub fn allows(&self, candidate: &Candidate) -> bool {
+    pub fn meets_conditions(&self, candidate: &Candidate) -> bool {
         if self.conditions.is_empty() {
             return true;
         }
         let numbers = candidate.iter().map(|setting| setting.to_number().unwrap_or(f64::NAN));
         let values: Vec<f64> = numbers.chain(self.fixed.iter().copied()).collect();
-        self.conditions.iter().all(|condition| condition.holds(&values))
+        self.conditions.iter().all(|condition| condition.is_met(&values))
     }
 
     pub fn bot(&self, candidate: &Candidate) -> BotSettings {
@@ -101,15 +101,15 @@ impl Space {
                 Candidate::from(other)
             })
         };
-        (0..self.axes.len()).flat_map(moved).filter(|other| self.allows(other)).collect()
+        (0..self.axes.len()).flat_map(moved).filter(|other| self.meets_conditions(other)).collect()
     }
 
-    pub(crate) fn at(&self, fractions: impl IntoIterator<Item = f64>) -> Candidate {
-        self.axes.iter().zip(fractions).map(|(axis, fraction)| axis.at(fraction)).collect()
+    pub(crate) fn candidate_at(&self, fractions: impl IntoIterator<Item = f64>) -> Candidate {
+        self.axes.iter().zip(fractions).map(|(axis, fraction)| axis.value_at(fraction)).collect()
     }
 
-    /// Returns every allowed set. The last axis varies fastest.
-    pub(crate) fn all(&self) -> Result<Vec<Candidate>, SearchError> {
+    /// Returns every set that meets the conditions. The last axis varies fastest.
+    pub(crate) fn all_sets(&self) -> Result<Vec<Candidate>, SearchError> {
         let wrong = |problem: String| SearchError::InvalidSearch { problem };
         if let Some(axis) = self.axes.iter().find(|axis| axis.count().is_none()) {
             let name = axis.name();
@@ -117,8 +117,8 @@ impl Space {
                 "{name} has infinitely many values for a grid: write a step (LOW..HIGH:STEP) or a count (LOW..HIGH:log/N)"
             )));
         }
-        let count = self.count().filter(|count| *count <= MAX_WALKED).ok_or_else(|| {
-            wrong(format!("a grid of more than {MAX_WALKED} sets: use random search or longer steps"))
+        let count = self.count().filter(|count| *count <= MAX_GRID_SETS).ok_or_else(|| {
+            wrong(format!("the grid has more than {MAX_GRID_SETS} sets: use random search or larger steps"))
         })?;
         let lists: Vec<&[Setting]> = self.axes.iter().filter_map(Axis::listed).collect();
         let mut all = Vec::with_capacity(if self.conditions.is_empty() { count as usize } else { 0 });
@@ -132,7 +132,7 @@ impl Space {
             }
             candidate.reverse();
             let candidate = Candidate::from(candidate);
-            if self.allows(&candidate) {
+            if self.meets_conditions(&candidate) {
                 all.push(candidate);
             }
         }
@@ -159,7 +159,7 @@ mod tests {
     }
 
     fn check(conditions: &[&str], expected: &str) {
-        let all = space(conditions).all().unwrap();
+        let all = space(conditions).all_sets().unwrap();
         let printed: Vec<String> = all.iter().map(|set| format!("{}-{}", set[0], set[1])).collect();
         assert_eq!(printed.join(" "), expected);
     }
@@ -177,7 +177,7 @@ mod tests {
     fn neighbours_differ_in_one_value_and_meet_the_conditions() {
         let space = space(&["fast < slow"]);
         let neighbours = |place: usize| {
-            let sets = space.neighbours(&space.all().unwrap()[place]);
+            let sets = space.neighbours(&space.all_sets().unwrap()[place]);
             sets.iter().map(|set| format!("{}-{}", set[0], set[1])).collect::<Vec<_>>().join(" ")
         };
         // The sets are 2-3, 2-4, 2-5, 3-4, 3-5; 3-3 is not allowed.
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn set_changes_only_its_parameters_of_the_bot() {
         let space = space(&[]);
-        let bot = space.bot(&space.all().unwrap()[1]);
+        let bot = space.bot(&space.all_sets().unwrap()[1]);
         assert_eq!(bot.params, serde_json::json!({"fast": 2, "slow": 4}));
         assert_eq!(bot.close_type.to_string(), "05:00");
         let mut same = bot.clone();

@@ -1,6 +1,6 @@
 //! Fixtures for the tests of sweeps.
 
-use super::axis::{Scale, Values};
+use super::axis::{AxisScale, AxisValues};
 use super::{Axis, Figures, Outcome, Setting, Target, TrialRow};
 use candlewick_engine::BotSettings;
 use serde_json::{Value, json};
@@ -30,8 +30,8 @@ pub(super) fn row(trial: u64, figures: Option<Figures>, score: Option<f64>) -> T
 }
 
 pub(super) fn listed(name: &str, target: Target, settings: impl IntoIterator<Item = Setting>) -> Axis {
-    let values = Values::Listed(settings.into_iter().collect());
-    Axis::new(name.to_owned(), target, values, Scale::Linear)
+    let values = AxisValues::Listed(settings.into_iter().collect());
+    Axis::new(name.to_owned(), target, values, AxisScale::Linear)
 }
 
 pub(super) fn whole(name: &str, numbers: impl IntoIterator<Item = i64>) -> Axis {

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 pub const TIMELINE_PARTS: usize = 120;
 
-/// Won and lost trades in each of [`TIMELINE_PARTS`] parts of a trial, by settlement time. The counts
-/// are packed, because 10,000 sets are in memory at once.
+/// Numbers of won and lost trades in each of [`TIMELINE_PARTS`] equal parts of a trial, by settlement time.
+/// The counts are packed, because 10,000 sets are in memory at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "TimelineJson")]
 pub struct Timeline {
@@ -20,7 +20,7 @@ pub struct Timeline {
     packed: Box<[u8]>,
 }
 
-const HEADER: usize = 6;
+const HEADER_BYTES: usize = 6;
 
 #[derive(Serialize, Deserialize)]
 struct TimelineJson {
@@ -47,7 +47,7 @@ impl Timeline {
         settled.sort_by_key(|(known, ..)| *known);
         let mut timeline = TimelineBuilder::new(span);
         for (known, decided, outcome) in settled {
-            timeline.settle(decided, known, outcome);
+            timeline.count_trade(decided, known, outcome);
         }
         timeline.into_timeline()
     }
@@ -56,17 +56,17 @@ impl Timeline {
         self.packed.is_empty()
     }
 
-    /// Longest time from decision to settlement, in parts, rounded up.
+    /// Returns the longest time from decision to settlement, in timeline parts, rounded up.
     pub const fn longest_parts(&self) -> usize {
         self.longest_parts as usize
     }
 
     pub fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
-        (0..TIMELINE_PARTS).map(|part| (self.number(2 * part), self.number(2 * part + 1)))
+        (0..TIMELINE_PARTS).map(|part| (self.count_at(2 * part), self.count_at(2 * part + 1)))
     }
 
-    fn number(&self, place: usize) -> u32 {
-        let Some(([count, width, least @ ..], bits)) = self.packed.split_first_chunk::<HEADER>() else {
+    fn count_at(&self, place: usize) -> u32 {
+        let Some(([count, width, least @ ..], bits)) = self.packed.split_first_chunk::<HEADER_BYTES>() else {
             return 0;
         };
         if place >= usize::from(*count) {
@@ -90,8 +90,8 @@ impl Timeline {
             return Self { longest_parts, packed: Box::default() };
         };
         let width = (u32::BITS - (most - least).leading_zeros()) as usize;
-        let mut packed = vec![0; HEADER + (counts.len() * width).div_ceil(8)].into_boxed_slice();
-        let (header, bits) = packed.split_at_mut(HEADER);
+        let mut packed = vec![0; HEADER_BYTES + (counts.len() * width).div_ceil(8)].into_boxed_slice();
+        let (header, bits) = packed.split_at_mut(HEADER_BYTES);
         (header[0], header[1]) = (counts.len() as u8, width as u8);
         header[2..].copy_from_slice(&least.to_le_bytes());
         for (place, count) in counts.iter().enumerate() {
@@ -114,7 +114,7 @@ impl Serialize for Timeline {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // Only trailing zeros are cut off.
         let counts = self.packed.first().copied().map_or(0, usize::from);
-        let parts = (0..counts).map(|place| self.number(place)).collect();
+        let parts = (0..counts).map(|place| self.count_at(place)).collect();
         TimelineJson { longest_parts: self.longest_parts, parts }.serialize(serializer)
     }
 }
@@ -136,7 +136,7 @@ impl TimelineBuilder {
 
     /// Counts a trade. Calls must be in the order of `known`, the time when the settlement became known.
     #[inline]
-    pub(crate) fn settle(&mut self, decided: Millis, known: Millis, outcome: Outcome) {
+    pub(crate) fn count_trade(&mut self, decided: Millis, known: Millis, outcome: Outcome) {
         while known >= self.next {
             self.part += 1;
             self.next = self.part_start(self.part + 1);
@@ -154,7 +154,7 @@ impl TimelineBuilder {
         Timeline::pack(u32::try_from(longest).unwrap_or(u32::MAX), self.counts.as_flattened())
     }
 
-    /// Returns the start of a part. The last part has no end, as trades may settle after the last candle.
+    /// Returns the start of a part. The last part never ends, as trades may settle after the last candle.
     fn part_start(&self, part: usize) -> Millis {
         if part >= TIMELINE_PARTS {
             return Millis::MAX;
@@ -173,7 +173,7 @@ mod tests {
         let mut timeline = TimelineBuilder::new(&(Millis::HOUR..Millis::HOUR * 3));
         for (decided, known, outcome) in trades {
             let at = |minute: i64| Millis::HOUR + Millis::MINUTE * minute;
-            timeline.settle(at(*decided), at(*known), *outcome);
+            timeline.count_trade(at(*decided), at(*known), *outcome);
         }
         timeline.into_timeline()
     }
@@ -205,7 +205,7 @@ mod tests {
             let expected: Vec<(u32, u32)> =
                 (0..120).map(|part| (count(2 * part), count(2 * part + 1))).collect();
             assert_eq!(timeline.parts().collect::<Vec<_>>(), expected);
-            assert_eq!(timeline.packed.len(), if least == 0 { 0 } else { HEADER + bytes });
+            assert_eq!(timeline.packed.len(), if least == 0 { 0 } else { HEADER_BYTES + bytes });
             assert_eq!(timeline.is_empty(), least == 0);
         }
     }
@@ -214,7 +214,7 @@ mod tests {
     fn counts_of_any_size_round_trip() {
         let counts = [0, 1, 127, 128, 16_383, 16_384, u32::MAX, 0, 3];
         let timeline = Timeline::pack(2, &[&counts[..], &[0; 231]].concat());
-        assert_eq!(timeline.packed.len(), HEADER + 9 * 4);
+        assert_eq!(timeline.packed.len(), HEADER_BYTES + 9 * 4);
         let numbers: Vec<u32> = timeline.parts().flat_map(|(won, lost)| [won, lost]).collect();
         assert_eq!((&numbers[..9], numbers.len()), (&counts[..], 2 * TIMELINE_PARTS));
         let text = serde_json::to_string(&timeline).unwrap();

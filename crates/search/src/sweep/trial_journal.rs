@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 #[serde(try_from = "RecordLine")]
 pub struct Record {
     pub trial: u64,
-    /// 0-based rung; always 0 without halving.
+    /// 0-based halving rung; always 0 without halving.
     pub rung: u32,
     pub outcome: Outcome,
 }
@@ -25,7 +25,7 @@ pub enum Outcome {
     Refused(String),
 }
 
-/// Serialized record with either `figures` or `refused`.
+/// JSON form of a record. Exactly one of `figures` and `refused` is set.
 #[derive(Serialize, Deserialize)]
 struct RecordLine<'a> {
     trial: u64,
@@ -43,14 +43,14 @@ pub struct TrialJournal {
     path: PathBuf,
     length: u64,
     /// Whether the file may end in a partial line from a failed write.
-    is_cut_short: bool,
+    may_end_partially: bool,
 }
 
-const READ_BYTES: u64 = 64 * 1_024;
+const READ_CHUNK_BYTES: u64 = 64 * 1_024;
 
 impl Record {
     pub(crate) fn to_line(&self) -> Vec<u8> {
-        let mut line = Vec::with_capacity(2_048); // as long as nearly all of them are
+        let mut line = Vec::with_capacity(2_048); // Enough for almost every line.
         serde_json::to_writer(&mut line, self).expect("numbers and strings serialize to JSON");
         line.push(b'\n');
         line
@@ -62,27 +62,27 @@ impl TrialJournal {
     /// determines the trials. A partial last line is dropped.
     pub fn open(path: &Path, identity: &Value) -> Result<(Self, Vec<Record>), SearchError> {
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-        let file = opened.map_err(|source| unusable(path, "open", source))?;
-        held(path, file.try_lock())?;
-        let (records, sound) = read_known(path, &file, identity)?;
-        let mut journal = Self { file, path: path.to_owned(), length: sound, is_cut_short: false };
+        let file = opened.map_err(|source| unusable_file(path, "open", source))?;
+        check_lock(path, file.try_lock())?;
+        let (records, sound) = read_matching(path, &file, identity)?;
+        let mut journal = Self { file, path: path.to_owned(), length: sound, may_end_partially: false };
         journal.truncate(sound)?;
         if sound == 0 {
-            journal.append(format!("{}\n", first_line(identity)).as_bytes())?;
+            journal.append(format!("{}\n", header_line(identity)).as_bytes())?;
         }
         Ok((journal, records))
     }
 
     pub fn records(path: &Path, identity: &Value) -> Result<Vec<Record>, SearchError> {
-        let file = File::open(path).map_err(|source| unusable(path, "open", source))?;
-        held(path, file.try_lock_shared())?;
-        Ok(read_known(path, &file, identity)?.0)
+        let file = File::open(path).map_err(|source| unusable_file(path, "open", source))?;
+        check_lock(path, file.try_lock_shared())?;
+        Ok(read_matching(path, &file, identity)?.0)
     }
 
     pub fn identity(path: &Path) -> Result<Option<Map<String, Value>>, SearchError> {
         let mut line = Vec::new();
         let read = File::open(path).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
-        read.map_err(|source| unusable(path, "read", source))?;
+        read.map_err(|source| unusable_file(path, "read", source))?;
         Ok(parse_identity(&line))
     }
 
@@ -94,13 +94,13 @@ impl TrialJournal {
         self.length
     }
 
-    /// Reads back the records after offset `from`, so that they need not stay in memory during the run.
+    /// Reads back the records after byte offset `from`, to save memory during the run.
     pub(crate) fn read_back(&mut self, from: u64, mut take: impl FnMut(Record)) -> Result<(), SearchError> {
         let mut read = || {
             self.file.seek(SeekFrom::Start(from))?;
             let mut rest = (&self.file).take(self.length - from);
-            let mut text = Vec::with_capacity(2 * READ_BYTES as usize);
-            while (&mut rest).take(READ_BYTES).read_to_end(&mut text)? > 0 {
+            let mut text = Vec::with_capacity(2 * READ_CHUNK_BYTES as usize);
+            while (&mut rest).take(READ_CHUNK_BYTES).read_to_end(&mut text)? > 0 {
                 let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
                 let lines: Vec<&[u8]> = text[..whole].split_inclusive(|byte| *byte == b'\n').collect();
                 let records = lines.par_iter().map(|line| serde_json::from_slice(line));
@@ -110,26 +110,26 @@ impl TrialJournal {
             self.file.seek(SeekFrom::Start(self.length))?;
             if text.is_empty() { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
         };
-        read().map_err(|source| unusable(&self.path, "read", source))
+        read().map_err(|source| unusable_file(&self.path, "read", source))
     }
 
     pub fn sync(&self) -> Result<(), SearchError> {
-        self.file.sync_data().map_err(|source| unusable(&self.path, "write", source))
+        self.file.sync_data().map_err(|source| unusable_file(&self.path, "write", source))
     }
 
     /// Appends a complete line in one call.
     ///
-    /// A kill or a full disk may leave a partial line, which is cut off before the next append. If that fails,
-    /// nothing is appended, because reading stops at the first invalid line and later records would be lost.
+    /// A kill or a full disk may leave a partial line, which is cut off before the next append. If the cut
+    /// fails, nothing is appended, because reading stops at the first invalid line and loses later records.
     pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), SearchError> {
-        if self.is_cut_short {
+        if self.may_end_partially {
             self.truncate_partial_line()?;
         }
         if let Err(source) = self.file.write_all(line) {
-            self.is_cut_short = true;
+            self.may_end_partially = true;
             // If this fails, the next append tries again. The write error is reported.
             let _ = self.truncate_partial_line();
-            return Err(unusable(&self.path, "write", source));
+            return Err(unusable_file(&self.path, "write", source));
         }
         self.length += line.len() as u64;
         Ok(())
@@ -137,13 +137,13 @@ impl TrialJournal {
 
     fn truncate_partial_line(&mut self) -> Result<(), SearchError> {
         self.truncate(self.length)?;
-        self.is_cut_short = false;
+        self.may_end_partially = false;
         Ok(())
     }
 
     fn truncate(&mut self, length: u64) -> Result<(), SearchError> {
         let cut = self.file.set_len(length).and_then(|()| self.file.seek(SeekFrom::Start(length)));
-        cut.map(|_| ()).map_err(|source| unusable(&self.path, "write", source))
+        cut.map(|_| ()).map_err(|source| unusable_file(&self.path, "write", source))
     }
 }
 
@@ -170,29 +170,29 @@ impl TryFrom<RecordLine<'_>> for Record {
     }
 }
 
-fn held(path: &Path, locked: Result<(), TryLockError>) -> Result<(), SearchError> {
+fn check_lock(path: &Path, locked: Result<(), TryLockError>) -> Result<(), SearchError> {
     locked.map_err(|error| match error {
         TryLockError::WouldBlock => SearchError::SweepLocked { path: path.to_owned() },
-        TryLockError::Error(source) => unusable(path, "lock", source),
+        TryLockError::Error(source) => unusable_file(path, "lock", source),
     })
 }
 
-fn first_line(identity: &Value) -> String {
+fn header_line(identity: &Value) -> String {
     json!({ "sweep": identity }).to_string()
 }
 
-fn read_known(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64), SearchError> {
-    let known = read(file, &first_line(identity)).map_err(|source| unusable(path, "read", source))?;
+fn read_matching(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64), SearchError> {
+    let known = read_all(file, &header_line(identity)).map_err(|source| unusable_file(path, "read", source))?;
     known.map_err(|other| SearchError::OtherSweep {
         path: path.to_owned(),
-        problem: difference(&other, identity),
+        problem: describe_difference(&other, identity),
     })
 }
 
 /// Returns the records up to the first invalid line, and the length in bytes of all valid lines. The
-/// inner error is the first line, if it differs from `first`.
+/// inner error is the file's first line, if different from `first`.
 #[allow(clippy::type_complexity, reason = "the outer error is the disk's, the inner one a foreign file")]
-fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
+fn read_all(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
     let mut text = BufReader::new(file);
     let mut line = Vec::new();
     text.read_until(b'\n', &mut line)?;
@@ -221,13 +221,13 @@ fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u
     Ok(Ok((records, sound as u64)))
 }
 
-fn difference(line: &[u8], identity: &Value) -> String {
+fn describe_difference(line: &[u8], identity: &Value) -> String {
     let (Some(theirs), Some(ours)) = (parse_identity(line), identity.as_object()) else {
-        return "it is not the journal of a sweep".to_owned();
+        return "this file is not a sweep journal".to_owned();
     };
     let keys =
         ours.iter().filter(|(key, value)| theirs.get(*key) != Some(value)).map(|(key, _)| key.as_str());
-    format!("it belongs to another sweep, which differs in: {}", keys.collect::<Vec<_>>().join(", "))
+    format!("the journal belongs to another sweep, which differs in: {}", keys.collect::<Vec<_>>().join(", "))
 }
 
 fn parse_identity(line: &[u8]) -> Option<Map<String, Value>> {
@@ -235,7 +235,7 @@ fn parse_identity(line: &[u8]) -> Option<Map<String, Value>> {
     header.get("sweep")?.as_object().cloned()
 }
 
-fn unusable(path: &Path, action: &'static str, source: io::Error) -> SearchError {
+fn unusable_file(path: &Path, action: &'static str, source: io::Error) -> SearchError {
     SearchError::UnusableFile { path: path.to_owned(), action, source }
 }
 

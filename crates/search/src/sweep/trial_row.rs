@@ -1,6 +1,6 @@
 //! Trials of a sweep: rows, ranking, corrected p-values, and progress.
 
-use super::objective::best_first;
+use super::objective::compare_scores;
 use super::{Candidate, Figures, Outcome, TrialJournal};
 use crate::SearchError;
 use candlewick_statistics::benjamini_hochberg;
@@ -13,7 +13,7 @@ pub struct TrialRow {
     pub trial: u64,
     pub candidate: Candidate,
     pub rung: u32,
-    /// Fraction of the candles used on the row's rung.
+    /// Fraction of the candles on which this rung ran.
     pub share: f64,
     pub outcome: Outcome,
     pub score: Option<f64>,
@@ -28,20 +28,20 @@ impl TrialRow {
     }
 }
 
-/// Sorts rows from best to worst: scored rows first, then by later rung, better score, earlier trial.
+/// Returns the rows from best to worst: scored rows first, then by later rung, score and earlier trial.
 pub fn ranked(rows: &[TrialRow]) -> Vec<&TrialRow> {
     let mut ranked: Vec<&TrialRow> = rows.iter().collect();
-    ranked.sort_by(|one, two| better_first(one, two));
+    ranked.sort_by(|one, two| compare_rows(one, two));
     ranked
 }
 
-fn better_first(one: &TrialRow, two: &TrialRow) -> Ordering {
+fn compare_rows(one: &TrialRow, two: &TrialRow) -> Ordering {
     let order = two.score.is_some().cmp(&one.score.is_some()).then(two.rung.cmp(&one.rung));
-    order.then(best_first(one.score, two.score)).then(one.trial.cmp(&two.trial))
+    order.then(compare_scores(one.score, two.score)).then(one.trial.cmp(&two.trial))
 }
 
 /// Returns the Benjamini-Hochberg p-value of each row. The correction covers all rows with a p-value,
-/// even those that do not qualify. It does not correct for overlapping trades.
+/// even rows without a score. Overlapping trades are not corrected for.
 pub fn corrected_p_values(rows: &[TrialRow]) -> Vec<Option<f64>> {
     let own: Vec<Option<f64>> = rows.iter().map(|row| row.figures()?.p_value).collect();
     let tested: Vec<f64> = own.iter().flatten().copied().collect();
@@ -52,7 +52,7 @@ pub fn corrected_p_values(rows: &[TrialRow]) -> Vec<Option<f64>> {
 
 #[derive(Clone, Copy, Debug)]
 pub struct SweepProgress<'a> {
-    /// Completed work, in thousandths of a trial over all candles.
+    /// Completed work. One trial over all candles counts as 1,000.
     pub done: u64,
     pub total: u64,
     pub best: Option<&'a TrialRow>,
@@ -87,7 +87,7 @@ impl<'a, 'w> ProgressTracker<'a, 'w> {
         self.done += work;
         let is_better = match &self.best {
             None => row.score.is_some(),
-            Some(best) => better_first(row, best) == Ordering::Less,
+            Some(best) => compare_rows(row, best) == Ordering::Less,
         };
         if is_better {
             self.best = Some(row.clone());
@@ -95,7 +95,7 @@ impl<'a, 'w> ProgressTracker<'a, 'w> {
     }
 }
 
-/// Ignores poisoning, because a panic under the lock has already ended the sweep.
+/// Locks a mutex, ignoring poisoning: a panic under the lock has already ended the sweep.
 pub(super) fn lock<T>(tracker: &Mutex<T>) -> MutexGuard<'_, T> {
     tracker.lock().unwrap_or_else(PoisonError::into_inner)
 }

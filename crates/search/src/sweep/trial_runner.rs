@@ -1,4 +1,4 @@
-//! Execution of trials: the runner interface, and plain backtests.
+//! Execution of trials: the `TrialRunner` trait, and an implementation with plain backtests.
 
 use super::{Candidate, Figures, Outcome, Space};
 use crate::SearchError;
@@ -11,9 +11,9 @@ use candlewick_sdk::{
 use candlewick_simulator::Market;
 use std::ops::Range;
 
-/// Runs trials. Runners may share work, but the trades must equal those of a [`Backtest`].
+/// Runs trials. Trials may share work, but the trades must be the same as in a [`Backtest`].
 pub trait TrialRunner: Sync {
-    /// Runs one set over the candles that close by `until`.
+    /// Runs one parameter set over the candles that close by `until`.
     ///
     /// # Errors
     /// Failures that affect every trial, such as missing candles.
@@ -95,7 +95,7 @@ impl Replay<'_> {
 
     pub(crate) fn markets_until(&self, until: Millis) -> Vec<Market> {
         let past = Millis::new(i64::MIN)..until;
-        self.markets.iter().map(|market| cut_market(market, &past)).collect()
+        self.markets.iter().map(|market| cut_market_to(market, &past)).collect()
     }
 }
 
@@ -105,7 +105,7 @@ impl TrialRunner for Replay<'_> {
             Ok(prepared) => prepared,
             Err(problem) => return Ok(TrialEnd::Refused(problem)),
         };
-        let candles = cut_candles(self.candles, &(Millis::new(i64::MIN)..until));
+        let candles = cut_candles_to(self.candles, &(Millis::new(i64::MIN)..until));
         let markets = self.markets_until(until);
         let wants_prices = [self.entry.wants_prices];
         let backtest = match Backtest::new(&settings, vec![strategy], &wants_prices, &candles, markets) {
@@ -123,11 +123,11 @@ impl TrialRunner for Replay<'_> {
     }
 }
 
-pub(crate) fn cut_candles(candles: &[CandleSeries], past: &Range<Millis>) -> Vec<CandleSeries> {
+pub(crate) fn cut_candles_to(candles: &[CandleSeries], past: &Range<Millis>) -> Vec<CandleSeries> {
     candles.iter().filter_map(|series| series.within(past.clone()).ok()).collect()
 }
 
-fn cut_market(market: &Market, past: &Range<Millis>) -> Market {
+fn cut_market_to(market: &Market, past: &Range<Millis>) -> Market {
     let within = |series: &CandleSeries| series.within(past.clone());
     Market {
         prices: within(&market.prices).unwrap_or_else(|_| market.prices.clone()),

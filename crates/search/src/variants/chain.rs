@@ -1,4 +1,4 @@
-//! Integrity of a ledger: a hash chain over its lines, and a receipt with their number.
+//! Integrity of ledgers: a hash chain over the lines, and a receipt with the number of lines.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ pub(super) struct Chain {
     pub(super) hash: String,
 }
 
-/// Receipt with the last known length of a ledger. It reveals a missing or truncated ledger.
+/// Receipt with the last known length of a ledger, to detect a missing or truncated ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Receipt {
     path: PathBuf,
@@ -20,7 +20,7 @@ pub(super) struct Receipt {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum ReceiptState {
     #[default]
     Nothing,
     Lines(Chain),
@@ -28,7 +28,7 @@ pub(super) enum Seen {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct ReceiptJson {
     #[serde(flatten)]
     chain: Chain,
     /// Path of the ledger; empty in older receipts.
@@ -46,7 +46,7 @@ pub(super) struct OtherLedger {
 }
 
 impl OtherLedger {
-    pub(super) fn may_know(&self, strategy: &str) -> bool {
+    pub(super) fn may_contain(&self, strategy: &str) -> bool {
         self.strategies.as_ref().is_none_or(|known| known.contains(strategy))
     }
 }
@@ -74,27 +74,27 @@ impl Receipt {
         self.path.parent().unwrap_or(Path::new("."))
     }
 
-    pub(super) fn read(&self) -> io::Result<Seen> {
+    pub(super) fn read(&self) -> io::Result<ReceiptState> {
         match read(&self.path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Seen::Nothing),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(ReceiptState::Nothing),
             Err(error) => Err(error),
-            Ok(bytes) => Ok(match serde_json::from_slice::<Written>(&bytes) {
-                Ok(written) => Seen::Lines(written.chain),
+            Ok(bytes) => Ok(match serde_json::from_slice::<ReceiptJson>(&bytes) {
+                Ok(written) => ReceiptState::Lines(written.chain),
                 Err(error) => {
-                    Seen::Unreadable(format!("its receipt {} cannot be read: {error}", self.path.display()))
+                    let path = self.path.display();
+                    ReceiptState::Unreadable(format!("the receipt {path} cannot be read: {error}"))
                 }
             }),
         }
     }
 
-    /// Stores the length and strategies of the ledger. The receipt is synced to disk on return.
-    pub(super) fn keep(&self, chain: &Chain, mut strategies: BTreeSet<String>) -> io::Result<()> {
+    pub(super) fn save(&self, chain: &Chain, mut strategies: BTreeSet<String>) -> io::Result<()> {
         create_dir_all(self.folder())?;
         // Strategies of the previous receipt are retained, in case the ledger was lost.
-        let before = read(&self.path).ok().and_then(|bytes| serde_json::from_slice::<Written>(&bytes).ok());
-        strategies.extend(before.and_then(|written| written.strategies).unwrap_or_default());
+        let before = read(&self.path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        strategies.extend(before.and_then(|old: ReceiptJson| old.strategies).unwrap_or_default());
         let (chain, ledger, strategies) = (chain.clone(), self.ledger.clone(), Some(strategies));
-        let written = Written { chain, ledger, strategies };
+        let written = ReceiptJson { chain, ledger, strategies };
         let (text, new) = (serde_json::to_vec(&written)?, self.path.with_extension("new"));
         let replaced = (|| {
             let mut file = File::create(&new)?;
@@ -113,8 +113,7 @@ impl Receipt {
         Ok(())
     }
 
-    /// Returns the other ledgers with receipts in this folder. A receipt that does not name its ledger
-    /// yields an error with the path of the receipt.
+    /// Returns the other ledgers with receipts in this folder, and the paths of receipts without a ledger.
     pub(super) fn other_ledgers(&self) -> io::Result<Vec<Result<OtherLedger, PathBuf>>> {
         let entries = match read_dir(self.folder()) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -127,7 +126,7 @@ impl Receipt {
             if path == self.path || !name.starts_with("variants-") || !name.ends_with(".json") {
                 continue;
             }
-            let written = serde_json::from_slice::<Written>(&read(&path)?).ok();
+            let written = serde_json::from_slice::<ReceiptJson>(&read(&path)?).ok();
             let named = written.filter(|written| !written.ledger.as_os_str().is_empty());
             let other =
                 named.map(|written| OtherLedger { path: written.ledger, strategies: written.strategies });

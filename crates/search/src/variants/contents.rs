@@ -1,6 +1,6 @@
-//! Parsed contents of a ledger, and lines to append.
+//! Parsed contents of a variant ledger, and lines to append.
 
-use super::chain::{Chain, Seen};
+use super::chain::{Chain, ReceiptState};
 use super::line::{KnownCandles, LostLine, RunLine, TriedLine};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Read};
 
 #[derive(Deserialize)]
-struct Head<'a> {
+struct LineHead<'a> {
     #[serde(borrow)]
     chain: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -22,30 +22,29 @@ struct Head<'a> {
     run: Option<Cow<'a, str>>,
 }
 
-pub(super) struct Contents<'a> {
+pub(super) struct LedgerContents<'a> {
     tried: Vec<(Cow<'a, str>, &'a str)>,
     pub(super) runs: BTreeMap<(String, String), RunLine>,
-    /// Runs with at least one record; `None` stands for runs that cannot be repeated.
+    /// Ids of the runs with at least one record; `None` stands for runs that are not repeatable.
     noted: BTreeSet<Option<Cow<'a, str>>>,
-    /// Whether a line already records the loss of earlier lines.
-    says_so: bool,
+    is_loss_recorded: bool,
     pub(super) candles: KnownCandles,
     pub(super) chain: Chain,
     pub(super) lost: Option<String>,
     hashes: Vec<String>,
 }
 
-pub(super) struct Added {
+pub(super) struct NewLines {
     pub(super) chain: Chain,
     pub(super) text: String,
     pub(super) strategies: BTreeSet<String>,
 }
 
-impl Added {
-    pub(super) fn to(contents: &Contents<'_>) -> io::Result<Self> {
+impl NewLines {
+    pub(super) fn after(contents: &LedgerContents<'_>) -> io::Result<Self> {
         let (chain, strategies) = (contents.chain.clone(), contents.strategies());
         let mut added = Self { chain, text: String::new(), strategies };
-        if let Some(lost) = contents.lost.as_ref().filter(|_| !contents.says_so) {
+        if let Some(lost) = contents.lost.as_ref().filter(|_| !contents.is_loss_recorded) {
             added.push(&LostLine { chain: added.chain.hash.clone(), lost: lost.clone() })?;
         }
         Ok(added)
@@ -60,28 +59,28 @@ impl Added {
     }
 }
 
-impl<'a> Contents<'a> {
-    pub(super) fn new(text: &'a str, seen: Seen) -> Self {
+impl<'a> LedgerContents<'a> {
+    pub(super) fn new(text: &'a str, seen: ReceiptState) -> Self {
         let (mut tried, mut candles, mut chain) = (Vec::new(), KnownCandles::default(), Chain::start());
-        let (mut lost, mut says_so, mut hashes) = (None, false, Vec::new());
+        let (mut lost, mut is_loss_recorded, mut hashes) = (None, false, Vec::new());
         let (mut runs, mut noted) = (BTreeMap::new(), BTreeSet::new());
         let seen = match seen {
-            Seen::Nothing => Chain::start(),
-            Seen::Lines(seen) => seen,
-            Seen::Unreadable(why) => {
+            ReceiptState::Nothing => Chain::start(),
+            ReceiptState::Lines(seen) => seen,
+            ReceiptState::Unreadable(why) => {
                 lost = Some(why);
                 Chain::start()
             }
         };
         let mut is_as_seen = seen.lines == 0;
         for line in text.lines() {
-            let Ok(head) = serde_json::from_str::<Head<'_>>(line) else { continue };
+            let Ok(head) = serde_json::from_str::<LineHead<'_>>(line) else { continue };
             if head.chain.is_some_and(|before| before != chain.hash.as_str()) {
                 let at = chain.lines + 1;
-                lost.get_or_insert(format!("lines before its line {at} were changed or removed"));
+                lost.get_or_insert(format!("lines before line {at} were changed or removed"));
             }
             if let Some(said) = head.lost {
-                (lost, says_so) = (Some(said.into_owned()), true);
+                (lost, is_loss_recorded) = (Some(said.into_owned()), true);
             }
             match (head.strategy, head.trying) {
                 (Some(strategy), _) => {
@@ -103,20 +102,20 @@ impl<'a> Contents<'a> {
         if !is_as_seen {
             let found = chain.lines;
             lost.get_or_insert(if found == 0 {
-                format!("the file is missing or empty, and had {} lines", seen.lines)
+                format!("the file is missing or empty, but once had {} lines", seen.lines)
             } else {
-                format!("the file is not the one that had {} lines; it has {found}", seen.lines)
+                format!("the file has {found} lines and is not the earlier file with {} lines", seen.lines)
             });
         }
-        Self { tried, runs, noted, says_so, candles, chain, lost, hashes }
+        Self { tried, runs, noted, is_loss_recorded, candles, chain, lost, hashes }
     }
 
-    pub(super) fn tried(&self, of: impl Fn(&str) -> bool) -> impl Iterator<Item = TriedLine> {
+    pub(super) fn tried_lines(&self, of: impl Fn(&str) -> bool) -> impl Iterator<Item = TriedLine> {
         let own = self.tried.iter().filter(move |(found, _)| of(found));
         own.filter_map(|(_, line)| serde_json::from_str(line).ok())
     }
 
-    pub(super) fn knows(&self, strategy: &str) -> bool {
+    pub(super) fn has_strategy(&self, strategy: &str) -> bool {
         self.tried.iter().any(|(found, _)| found == strategy) || self.runs_of(strategy).next().is_some()
     }
 
@@ -129,19 +128,19 @@ impl<'a> Contents<'a> {
         self.runs.values().filter(move |line| line.strategy == strategy)
     }
 
-    /// Returns whether the ledger ever had this chain, which identifies a renamed file.
-    pub(super) fn has_been(&self, chain: &Chain) -> bool {
+    /// Returns whether the ledger had this chain at any earlier line, as after a rename of the file.
+    pub(super) fn had_chain(&self, chain: &Chain) -> bool {
         let place = usize::try_from(chain.lines).unwrap_or_default().checked_sub(1);
         place.and_then(|place| self.hashes.get(place)) == Some(&chain.hash)
     }
 
-    pub(super) fn is_first(&self, own: Option<&str>) -> bool {
+    pub(super) fn is_first_run(&self, own: Option<&str>) -> bool {
         let is_own = |run: &Option<Cow<'_, str>>| run.is_some() && run.as_deref() == own;
         self.lost.is_none() && self.noted.iter().all(is_own)
     }
 }
 
-pub(super) fn text_of(file: &mut File) -> io::Result<String> {
+pub(super) fn read_text(file: &mut File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     // A kill may have cut a character in two.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct VariantCount {
-    /// Number of variants over all families of the run's bots: 1 plus each further variant of any family.
+    /// Number of variants tried: 1, plus each further variant in the strategy families of the run's bots.
     pub count: u64,
     #[serde(skip)]
     pub walks: u64,
@@ -21,10 +21,9 @@ pub struct VariantCount {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_ledgers: Vec<PathBuf>,
     pub families: Vec<FamilyCount>,
-    /// p-value of the run itself; `None` if its bots belong to several families.
+    /// p-value of the run; `None` if the bots belong to several strategy families.
     pub p_value: Option<f64>,
-    /// `p_value` times `count`, at most 1 (Bonferroni): the probability that any of the variants does this
-    /// well by luck.
+    /// Bonferroni-corrected p-value: `p_value` times `count`, at most 1.
     pub p_value_bonferroni: Option<f64>,
     /// Benjamini-Hochberg p-value among all variants. Variants without a p-value count as 1.
     pub p_value_bh: Option<f64>,
@@ -45,7 +44,7 @@ pub struct FamilyCount {
 impl VariantCount {
     pub fn new(noted: &Noted, own: &[Note], look: &Look) -> Self {
         let known: Vec<(&Family, Vec<&Known>)> =
-            noted.families.iter().map(|(family, known)| (family, different(known))).collect();
+            noted.families.iter().map(|(family, known)| (family, distinct_variants(known))).collect();
         let families: Vec<FamilyCount> = known
             .iter()
             .map(|(family, known)| {
@@ -56,7 +55,7 @@ impl VariantCount {
         let count = 1 + families.iter().map(|family| family.variants.saturating_sub(1)).sum::<u64>();
         let under_way = noted.under_way.values().sum();
         let all = || known.iter().flat_map(|(_, known)| known);
-        let walks = all().filter(|one| Variant::is_walk(&one.variant)).count() as u64;
+        let walks = all().filter(|one| Variant::is_walk_forward(&one.variant)).count() as u64;
         // A p-value belongs to a single family, so a run with several families has none.
         let single = match (&known[..], own) {
             ([(_, known)], [own]) => Some((known, own)),
@@ -73,24 +72,23 @@ impl VariantCount {
             families,
             p_value,
             p_value_bonferroni: p_value.map(|p| (p * count as f64).min(1.0)),
-            p_value_bh: single.and_then(|(known, own)| corrected(known, own, under_way)),
+            p_value_bh: single.and_then(|(known, own)| corrected_p_value(known, own, under_way)),
             unseen_share: unseen_share(noted, own, look),
-            variance_of_sharpe: single.and_then(|(known, _)| variance_of_sharpe(known)),
+            variance_of_sharpe: single.and_then(|(known, _)| sharpe_variance(known)),
         }
     }
 }
 
-/// Known variants by start and end of their time range, then by trades.
-type Stretches<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a Known>>;
+type KnownByRange<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a Known>>;
 
 /// Returns the latest entry of each variant.
 ///
 /// Names with the same trades on the same time range of the same candles are one variant. A name with
 /// different trades on one time range counts several times, because its code or a hidden file changed.
-fn different(known: &[Known]) -> Vec<&Known> {
-    let mut names = Names::default();
+fn distinct_variants(known: &[Known]) -> Vec<&Known> {
+    let mut names = VariantNames::default();
     let mut same_trades: BTreeMap<(&str, i64, i64, &str), usize> = BTreeMap::new();
-    let places: Vec<usize> = known.iter().map(|one| names.place(&one.root, &one.variant)).collect();
+    let places: Vec<usize> = known.iter().map(|one| names.index_of(&one.root, &one.variant)).collect();
     for (one, place) in known.iter().zip(&places) {
         if let Some(trades) = &one.trades {
             let key = (one.root.as_str(), one.span.start.get(), one.span.end.get(), trades.as_str());
@@ -98,17 +96,17 @@ fn different(known: &[Known]) -> Vec<&Known> {
             names.join(first, *place);
         }
     }
-    let mut by_class: BTreeMap<usize, Stretches<'_>> = BTreeMap::new();
+    let mut by_class: BTreeMap<usize, KnownByRange<'_>> = BTreeMap::new();
     for (one, place) in known.iter().zip(places) {
-        let stretch = by_class.entry(names.class(place)).or_default();
+        let stretch = by_class.entry(names.find_root(place)).or_default();
         let stretch = stretch.entry((one.span.start.get(), one.span.end.get())).or_default();
         stretch.insert(one.trades.as_deref().unwrap_or_default(), one);
     }
-    by_class.into_values().flat_map(most_different).collect()
+    by_class.into_values().flat_map(largest_variant_set).collect()
 }
 
-/// Returns the variants of the time range with the most distinct trades. Unknown trades add no variant.
-fn most_different(mut stretches: Stretches<'_>) -> Vec<&Known> {
+/// Returns the variants of the time range with the most variants. Unknown trades add no variant.
+fn largest_variant_set(mut stretches: KnownByRange<'_>) -> Vec<&Known> {
     for trades in stretches.values_mut().filter(|trades| trades.len() > 1) {
         trades.remove("");
     }
@@ -116,15 +114,15 @@ fn most_different(mut stretches: Stretches<'_>) -> Vec<&Known> {
     most.map(|trades| trades.into_values().collect()).unwrap_or_default()
 }
 
-/// Union-find over variant names, to join names that count as one variant.
+/// Union-find structure that joins the variant names that count as one variant.
 #[derive(Default)]
-struct Names<'a> {
+struct VariantNames<'a> {
     places: BTreeMap<(&'a str, &'a str), usize>,
     parents: Vec<usize>,
 }
 
-impl<'a> Names<'a> {
-    fn place(&mut self, root: &'a str, name: &'a str) -> usize {
+impl<'a> VariantNames<'a> {
+    fn index_of(&mut self, root: &'a str, name: &'a str) -> usize {
         let next = self.parents.len();
         let place = *self.places.entry((root, name)).or_insert(next);
         if place == next {
@@ -133,7 +131,7 @@ impl<'a> Names<'a> {
         place
     }
 
-    fn class(&mut self, mut place: usize) -> usize {
+    fn find_root(&mut self, mut place: usize) -> usize {
         while self.parents[place] != place {
             self.parents[place] = self.parents[self.parents[place]];
             place = self.parents[place];
@@ -142,14 +140,14 @@ impl<'a> Names<'a> {
     }
 
     fn join(&mut self, one: usize, two: usize) {
-        let (one, two) = (self.class(one), self.class(two));
+        let (one, two) = (self.find_root(one), self.find_root(two));
         self.parents[one.max(two)] = one.min(two);
     }
 }
 
-fn corrected(known: &[&Known], own: &Note, under_way: u64) -> Option<f64> {
+fn corrected_p_value(known: &[&Known], own: &Note, under_way: u64) -> Option<f64> {
     let p_value = own.p_value?;
-    let is_own = |one: &&&Known| own.is(one);
+    let is_own = |one: &&&Known| own.matches(one);
     let others = known.iter().filter(|one| !is_own(one));
     let mut p_values = vec![p_value];
     p_values.extend(others.map(|one| one.p_value.unwrap_or(1.0)));
@@ -160,7 +158,7 @@ fn corrected(known: &[&Known], own: &Note, under_way: u64) -> Option<f64> {
     benjamini_hochberg(&p_values).ok()?.first().copied()
 }
 
-fn variance_of_sharpe(known: &[&Known]) -> Option<f64> {
+fn sharpe_variance(known: &[&Known]) -> Option<f64> {
     let ratios: Vec<f64> = known.iter().filter_map(|one| one.sharpe_of_a_day).collect();
     let count = ratios.len() as f64;
     if ratios.len() < 2 {
@@ -171,14 +169,13 @@ fn variance_of_sharpe(known: &[&Known]) -> Option<f64> {
 }
 
 impl Note {
-    fn is(&self, known: &Known) -> bool {
+    fn matches(&self, known: &Known) -> bool {
         self.tried.name == known.variant || (self.trades.is_some() && self.trades == known.trades)
     }
 }
 
-/// Returns the fraction of the run's time that is outside the candles seen by other variants.
 fn unseen_share(noted: &Noted, own: &[Note], look: &Look) -> Option<f64> {
-    let is_other = |one: &&Known| !own.iter().any(|note| note.is(one));
+    let is_other = |one: &&Known| !own.iter().any(|note| note.matches(one));
     let others: Vec<&Known> = noted.families.iter().flat_map(|(_, known)| known).filter(is_other).collect();
     if others.is_empty() {
         return None;

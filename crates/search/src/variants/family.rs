@@ -1,4 +1,4 @@
-//! Strategy families and their variants.
+//! Strategy families, and the variants of each family.
 
 use candlewick_engine::{BotSettings, SessionSettings};
 use candlewick_sdk::Registry;
@@ -9,9 +9,9 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-const WALK: &str = "walk-";
+const WALK_PREFIX: &str = "walk-";
 
-/// A strategy. Symbols and intervals are choices within the family, not families of their own.
+/// All variants of one strategy, on any symbol and interval.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Family {
     pub strategy: String,
@@ -40,7 +40,7 @@ impl Variant {
         }
         let tried = groups.into_iter().map(|(strategy, bots)| {
             let version = registry.find(&strategy).map(|entry| entry.version.as_str());
-            let part = |index: &usize| part_of(&settings.bots[*index], registry, files).to_string();
+            let part = |index: &usize| describe_bot(&settings.bots[*index], registry, files).to_string();
             let mut parts: Vec<String> = bots.iter().map(part).collect();
             parts.sort_unstable();
             let whole = json!([version, parts, settings.risk, settings.balance, settings.money_scale]);
@@ -50,18 +50,18 @@ impl Variant {
         tried.collect()
     }
 
-    pub(super) fn is_walk(name: &str) -> bool {
-        name.starts_with(WALK)
+    pub(super) fn is_walk_forward(name: &str) -> bool {
+        name.starts_with(WALK_PREFIX)
     }
 
     pub fn from_walk(strategy: &str, identity: &Value) -> Self {
-        let name = format!("{WALK}{}", short_hash(&identity.to_string()));
+        let name = format!("{WALK_PREFIX}{}", short_hash(&identity.to_string()));
         Self { family: Family { strategy: strategy.to_owned() }, name, bots: Vec::new() }
     }
 }
 
 impl Family {
-    /// Returns a short hash, identical on every machine.
+    /// Returns a short hash of the family, identical on every machine.
     pub fn key(&self) -> String {
         short_hash(&json!(self).to_string())
     }
@@ -71,40 +71,40 @@ pub fn files_of<'a>(
     values: impl IntoIterator<Item = &'a Value>,
 ) -> Result<BTreeMap<String, String>, (String, io::Error)> {
     let mut texts = Vec::new();
-    values.into_iter().for_each(|value| add_texts(value, &mut texts));
+    values.into_iter().for_each(|value| collect_strings(value, &mut texts));
     let mut files = BTreeMap::new();
     for text in texts {
         if !files.contains_key(text) && Path::new(text).is_file() {
-            let hash = hash_of(Path::new(text)).map_err(|error| (text.to_owned(), error))?;
+            let hash = hash_file(Path::new(text)).map_err(|error| (text.to_owned(), error))?;
             files.insert(text.to_owned(), hash);
         }
     }
     Ok(files)
 }
 
-fn add_texts<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
+fn collect_strings<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => texts.push(text),
-        Value::Array(values) => values.iter().for_each(|value| add_texts(value, texts)),
-        Value::Object(values) => values.values().for_each(|value| add_texts(value, texts)),
+        Value::Array(values) => values.iter().for_each(|value| collect_strings(value, texts)),
+        Value::Object(values) => values.values().for_each(|value| collect_strings(value, texts)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-fn hash_of(path: &Path) -> io::Result<String> {
+fn hash_file(path: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(File::open(path)?)?;
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-fn part_of(bot: &BotSettings, registry: &Registry, files: &BTreeMap<String, String>) -> Value {
+fn describe_bot(bot: &BotSettings, registry: &Registry, files: &BTreeMap<String, String>) -> Value {
     let mut params: BTreeMap<String, Value> = BTreeMap::new();
     let entry = registry.find(&bot.strategy).and_then(|entry| entry.for_params(&bot.params).ok());
     for parameter in entry.iter().flat_map(|entry| &entry.parameters) {
-        params.insert(parameter.name.clone(), plain(&parameter.default, files));
+        params.insert(parameter.name.clone(), normalize(&parameter.default, files));
     }
     for (name, value) in bot.params.as_object().into_iter().flatten() {
-        params.insert(name.clone(), plain(value, files));
+        params.insert(name.clone(), normalize(value, files));
     }
     let expiry = bot.expiry();
     let counted_from = match expiry.expiration_type {
@@ -114,14 +114,14 @@ fn part_of(bot: &BotSettings, registry: &Registry, files: &BTreeMap<String, Stri
     json!([bot.symbol, bot.interval, expiry.close_type, counted_from, params, bot.stake])
 }
 
-/// Normalizes a value: 30 and 30.0 are equal, and a file is represented by its content.
-fn plain(value: &Value, files: &BTreeMap<String, String>) -> Value {
+/// Normalizes a parameter value: 30 and 30.0 become equal, and a file becomes the hash of its content.
+fn normalize(value: &Value, files: &BTreeMap<String, String>) -> Value {
     match value {
         Value::Number(number) => number.as_f64().map_or_else(|| value.clone(), |number| json!(number)),
         Value::String(text) => files.get(text).map_or_else(|| value.clone(), |hash| json!(["file", hash])),
-        Value::Array(values) => values.iter().map(|value| plain(value, files)).collect(),
+        Value::Array(values) => values.iter().map(|value| normalize(value, files)).collect(),
         Value::Object(values) => {
-            values.iter().map(|(name, value)| (name.clone(), plain(value, files))).collect()
+            values.iter().map(|(name, value)| (name.clone(), normalize(value, files))).collect()
         }
         Value::Null | Value::Bool(_) => value.clone(),
     }

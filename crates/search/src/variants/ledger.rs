@@ -1,14 +1,14 @@
 //! Append-only JSON Lines file of the variants tried.
 //!
 //! Each line is written in one call under a file lock. A kill leaves at most a partial last line, which is
-//! skipped. Each line contains a hash of the previous lines, and a receipt in another folder has the length.
+//! skipped. Each line contains a hash of the previous lines. A receipt in another folder has the line count.
 //! Removed or changed lines are therefore detected, unless the receipt is removed too. Receipts in the same
 //! folder name the project's other ledgers, whose variants and losses also count.
 
-use super::chain::{Receipt, Seen};
-use super::contents::{Added, Contents, text_of};
-use super::line::{CandlesLine, KnownCandles, RunLine, SeenPart, TriedLine};
-use super::others::Others;
+use super::chain::{Receipt, ReceiptState};
+use super::contents::{LedgerContents, NewLines, read_text};
+use super::line::{CandlesLine, KnownCandles, RunLine, SampledPart, TriedLine};
+use super::others::OtherLedgers;
 use super::{CandleSample, Family, Look, LookEnd, Variant};
 use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -29,7 +29,7 @@ pub struct Note {
     pub tried: Variant,
     pub p_value: Option<f64>,
     pub sharpe_of_a_day: Option<f64>,
-    /// Hash of the trade results ([`trades_hash`](super::trades_hash)), if they cover the whole time range.
+    /// Hash of the trade results ([`trades_hash`](super::trades_hash)) of the whole time range, if known.
     pub trades: Option<String>,
 }
 
@@ -40,11 +40,11 @@ pub struct Known {
     pub sharpe_of_a_day: Option<f64>,
     pub trades: Option<String>,
     pub candles: String,
-    /// Id that these candles had before they grew.
+    /// Id of these candles before later candles were added.
     pub root: String,
     pub span: Range<Millis>,
     pub seen: Arc<CandleSample>,
-    /// Whether the entry is from a single run up to the end of all these candles.
+    /// Whether the trades come from a single run up to the last of these candles.
     pub is_to_the_end: bool,
 }
 
@@ -73,19 +73,19 @@ impl VariantLedger {
         &self.path
     }
 
-    /// Records variants that are new on these candles, and returns what the project's ledgers know of them.
+    /// Records the variants that are new on these candles, and returns all known variants of the project.
     pub fn note(&self, notes: &[Note], look: &Look) -> io::Result<Noted> {
-        let others = self.others()?;
+        let others = self.read_others()?;
         let others = others.read();
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
         // The lock lasts until the file is closed. Other processes wait for this short time.
         file.lock()?;
-        let text = text_of(&mut file)?;
-        let contents = Contents::new(&text, self.seen_before()?);
-        let mut added = Added::to(&contents)?;
+        let text = read_text(&mut file)?;
+        let contents = LedgerContents::new(&text, self.read_receipt()?);
+        let mut added = NewLines::after(&contents)?;
         let mut candles = KnownCandles::default();
         [&contents].into_iter().chain(others.ledgers.iter().map(|other| &other.contents)).for_each(|known| {
-            candles.learn(&known.candles);
+            candles.add_missing(&known.candles);
         });
         let id = look.candles_id();
         let root = candles.root_for(&id, look);
@@ -98,12 +98,12 @@ impl VariantLedger {
                 continue;
             }
             let own: Vec<&Note> = notes.iter().filter(|one| one.tried.family == *family).collect();
-            let of_family = |contents: &Contents<'_>| {
-                let tried = contents.tried(|strategy| strategy == family.strategy);
+            let of_family = |contents: &LedgerContents<'_>| {
+                let tried = contents.tried_lines(|strategy| strategy == family.strategy);
                 tried.flat_map(|line| line.into_known(&candles)).collect::<Vec<Known>>()
             };
             let here = of_family(&contents);
-            let new = unknown(&own, &here, &root, &look.span);
+            let new = unrecorded(&own, &here, &root, &look.span);
             let mut known: Vec<Known> =
                 others.ledgers.iter().flat_map(|other| of_family(&other.contents)).chain(here).collect();
             if !new.is_empty() {
@@ -115,7 +115,7 @@ impl VariantLedger {
                     has_candles = true;
                 }
                 added.strategies.insert(family.strategy.clone());
-                let seen = look.candles.places(&look.span);
+                let seen = look.candles.index_ranges(&look.span);
                 let line = TriedLine::new(
                     (added.chain.hash.clone(), family),
                     (look.kind, look.run.as_ref()),
@@ -135,14 +135,14 @@ impl VariantLedger {
             let Some(run) = look.run.as_ref().and_then(of_family).filter(|run| !run.is_done) else {
                 continue;
             };
-            added.push(&run.after(look.end, noted, added.chain.hash.clone()))?;
+            added.push(&run.with_progress(look.end, noted, added.chain.hash.clone()))?;
         }
         self.append(&mut file, &text, &added)?;
-        Ok(Self::noted((&contents, &others), families, root, look))
+        Ok(Self::to_noted((&contents, &others), families, root, look))
     }
 
-    fn noted(
-        (contents, others): (&Contents<'_>, &Others<'_>),
+    fn to_noted(
+        (contents, others): (&LedgerContents<'_>, &OtherLedgers<'_>),
         families: Vec<(Family, Vec<Known>)>,
         root: String,
         look: &Look,
@@ -150,26 +150,26 @@ impl VariantLedger {
         let own = look.run.as_deref();
         let strategies = || families.iter().map(|(family, _)| family.strategy.as_str());
         let under_way = strategies().map(|strategy| {
-            let runs = others.under_way(strategy, (contents, own));
+            let runs = others.unfinished_runs(strategy, (contents, own));
             (strategy.to_owned(), runs.iter().map(|(line, _)| line.sets).sum())
         });
         let other_ledgers: BTreeSet<PathBuf> =
-            strategies().flat_map(|strategy| others.that_know(strategy)).collect();
+            strategies().flat_map(|strategy| others.ledgers_with(strategy)).collect();
         let mut lost: Vec<String> = contents.lost.iter().cloned().collect();
         lost.extend(
-            strategies().flat_map(|strategy| others.lost(strategy, contents)).collect::<BTreeSet<_>>(),
+            strategies().flat_map(|strategy| others.losses(strategy, contents)).collect::<BTreeSet<_>>(),
         );
         Noted {
             under_way: under_way.collect(),
             other_ledgers: other_ledgers.into_iter().collect(),
-            is_first: contents.is_first(own) && others.are_new(own),
+            is_first: contents.is_first_run(own) && others.contain_only_run(own),
             lost: (!lost.is_empty()).then(|| lost.join("; ")),
             families,
             root,
         }
     }
 
-    pub(super) fn append(&self, file: &mut File, before: &str, added: &Added) -> io::Result<()> {
+    pub(super) fn append(&self, file: &mut File, before: &str, added: &NewLines) -> io::Result<()> {
         if added.text.is_empty() {
             return Ok(());
         }
@@ -178,23 +178,23 @@ impl VariantLedger {
         file.write_all(whole.as_bytes())?;
         let Some(receipt) = &self.receipt else { return Ok(()) };
         file.sync_data()?;
-        receipt.keep(&added.chain, added.strategies.clone())
+        receipt.save(&added.chain, added.strategies.clone())
     }
 
-    pub(super) fn seen_before(&self) -> io::Result<Seen> {
-        self.receipt.as_ref().map_or(Ok(Seen::Nothing), Receipt::read)
+    pub(super) fn read_receipt(&self) -> io::Result<ReceiptState> {
+        self.receipt.as_ref().map_or(Ok(ReceiptState::Nothing), Receipt::read)
     }
 
     /// Records the planned sets of a run before any of them starts.
     ///
-    /// They count until the results are recorded, however the run ends. A finished run plans nothing. The
-    /// planned sets of a killed process count until all sets of the run are recorded.
+    /// Planned sets count until the results are recorded, however the run ends. A finished run has no planned
+    /// sets. The planned sets of a killed process count until all sets of the run are recorded.
     pub fn begin(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
         let Some(run) = &look.run else { return Ok(()) };
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
         file.lock()?;
-        let text = text_of(&mut file)?;
-        let contents = Contents::new(&text, self.seen_before()?);
+        let text = read_text(&mut file)?;
+        let contents = LedgerContents::new(&text, self.read_receipt()?);
         let (strategy, run) = (strategy.to_owned(), run.clone());
         let known = contents.runs.get(&(strategy.clone(), run.clone()));
         let (before, unclosed) = known.map_or((0, 0), |known| (known.sets, known.unclosed));
@@ -203,14 +203,14 @@ impl VariantLedger {
         {
             return Ok(());
         }
-        let mut added = Added::to(&contents)?;
+        let mut added = NewLines::after(&contents)?;
         let id = look.candles_id();
         if !contents.candles.contains(&id) {
             let root = contents.candles.root_for(&id, look);
             added.push(&CandlesLine::new((added.chain.hash.clone(), id.clone(), root), look))?;
         }
         added.strategies.insert(strategy.clone());
-        let (chain, on) = (added.chain.hash.clone(), Some(SeenPart::new(&id, look)));
+        let (chain, on) = (added.chain.hash.clone(), Some(SampledPart::new(&id, look)));
         added.push(&RunLine {
             chain,
             strategy,
@@ -224,7 +224,7 @@ impl VariantLedger {
     }
 }
 
-fn unknown<'a>(notes: &[&'a Note], known: &[Known], root: &str, span: &Range<Millis>) -> Vec<&'a Note> {
+fn unrecorded<'a>(notes: &[&'a Note], known: &[Known], root: &str, span: &Range<Millis>) -> Vec<&'a Note> {
     let here = known.iter().filter(|one| one.root == root && one.span == *span);
     let mut seen: HashSet<(&str, Option<&str>)> =
         here.map(|one| (one.variant.as_str(), one.trades.as_deref())).collect();
@@ -248,13 +248,13 @@ impl Known {
             root: root.to_owned(),
             span: look.span.clone(),
             seen: Arc::clone(seen),
-            is_to_the_end: look.kind.is_plain() && look.candles.ends_at(look.span.end),
+            is_to_the_end: look.kind.is_single_run() && look.candles.ends_at(look.span.end),
         }
     }
 }
 
 impl RunLine {
-    pub(super) fn after(&self, end: LookEnd, noted: u64, chain: String) -> Self {
+    pub(super) fn with_progress(&self, end: LookEnd, noted: u64, chain: String) -> Self {
         let (unclosed, is_done) = match end {
             LookEnd::Whole => (0, true),
             LookEnd::Stopped => (self.unclosed.saturating_sub(noted), false),

@@ -1,4 +1,4 @@
-//! Line formats of a ledger. Distinguishing fields come first, so that few lines need a full parse.
+//! Line formats of a variant ledger. Distinguishing fields come first, so that few lines need a full parse.
 
 use super::ledger::{Known, Note};
 use super::sample::SeriesSample;
@@ -14,9 +14,9 @@ pub(super) struct CandlesLine {
     /// Hash of all complete lines before this one.
     pub(super) chain: String,
     pub(super) candles: String,
-    /// Id that these candles had before they grew, or their own id.
+    /// Id of these candles before later candles were added; equal to `candles` if none were added.
     pub(super) root: String,
-    /// Whether the end of the candles was chosen. Such candles never count as grown.
+    /// Whether the user chose the end of the candles. Such candles never count as grown.
     #[serde(default, rename = "is_cut")]
     pub(super) is_truncated: bool,
     pub(super) sample: CandleSample,
@@ -43,26 +43,26 @@ pub(super) struct RunLine {
     pub(super) run: String,
     /// Number of sets that may have been tried but are not recorded.
     pub(super) sets: u64,
-    /// Number of these sets that a killed process had planned.
+    /// Number of the planned sets that belong to an earlier, killed process.
     #[serde(default)]
     pub(super) unclosed: u64,
     pub(super) is_done: bool,
     /// Candles of the run; `None` in older lines.
     #[serde(default)]
-    pub(super) on: Option<SeenPart>,
+    pub(super) on: Option<SampledPart>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct SeenPart {
+pub(super) struct SampledPart {
     pub(super) candles: String,
     seen: Vec<[usize; 2]>,
     from: Millis,
     to: Millis,
 }
 
-impl SeenPart {
+impl SampledPart {
     pub(super) fn new(candles: &str, look: &Look) -> Self {
-        let (seen, Range { start, end }) = (look.candles.places(&look.span), look.span.clone());
+        let (seen, Range { start, end }) = (look.candles.index_ranges(&look.span), look.span.clone());
         Self { candles: candles.to_owned(), seen, from: start, to: end }
     }
 
@@ -96,14 +96,14 @@ pub(super) struct TriedLine {
     pub(super) from: Millis,
     pub(super) to: Millis,
     /// Name, p-value, daily Sharpe ratio and trades hash of each variant.
-    variants: Vec<Written>,
+    variants: Vec<VariantRow>,
 }
 
-/// A variant. Older lines lack the fourth field.
+/// Fields of one variant. Older lines lack the trades hash.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
-    Whole(String, Option<f64>, Option<f64>, Option<String>),
+enum VariantRow {
+    Full(String, Option<f64>, Option<f64>, Option<String>),
     Older(String, Option<f64>, Option<f64>),
 }
 
@@ -121,13 +121,13 @@ impl KnownCandles {
         self.0.contains_key(name)
     }
 
-    pub(super) fn learn(&mut self, other: &Self) {
+    pub(super) fn add_missing(&mut self, other: &Self) {
         for (name, line) in &other.0 {
             self.0.entry(name.clone()).or_insert_with(|| Arc::clone(line));
         }
     }
 
-    fn end_at(&self, name: &str, end: Millis) -> bool {
+    fn sample_ends_at(&self, name: &str, end: Millis) -> bool {
         self.0.get(name).is_some_and(|line| line.sample.ends_at(end))
     }
 
@@ -135,15 +135,15 @@ impl KnownCandles {
         if look.is_truncated || self.contains(id) {
             return self.root_of(id);
         }
-        self.root_like(&look.candles).unwrap_or_else(|| id.to_owned())
+        self.root_of_shorter(&look.candles).unwrap_or_else(|| id.to_owned())
     }
 
     fn root_of(&self, name: &str) -> String {
         self.0.get(name).map_or_else(|| name.to_owned(), |line| line.root.clone())
     }
 
-    /// Returns the root of the known candles that this sample extends, ignoring candles with a chosen end.
-    fn root_like(&self, sample: &CandleSample) -> Option<String> {
+    /// Returns the root of the known candles that this sample extends, except candles with a chosen end.
+    fn root_of_shorter(&self, sample: &CandleSample) -> Option<String> {
         let length = |line: &CandlesLine| (line.sample.span().map(|span| span.end), line.candles.clone());
         let mut longest: HashMap<&str, &CandlesLine> = HashMap::new();
         for line in self.0.values().map(|line| &**line).filter(|line| !line.is_truncated) {
@@ -165,7 +165,7 @@ impl TriedLine {
         notes: &[&Note],
     ) -> Self {
         let figures = |note: &&Note| {
-            Written::Whole(note.tried.name.clone(), note.p_value, note.sharpe_of_a_day, note.trades.clone())
+            VariantRow::Full(note.tried.name.clone(), note.p_value, note.sharpe_of_a_day, note.trades.clone())
         };
         Self {
             chain,
@@ -199,11 +199,11 @@ impl TriedLine {
     pub(super) fn into_known(self, candles: &KnownCandles) -> Vec<Known> {
         let seen = Arc::new(self.sample(candles));
         let (span, root) = (self.from..self.to, candles.root_of(&self.candles));
-        let is_to_the_end = self.kind.is_plain() && candles.end_at(&self.candles, self.to);
+        let is_to_the_end = self.kind.is_single_run() && candles.sample_ends_at(&self.candles, self.to);
         let known = |written| {
             let (variant, p_value, sharpe_of_a_day, trades) = match written {
-                Written::Whole(variant, p_value, sharpe, trades) => (variant, p_value, sharpe, trades),
-                Written::Older(variant, p_value, sharpe) => (variant, p_value, sharpe, None),
+                VariantRow::Full(variant, p_value, sharpe, trades) => (variant, p_value, sharpe, trades),
+                VariantRow::Older(variant, p_value, sharpe) => (variant, p_value, sharpe, None),
             };
             let (root, span, seen) = (root.clone(), span.clone(), Arc::clone(&seen));
             let candles = self.candles.clone();

@@ -1,6 +1,6 @@
-//! Looks (runs on candles), and earlier looks at the same candles according to the ledgers.
+//! Looks (runs on given candles), and earlier looks at the same candles according to the ledgers.
 
-use super::contents::Contents;
+use super::contents::LedgerContents;
 use super::line::TriedLine;
 use super::{CandleSample, VariantLedger};
 use candlewick_sdk::Millis;
@@ -15,7 +15,7 @@ pub struct Look {
     /// Id of a repeatable run. Looks with the same id count as one look.
     pub run: Option<String>,
     pub candles: CandleSample,
-    /// Whether the end of the candles was chosen. If not, the candles may grow.
+    /// Whether the user chose the end of the candles. If not, the candles may grow.
     pub is_truncated: bool,
     pub span: Range<Millis>,
     pub end: LookEnd,
@@ -35,7 +35,7 @@ pub enum LookKind {
     #[default]
     Backtest,
     Sweep,
-    /// A walk-forward run without its hold-out.
+    /// A walk-forward run, except the hold-out.
     WalkForward,
     HoldOut,
     Sandbox,
@@ -43,7 +43,7 @@ pub enum LookKind {
 
 impl LookKind {
     /// Returns whether the trade results of this look come from a single run over the whole time range.
-    pub(super) const fn is_plain(self) -> bool {
+    pub(super) const fn is_single_run(self) -> bool {
         matches!(self, Self::Backtest | Self::Sweep)
     }
 }
@@ -71,26 +71,26 @@ impl VariantLedger {
         candles: &CandleSample,
         run: &str,
     ) -> io::Result<EarlierLooks> {
-        let ((seen, text), others) = (self.read()?, self.others()?);
-        let (own, others) = (Contents::new(&text, seen), others.read());
-        let is_first = own.is_first(Some(run)) && others.are_new(Some(run));
+        let ((seen, text), others) = (self.read()?, self.read_others()?);
+        let (own, others) = (LedgerContents::new(&text, seen), others.read());
+        let is_first = own.is_first_run(Some(run)) && others.contain_only_run(Some(run));
         let mut looks = EarlierLooks { is_first, ..EarlierLooks::default() };
         looks.lost.extend(own.lost.iter().map(|lost| format!("{}: {lost}", self.path.display())));
-        looks.lost.extend(others.lost(strategy, &own));
-        for (line, contents) in others.under_way(strategy, (&own, Some(run))) {
+        looks.lost.extend(others.losses(strategy, &own));
+        for (line, contents) in others.unfinished_runs(strategy, (&own, Some(run))) {
             let seen = line.on.as_ref().and_then(|on| on.sample(&contents.candles));
             if seen.is_none_or(|seen| candles.is_seen_in(&seen)) {
                 let sets = line.sets;
                 looks.lost.push(format!(
-                    "a search of {sets} sets that was stopped or is under way may have seen them (run {}; resume it with the program \
-                     that started it)",
+                    "an unfinished search of {sets} sets may have seen these candles (run {}): resume \
+                     the search with the program that started it",
                     line.run
                 ));
             }
         }
         // Results are cached, because many looks use the same candles.
         let mut seen_in = BTreeMap::new();
-        let mut is_seen = |line: &TriedLine, contents: &Contents<'_>| {
+        let mut is_seen = |line: &TriedLine, contents: &LedgerContents<'_>| {
             let look = || candles.is_seen_in(&line.sample(&contents.candles));
             if !contents.candles.contains(&line.candles) {
                 return look();
@@ -99,7 +99,7 @@ impl VariantLedger {
         };
         let mut known = BTreeSet::new();
         for contents in others.ledgers.iter().map(|other| &other.contents).chain([&own]) {
-            for line in contents.tried(|_| true) {
+            for line in contents.tried_lines(|_| true) {
                 let is_own = line.run.as_deref() == Some(run);
                 if is_own || !is_seen(&line, contents) {
                     continue;
@@ -156,7 +156,7 @@ mod tests {
         let sweep = |hour| Look { kind: LookKind::Sweep, run: Some("r1".to_owned()), ..look(hour) };
         ledger.begin("rsi", 20, &sweep(2)).unwrap();
         let found = lost("rsi", "r2");
-        assert!(found.len() == 1 && found[0].contains("may have seen them"), "{found:?}");
+        assert!(found.len() == 1 && found[0].contains("may have seen these candles"), "{found:?}");
         assert_eq!((lost("cross", "r2"), lost("rsi", "r1")), (vec![], vec![]));
         // Candles that the strategy does not run on cannot have been seen.
         let elsewhere = ledger.earlier_looks("rsi", &hour_of(&random_walk(1, 180), "X", 0), "r2").unwrap();

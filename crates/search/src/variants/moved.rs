@@ -3,24 +3,24 @@
 //! Windows of one series are searched at every position of the other series. At a match, the whole overlap is
 //! compared, over at least 96 steps. A shift that is not a multiple of either step is not detected.
 
-use super::steps::{ALIKE, MISSING, Steps, correlation};
+use super::steps::{MIN_CORRELATION, MISSING_MOVE, Steps, correlation};
 use std::iter;
 
-const WINDOWS: usize = 6;
-const WINDOW: usize = 16;
-const LIKELY: f64 = 0.9;
-/// Minimum number of steps with a move for a comparison.
-const FEWEST_TO_TELL: usize = 96;
+const MAX_WINDOWS: usize = 6;
+const WINDOW_STEPS: usize = 16;
+const MIN_WINDOW_CORRELATION: f64 = 0.9;
+/// Minimum number of steps with price moves that a comparison needs.
+const MIN_STEPS: usize = 96;
 
 /// Prefix sums of the moves, so that the move over a range takes one subtraction.
-struct Sums {
-    /// Each sum, with the number of missing moves so far.
+struct PrefixSums {
+    /// Sums of moves, each with the number of missing moves up to there.
     sums: Vec<(i32, u32)>,
     /// Number of moves per comparison step.
     moves: usize,
 }
 
-/// A window of moves minus their mean, with the norm of the result.
+/// A window of moves, reduced by the mean move, with the norm of the reduced moves.
 struct Window {
     start: usize,
     moves: Vec<f64>,
@@ -29,29 +29,29 @@ struct Window {
 
 impl Steps {
     pub(super) fn is_moved_from(&self, other: &Self) -> bool {
-        self.has_a_window_in(other) || other.has_a_window_in(self)
+        self.has_window_in(other) || other.has_window_in(self)
     }
 
-    fn has_a_window_in(&self, other: &Self) -> bool {
+    fn has_window_in(&self, other: &Self) -> bool {
         let length = |steps: &Self| (steps.as_slice().len() as i64).saturating_mul(steps.step);
         let Some(step) = self.step_to_compare(other, length(self).min(length(other))) else { return false };
-        let (own, others) = (Sums::new(self, step), Sums::new(other, step));
+        let (own, others) = (PrefixSums::new(self, step), PrefixSums::new(other, step));
         // Offsets in our steps at which the longer steps of the other series may start.
         let phases = usize::try_from(other.step / self.step).unwrap_or(1).clamp(1, own.moves);
         own.windows(phases).any(|window| {
-            let mut places = 0..others.places(window.moves.len());
+            let mut places = 0..others.start_count(window.moves.len());
             places.any(|place| {
-                others.is_likely(&window, place) && own.are_alike_from(window.start, &others, place)
+                others.is_likely(&window, place) && own.matches_around(window.start, &others, place)
             })
         })
     }
 }
 
-impl Sums {
+impl PrefixSums {
     fn new(steps: &Steps, step: i64) -> Self {
         let mut sum = (0, 0);
         let added = steps.as_slice().iter().map(|one| {
-            if *one == MISSING {
+            if *one == MISSING_MOVE {
                 sum.1 += 1;
             } else {
                 sum.0 += i32::from(*one);
@@ -62,29 +62,29 @@ impl Sums {
         Self { sums, moves: usize::try_from(step / steps.step).unwrap_or(usize::MAX) }
     }
 
-    fn at(&self, place: usize) -> Option<f64> {
+    fn move_at(&self, place: usize) -> Option<f64> {
         let (start, end) = (self.sums.get(place)?, self.sums.get(place.checked_add(self.moves)?)?);
         (start.1 == end.1).then(|| f64::from(end.0 - start.0))
     }
 
-    fn places(&self, steps: usize) -> usize {
+    fn start_count(&self, steps: usize) -> usize {
         self.sums.len().saturating_sub(steps.saturating_mul(self.moves))
     }
 
-    fn steps(&self, place: usize, count: usize) -> Option<Vec<f64>> {
-        (0..count).map(|step| self.at(place + step * self.moves)).collect()
+    fn moves_from(&self, place: usize, count: usize) -> Option<Vec<f64>> {
+        (0..count).map(|step| self.move_at(place + step * self.moves)).collect()
     }
 
     fn windows(&self, phases: usize) -> impl Iterator<Item = Window> {
-        let room = self.places(WINDOW).saturating_sub(phases - 1);
-        let few = WINDOWS.min(room);
+        let room = self.start_count(WINDOW_STEPS).saturating_sub(phases - 1);
+        let few = MAX_WINDOWS.min(room);
         let starts = (0..few).flat_map(move |number| {
             let start = if few > 1 { number * (room - 1) / (few - 1) } else { 0 };
             start..start + phases
         });
         starts.filter_map(|start| {
-            let moves = self.steps(start, WINDOW)?;
-            let mean = moves.iter().sum::<f64>() / WINDOW as f64;
+            let moves = self.moves_from(start, WINDOW_STEPS)?;
+            let mean = moves.iter().sum::<f64>() / WINDOW_STEPS as f64;
             let moves: Vec<f64> = moves.into_iter().map(|one| one - mean).collect();
             let size = moves.iter().map(|one| one * one).sum::<f64>().sqrt();
             (size > 0.0).then_some(Window { start, moves, size })
@@ -94,23 +94,23 @@ impl Sums {
     fn is_likely(&self, window: &Window, place: usize) -> bool {
         let (mut sum, mut squared, mut product) = (0.0, 0.0, 0.0);
         for (step, own) in window.moves.iter().enumerate() {
-            let Some(found) = self.at(place + step * self.moves) else { return false };
+            let Some(found) = self.move_at(place + step * self.moves) else { return false };
             (sum, squared, product) = (sum + found, squared + found * found, product + found * own);
         }
         let variance = squared - sum * sum / window.moves.len() as f64;
-        variance > 0.0 && product.abs() >= LIKELY * window.size * variance.sqrt()
+        variance > 0.0 && product.abs() >= MIN_WINDOW_CORRELATION * window.size * variance.sqrt()
     }
 
-    fn are_alike_from(&self, own: usize, others: &Self, place: usize) -> bool {
+    fn matches_around(&self, own: usize, others: &Self, place: usize) -> bool {
         let before = (own / self.moves).min(place / others.moves);
         let (own, place) = (own - before * self.moves, place - before * others.moves);
-        let steps = self.places(1).saturating_sub(own).div_ceil(self.moves);
+        let steps = self.start_count(1).saturating_sub(own).div_ceil(self.moves);
         let pairs = (0..steps).filter_map(|step| {
-            let pair = self.at(own + step * self.moves).zip(others.at(place + step * others.moves));
+            let pair = self.move_at(own + step * self.moves).zip(others.move_at(place + step * others.moves));
             pair.filter(|pair| *pair != (0.0, 0.0))
         });
         let pairs: Vec<(f64, f64)> = pairs.collect();
-        pairs.len() >= FEWEST_TO_TELL && correlation(&pairs).is_some_and(|found| found.abs() >= ALIKE)
+        pairs.len() >= MIN_STEPS && correlation(&pairs).is_some_and(|found| found.abs() >= MIN_CORRELATION)
     }
 }
 

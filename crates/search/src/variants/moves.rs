@@ -3,7 +3,7 @@
 //! Two series of an interval count as the same candles if the absolute correlation of their moves is at least
 //! 0.95. Independent prices practically never reach this; prices of one market at two venues do.
 
-use super::steps::{ALIKE, MISSING, moments, stored};
+use super::steps::{MIN_CORRELATION, MISSING_MOVE, moments, to_bytes};
 use candlewick_sdk::{Candle, CandleSeries, Millis};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -11,15 +11,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 const MAX_MOVES: i64 = 1_024;
-/// Number of candles per move.
-const CANDLES: i64 = 4;
-/// Minimum number of non-overlapping moves for a comparison.
-const FEWEST_TO_TELL: f64 = 16.0;
-/// Stored value of the median move.
-const MEDIAN: f64 = 32.0;
+const MOVE_CANDLES: i64 = 4;
+/// Minimum number of non-overlapping moves that a comparison needs.
+const MIN_MOVES: f64 = 16.0;
+const STORED_MEDIAN: f64 = 32.0;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "MovesJson", into = "MovesJson")]
 pub(super) struct Moves {
     interval: i64,
     /// Time between moves: the interval times a power of two.
@@ -30,7 +28,7 @@ pub(super) struct Moves {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct MovesJson {
     interval: i64,
     step: i64,
     first: i64,
@@ -38,7 +36,7 @@ struct Written {
 }
 
 impl Moves {
-    /// Builds the moves of a series; `None` if its prices never move.
+    /// Builds the moves of a series; `None` if the prices never move.
     pub(super) fn from_series(series: &CandleSeries) -> Option<Self> {
         let (interval, start, end) =
             (series.interval().length().get(), series.start().get(), series.end().get());
@@ -57,11 +55,11 @@ impl Moves {
             let place = possible.binary_search_by_key(&opened, Candle::time).ok()?;
             Some(possible[place].close())
         };
-        let move_to = |time: i64| Some((close_at(time)? / close_at(time - CANDLES * interval)?).ln());
+        let move_to = |time: i64| Some((close_at(time)? / close_at(time - MOVE_CANDLES * interval)?).ln());
         let first = start.div_euclid(step) + 1;
         let moves: Vec<Option<f64>> =
             (first..=end.div_euclid(step)).map(|place| move_to(place * step)).collect();
-        Some(Self { interval, step, first, values: stored(&moves, MEDIAN, 127.0)? })
+        Some(Self { interval, step, first, values: to_bytes(&moves, STORED_MEDIAN, 127.0)? })
     }
 
     pub(super) fn are_alike(&self, other: &Self, both: &Range<Millis>) -> bool {
@@ -70,21 +68,21 @@ impl Moves {
         }
         let step = self.step.max(other.step);
         let places = both.start.get().div_euclid(step) + 1..=both.end.get().div_euclid(step);
-        let pairs = places.filter_map(|place| self.at(place * step).zip(other.at(place * step)));
+        let pairs = places.filter_map(|place| self.move_at(place * step).zip(other.move_at(place * step)));
         let (count, variances, covariance) = moments(pairs);
-        let apart = (step as f64 / (CANDLES * self.interval) as f64).min(1.0);
+        let apart = (step as f64 / (MOVE_CANDLES * self.interval) as f64).min(1.0);
         // Inverted prices count as the same candles: a buy on one is a sell on the other.
         let size = covariance.abs();
-        count * apart >= FEWEST_TO_TELL && size > 0.0 && size >= ALIKE * variances.sqrt()
+        count * apart >= MIN_MOVES && size > 0.0 && size >= MIN_CORRELATION * variances.sqrt()
     }
 
-    fn at(&self, time: i64) -> Option<f64> {
+    fn move_at(&self, time: i64) -> Option<f64> {
         let place = usize::try_from(time.div_euclid(self.step) - self.first).ok()?;
-        self.values.get(place).filter(|value| **value != MISSING).map(|value| f64::from(*value))
+        self.values.get(place).filter(|value| **value != MISSING_MOVE).map(|value| f64::from(*value))
     }
 }
 
-impl From<Moves> for Written {
+impl From<Moves> for MovesJson {
     fn from(moves: Moves) -> Self {
         let mut values = String::with_capacity(moves.values.len() * 2);
         for value in &*moves.values {
@@ -94,11 +92,11 @@ impl From<Moves> for Written {
     }
 }
 
-impl From<Written> for Moves {
-    fn from(written: Written) -> Self {
+impl From<MovesJson> for Moves {
+    fn from(written: MovesJson) -> Self {
         let digits = written.values.as_bytes().chunks_exact(2);
         let parsed = digits.map(|digits| u8::from_str_radix(str::from_utf8(digits).unwrap_or_default(), 16));
-        let values = parsed.map(|value| value.map_or(MISSING, u8::cast_signed)).collect();
+        let values = parsed.map(|value| value.map_or(MISSING_MOVE, u8::cast_signed)).collect();
         // A manually edited line may contain any value.
         Self { interval: written.interval, step: written.step.max(1), first: written.first, values }
     }
@@ -162,8 +160,8 @@ mod tests {
             let is_known = |time: i64| kept.iter().any(|(opened, _)| opened.get() + own.interval == time);
             for (place, value) in (own.first..).zip(&*own.values) {
                 let time = place * own.step;
-                let are_known = is_known(time) && is_known(time - CANDLES * own.interval);
-                assert_eq!(*value != MISSING, are_known, "{time}");
+                let are_known = is_known(time) && is_known(time - MOVE_CANDLES * own.interval);
+                assert_eq!(*value != MISSING_MOVE, are_known, "{time}");
             }
         }
     }

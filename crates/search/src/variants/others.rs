@@ -1,8 +1,8 @@
-//! The project's other ledgers, found through their receipts.
+//! The other variant ledgers of the project, found through receipts.
 
 use super::VariantLedger;
-use super::chain::{Chain, OtherLedger, Receipt, Seen};
-use super::contents::{Contents, text_of};
+use super::chain::{Chain, OtherLedger, Receipt, ReceiptState};
+use super::contents::{LedgerContents, read_text};
 use super::line::RunLine;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,32 +10,32 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 #[derive(Default)]
-pub(super) struct OtherTexts {
-    found: Vec<(OtherLedger, Seen, String)>,
+pub(super) struct OtherLedgerTexts {
+    found: Vec<(OtherLedger, ReceiptState, String)>,
     unreadable: Vec<String>,
 }
 
-pub(super) struct Other<'a> {
+pub(super) struct OtherContents<'a> {
     ledger: &'a OtherLedger,
     seen: Option<Chain>,
-    pub(super) contents: Contents<'a>,
+    pub(super) contents: LedgerContents<'a>,
 }
 
-pub(super) struct Others<'a> {
-    pub(super) ledgers: Vec<Other<'a>>,
+pub(super) struct OtherLedgers<'a> {
+    pub(super) ledgers: Vec<OtherContents<'a>>,
     unreadable: &'a [String],
 }
 
 impl VariantLedger {
-    pub(super) fn read(&self) -> io::Result<(Seen, String)> {
+    pub(super) fn read(&self) -> io::Result<(ReceiptState, String)> {
         // Read before the ledger, so that a concurrent write makes the ledger longer, not shorter, than the receipt.
-        let seen = self.seen_before()?;
+        let seen = self.read_receipt()?;
         let text = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             file => {
                 let mut file = file?;
                 file.lock_shared()?;
-                text_of(&mut file)?
+                read_text(&mut file)?
             }
         };
         Ok((seen, text))
@@ -43,9 +43,9 @@ impl VariantLedger {
 
     /// Reads the project's other ledgers. Do not call this while this ledger is locked: two processes
     /// that wait for each other's ledger would deadlock.
-    pub(super) fn others(&self) -> io::Result<OtherTexts> {
-        let Some(receipt) = &self.receipt else { return Ok(OtherTexts::default()) };
-        let mut texts = OtherTexts::default();
+    pub(super) fn read_others(&self) -> io::Result<OtherLedgerTexts> {
+        let Some(receipt) = &self.receipt else { return Ok(OtherLedgerTexts::default()) };
+        let mut texts = OtherLedgerTexts::default();
         for other in receipt.other_ledgers()? {
             match other {
                 Ok(other) => match self.with_path(&other.path).read() {
@@ -54,7 +54,7 @@ impl VariantLedger {
                 },
                 Err(receipt) => {
                     let receipt = receipt.display();
-                    texts.unreadable.push(format!("{receipt}: the path of its ledger is missing"));
+                    texts.unreadable.push(format!("{receipt}: the receipt does not name a ledger"));
                 }
             }
         }
@@ -67,48 +67,48 @@ impl VariantLedger {
     }
 }
 
-impl OtherTexts {
-    pub(super) fn read(&self) -> Others<'_> {
+impl OtherLedgerTexts {
+    pub(super) fn read(&self) -> OtherLedgers<'_> {
         let ledgers = self.found.iter().map(|(ledger, seen, text)| {
-            let contents = Contents::new(text, seen.clone());
-            let seen = if let Seen::Lines(chain) = seen { Some(chain.clone()) } else { None };
-            Other { ledger, seen, contents }
+            let contents = LedgerContents::new(text, seen.clone());
+            let seen = if let ReceiptState::Lines(chain) = seen { Some(chain.clone()) } else { None };
+            OtherContents { ledger, seen, contents }
         });
-        Others { ledgers: ledgers.collect(), unreadable: &self.unreadable }
+        OtherLedgers { ledgers: ledgers.collect(), unreadable: &self.unreadable }
     }
 }
 
-impl Others<'_> {
+impl OtherLedgers<'_> {
     /// Returns the reasons why the count of a strategy may be too low. A renamed file is not a loss.
-    pub(super) fn lost(&self, strategy: &str, own: &Contents<'_>) -> Vec<String> {
-        let is_renamed = |other: &Other<'_>| {
-            other.contents.chain.lines == 0 && other.seen.as_ref().is_some_and(|chain| own.has_been(chain))
+    pub(super) fn losses(&self, strategy: &str, own: &LedgerContents<'_>) -> Vec<String> {
+        let is_renamed = |other: &OtherContents<'_>| {
+            other.contents.chain.lines == 0 && other.seen.as_ref().is_some_and(|chain| own.had_chain(chain))
         };
-        let may_know =
-            self.ledgers.iter().filter(|other| other.ledger.may_know(strategy) && !is_renamed(other));
-        let lost = may_know.filter_map(|other| {
+        let may_contain =
+            self.ledgers.iter().filter(|other| other.ledger.may_contain(strategy) && !is_renamed(other));
+        let lost = may_contain.filter_map(|other| {
             Some(format!("{}: {}", other.ledger.path.display(), other.contents.lost.as_ref()?))
         });
         lost.chain(self.unreadable.iter().cloned()).collect()
     }
 
-    pub(super) fn that_know(&self, strategy: &str) -> impl Iterator<Item = PathBuf> {
-        let known = self.ledgers.iter().filter(move |other| other.contents.knows(strategy));
+    pub(super) fn ledgers_with(&self, strategy: &str) -> impl Iterator<Item = PathBuf> {
+        let known = self.ledgers.iter().filter(move |other| other.contents.has_strategy(strategy));
         known.map(|other| other.ledger.path.clone())
     }
 
-    pub(super) fn are_new(&self, run: Option<&str>) -> bool {
-        self.unreadable.is_empty() && self.ledgers.iter().all(|other| other.contents.is_first(run))
+    pub(super) fn contain_only_run(&self, run: Option<&str>) -> bool {
+        self.unreadable.is_empty() && self.ledgers.iter().all(|other| other.contents.is_first_run(run))
     }
 
     /// Returns other unfinished runs of a strategy with unrecorded sets. If a run continued in another
     /// ledger, its most advanced line counts.
-    pub(super) fn under_way<'a>(
+    pub(super) fn unfinished_runs<'a>(
         &'a self,
         strategy: &'a str,
-        (own, run): (&'a Contents<'a>, Option<&str>),
-    ) -> Vec<(&'a RunLine, &'a Contents<'a>)> {
-        let mut runs: BTreeMap<&str, (&RunLine, &Contents<'_>)> = BTreeMap::new();
+        (own, run): (&'a LedgerContents<'a>, Option<&str>),
+    ) -> Vec<(&'a RunLine, &'a LedgerContents<'a>)> {
+        let mut runs: BTreeMap<&str, (&RunLine, &LedgerContents<'_>)> = BTreeMap::new();
         for contents in self.ledgers.iter().map(|other| &other.contents).chain([own]) {
             for line in contents.runs_of(strategy).filter(|line| run != Some(line.run.as_str())) {
                 let furthest = runs.entry(&line.run).or_insert((line, contents));

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 impl Figures {
     pub fn trades_hash(&self) -> String {
-        hash([self.won, self.lost, self.draw, self.cancelled], &self.timeline)
+        hash_outcomes([self.won, self.lost, self.draw, self.cancelled], &self.timeline)
     }
 }
 
@@ -19,24 +19,23 @@ pub fn join_hashes(hashes: &[String]) -> String {
 }
 
 pub fn trades_hash(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> String {
-    hash_of(book, &|row| bots.contains(&row.approved.bot().index()), span)
+    hash_trades(book, &|row| bots.contains(&row.approved.bot().index()), span)
 }
 
-/// Like `trades_hash`, but only for trades closed by the end of `span`. A run whose candles ended there
-/// has exactly these trades.
+/// Returns the hash of the trades that closed by the end of `span`, as in a run whose candles end there.
 pub fn trades_hash_of_closed(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> String {
     let has_closed = |row: &IntentRow| row.close_time.is_some_and(|close| close <= span.end);
-    hash_of(book, &|row| bots.contains(&row.approved.bot().index()) && has_closed(row), span)
+    hash_trades(book, &|row| bots.contains(&row.approved.bot().index()) && has_closed(row), span)
 }
 
-fn hash_of(book: &TradeBook, is_own: &dyn Fn(&IntentRow) -> bool, span: &Range<Millis>) -> String {
+fn hash_trades(book: &TradeBook, is_own: &dyn Fn(&IntentRow) -> bool, span: &Range<Millis>) -> String {
     let own = || book.rows().iter().filter(|row| is_own(row));
     let count = |outcome| own().filter(|row| row.outcome == Some(outcome)).count() as u64;
     let counts = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled].map(count);
-    hash(counts, &Timeline::from_rows(own(), span))
+    hash_outcomes(counts, &Timeline::from_rows(own(), span))
 }
 
-fn hash(counts: [u64; 4], timeline: &Timeline) -> String {
+fn hash_outcomes(counts: [u64; 4], timeline: &Timeline) -> String {
     let mut hasher = blake3::Hasher::new();
     for count in counts {
         hasher.update(&count.to_le_bytes());
@@ -48,14 +47,14 @@ fn hash(counts: [u64; 4], timeline: &Timeline) -> String {
     hasher.finalize().to_hex()[..16].to_owned()
 }
 
-const RUN_AGAIN: usize = 8;
+const MAX_SPOT_CHECKS: usize = 8;
 
 /// Runs the sets at these indices over the candles that close by a given time. Returns one trades hash
 /// per set; `None` for a rejected set.
 pub type RunUntil<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String>>> + 'a;
 
 impl VariantLedger {
-    /// Records the sets of a sweep whose trades on earlier candles differ from those of earlier runs.
+    /// Records the sets of a sweep whose trades on earlier candles differ from the trades of earlier runs.
     ///
     /// A few sets are rerun on the candles of their first and last earlier run. If any set differs, all sets are
     /// rerun. Returns whether anything was recorded.
@@ -67,19 +66,19 @@ impl VariantLedger {
         run: &RunUntil<'_>,
     ) -> io::Result<bool> {
         let whole: Vec<usize> = (0..sets.len()).filter(|place| sets[*place].trades.is_some()).collect();
-        let few = whole.len().min(RUN_AGAIN);
+        let few = whole.len().min(MAX_SPOT_CHECKS);
         let spread: Vec<usize> = (0..few).map(|number| whole[number * whole.len() / few]).collect();
-        if run_again(noted, (sets, &spread), look, run)?.is_empty() {
+        if rerun_sets(noted, (sets, &spread), look, run)?.is_empty() {
             return Ok(false);
         }
-        for (span, rewritten) in run_again(noted, (sets, &whole), look, run)? {
+        for (span, rewritten) in rerun_sets(noted, (sets, &whole), look, run)? {
             self.note(&rewritten, &Look { span, ..look.clone() })?;
         }
         Ok(true)
     }
 }
 
-fn run_again(
+fn rerun_sets(
     noted: &Noted,
     (sets, places): (&[Note], &[usize]),
     look: &Look,
@@ -119,20 +118,20 @@ impl Noted {
             let Range { start, end } = one.span;
             is_this && one.is_to_the_end && start == look.span.start && end < look.span.end
         };
-        let before = || self.known_of(note).filter(is_before).map(|one| &one.span);
+        let before = || self.known_variants(note).filter(is_before).map(|one| &one.span);
         let first = before().min_by_key(|span| span.end);
         let last = before().max_by_key(|span| span.end).filter(|last| Some(*last) != first);
         first.into_iter().chain(last).cloned().collect()
     }
 
     pub fn knows(&self, note: &Note, span: &Range<Millis>) -> bool {
-        self.known_of(note).any(|one| {
+        self.known_variants(note).any(|one| {
             (&one.variant, &one.root, &one.span) == (&note.tried.name, &self.root, span)
                 && one.trades == note.trades
         })
     }
 
-    fn known_of(&self, note: &Note) -> impl Iterator<Item = &Known> {
+    fn known_variants(&self, note: &Note) -> impl Iterator<Item = &Known> {
         let families = self.families.iter().filter(|(family, _)| *family == note.tried.family);
         families.flat_map(|(_, known)| known)
     }

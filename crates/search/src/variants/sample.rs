@@ -14,15 +14,14 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Maximum number of sampled candles per series: one in 256 of a million candles.
-const MAX_POINTS: usize = 4096;
-/// Minimum number of sampled candles in the common time range to rule out a match.
-const FEWEST_TO_TELL: usize = 16;
-/// Minimum number of matches with another symbol, as prices of two markets coincide occasionally.
-const FEWEST_ALIKE: usize = 4;
-/// Divisor of the smaller sample that gives the minimum number of matches: one in 20.
-const PART_ALIKE: usize = 20;
-const DIGITS: usize = 12;
+const MAX_SAMPLED_CANDLES: usize = 4096;
+/// Minimum number of sampled candles in the common time range that can rule out a match.
+const MIN_COMPARED_POINTS: usize = 16;
+/// Minimum number of matching candles between two symbols, as prices of two markets coincide occasionally.
+const MIN_COMMON_POINTS: usize = 4;
+/// One in this many candles of the smaller sample must match.
+const COMMON_POINTS_DIVISOR: usize = 20;
+const POINT_HEX_DIGITS: usize = 12;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -38,18 +37,18 @@ pub(super) struct SeriesSample {
     /// One candle in `2^rarity` is in the sample.
     rarity: u32,
     points: Points,
-    /// Moves; `None` in older ledgers.
+    /// Price moves; `None` in older ledgers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     moves: Option<Moves>,
     /// Denser form of `moves`; `None` in older ledgers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     steps: Option<Steps>,
-    /// Close time of each point; empty unless the candles are available.
+    /// Close time of each point; empty if only the ledger line is available.
     #[serde(skip)]
     times: Vec<Millis>,
 }
 
-/// Chronological hashes: a range within a slice that all parts of a sample share.
+/// Candle hashes in time order: a range of a slice that all parts of a sample share.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 struct Points {
@@ -75,11 +74,11 @@ impl CandleSample {
     #[must_use]
     pub fn within(&self, range: &Range<Millis>) -> Self {
         let parts =
-            self.0.iter().zip(self.places(range)).map(|(one, [first, end])| one.part([first, end], range));
+            self.0.iter().zip(self.index_ranges(range)).map(|(one, indices)| one.part(indices, range));
         Self(parts.filter(|one| one.from < one.to).collect())
     }
 
-    pub(super) fn places(&self, range: &Range<Millis>) -> Vec<[usize; 2]> {
+    pub(super) fn index_ranges(&self, range: &Range<Millis>) -> Vec<[usize; 2]> {
         let place = |one: &SeriesSample, at: Millis| one.times.partition_point(|time| *time <= at);
         self.0.iter().map(|one| [place(one, range.start), place(one, range.end)]).collect()
     }
@@ -103,7 +102,7 @@ impl CandleSample {
 
     pub fn seen_in(&self, other: &Self) -> Option<Range<Millis>> {
         let pairs = self.0.iter().flat_map(|own| other.0.iter().map(move |other| (own, other)));
-        let stretches = pairs.filter_map(|(own, other)| own.common(other));
+        let stretches = pairs.filter_map(|(own, other)| own.common_range(other));
         stretches.reduce(|one, two| one.start.min(two.start)..one.end.max(two.end))
     }
 
@@ -122,12 +121,12 @@ impl SeriesSample {
         let (mut rarity, mut kept) = (0, Vec::new());
         for candle in series.candles() {
             let time = candle.close_time(interval);
-            let point = point(time, candle.close());
+            let point = hash_candle(time, candle.close());
             if point.trailing_zeros() < rarity {
                 continue;
             }
-            if kept.len() == MAX_POINTS {
-                while kept.len() == MAX_POINTS {
+            if kept.len() == MAX_SAMPLED_CANDLES {
+                while kept.len() == MAX_SAMPLED_CANDLES {
                     rarity += 1;
                     kept.retain(|(_, point): &(Millis, u64)| point.trailing_zeros() >= rarity);
                 }
@@ -178,24 +177,25 @@ impl SeriesSample {
         *hasher.finalize().as_bytes()
     }
 
-    fn at(&self, rarity: u32) -> impl Iterator<Item = u64> {
+    fn points_at(&self, rarity: u32) -> impl Iterator<Item = u64> {
         self.points.as_slice().iter().copied().filter(move |point| point.trailing_zeros() >= rarity)
     }
 
     fn is_grown_from(&self, other: &Self) -> bool {
         let rarity = self.rarity.max(other.rarity);
-        let (own, before): (Vec<u64>, Vec<u64>) = (self.at(rarity).collect(), other.at(rarity).collect());
+        let own: Vec<u64> = self.points_at(rarity).collect();
+        let before: Vec<u64> = other.points_at(rarity).collect();
         let is_longer = (self.to, self.candles) >= (other.to, other.candles);
         (&self.interval, self.from) == (&other.interval, other.from) && is_longer && own.starts_with(&before)
     }
 
-    fn common(&self, other: &Self) -> Option<Range<Millis>> {
+    fn common_range(&self, other: &Self) -> Option<Range<Millis>> {
         let both = self.from.max(other.from)..self.to.min(other.to);
         if both.is_empty() {
             return None;
         }
         let rarity = self.rarity.max(other.rarity);
-        let theirs: HashSet<u64> = other.at(rarity).collect();
+        let theirs: HashSet<u64> = other.points_at(rarity).collect();
         let in_both = |time: &Millis| both.start < *time && *time <= both.end;
         let timed = self.points.as_slice().iter().zip(&self.times);
         let own: Vec<u64> = timed
@@ -204,9 +204,9 @@ impl SeriesSample {
             .collect();
         let alike = own.iter().filter(|point| theirs.contains(point)).count();
         let is_same = if self.symbol == other.symbol {
-            alike > 0 || own.len() < FEWEST_TO_TELL || theirs.is_empty()
+            alike > 0 || own.len() < MIN_COMPARED_POINTS || theirs.is_empty()
         } else {
-            alike >= FEWEST_ALIKE && alike * PART_ALIKE >= own.len().min(theirs.len())
+            alike >= MIN_COMMON_POINTS && alike * COMMON_POINTS_DIVISOR >= own.len().min(theirs.len())
         };
         let of_moves = || Some(self.moves.as_ref()?.are_alike(other.moves.as_ref()?, &both));
         let of_steps = || Some(self.steps.as_ref()?.are_alike(other.steps.as_ref()?, &both));
@@ -214,14 +214,14 @@ impl SeriesSample {
     }
 }
 
-fn point(time: Millis, close: f64) -> u64 {
+fn hash_candle(time: Millis, close: f64) -> u64 {
     let price = u64::from((close as f32).to_bits());
     let mixed = time.get().cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mixed = mixed ^ price.wrapping_add(0xD1B5_4A32_D192_ED03).wrapping_mul(0x2545_F491_4F6C_DD1D);
     // The final mixing step of SplitMix64.
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (mixed ^ mixed >> 31) & ((1 << (4 * DIGITS)) - 1)
+    (mixed ^ mixed >> 31) & ((1 << (4 * POINT_HEX_DIGITS)) - 1)
 }
 
 impl Points {
@@ -250,7 +250,7 @@ impl Eq for Points {}
 
 impl From<Points> for String {
     fn from(points: Points) -> Self {
-        let mut text = Self::with_capacity(points.as_slice().len() * DIGITS);
+        let mut text = Self::with_capacity(points.as_slice().len() * POINT_HEX_DIGITS);
         for point in points.as_slice() {
             let _ = write!(text, "{point:0DIGITS$x}");
         }
@@ -260,7 +260,7 @@ impl From<Points> for String {
 
 impl From<String> for Points {
     fn from(text: String) -> Self {
-        let digits = text.as_bytes().chunks_exact(DIGITS);
+        let digits = text.as_bytes().chunks_exact(POINT_HEX_DIGITS);
         let parsed = digits.map(|digits| u64::from_str_radix(str::from_utf8(digits).unwrap_or_default(), 16));
         Self::from_points(parsed.map(Result::unwrap_or_default).collect())
     }

@@ -11,29 +11,28 @@ use std::sync::Arc;
 
 const MAX_MOVES: i64 = 75_000;
 /// Preferred steps in milliseconds, so that series with different intervals share a step.
-const PREFERRED: [i64; 12] = [
+const PREFERRED_STEPS_MS: [i64; 12] = [
     1_000, 5_000, 15_000, 30_000, 60_000, 300_000, 900_000, 1_800_000, 3_600_000, 14_400_000, 43_200_000,
     86_400_000,
 ];
-const NEAR: i64 = 5;
-/// Minimum number of candles per compared step, to reduce the noise of single candles.
-const CANDLES: i64 = 3;
-const MAX_COMPARED: i64 = 4_096;
-/// Minimum number of steps with a move for a comparison.
-const FEWEST_TO_TELL: usize = 24;
-pub(super) const ALIKE: f64 = 0.95;
-/// Limit of a move, in multiples of the median. A single news item can move many markets.
-const LARGEST: f64 = 4.0;
-/// Stored value of the median move, and the largest stored value.
-const MEDIAN: f64 = 5.0;
-const MAX_WRITTEN: i8 = 28;
-pub(super) const MISSING: i8 = i8::MIN;
-/// Character of a zero move. Other moves are ASCII offsets from it; a missing move precedes them all.
-const ZERO: u8 = b'?';
-const NONE: char = '!';
+const MAX_STEP_FACTOR: i64 = 5;
+/// Minimum number of candles per compared step, which reduces the noise of single candles.
+const MIN_STEP_CANDLES: i64 = 3;
+const MAX_STEPS: i64 = 4_096;
+/// Minimum number of steps with price moves that a comparison needs.
+const MIN_STEPS: usize = 24;
+pub(super) const MIN_CORRELATION: f64 = 0.95;
+/// Limit of a clipped move, in multiples of the median. A single news item can move many markets.
+const MAX_MOVE_MEDIANS: f64 = 4.0;
+const STORED_MEDIAN: f64 = 5.0;
+const MAX_STORED_MOVE: i8 = 28;
+pub(super) const MISSING_MOVE: i8 = i8::MIN;
+/// Character of a zero move. The codes of other moves are offsets from this character.
+const ZERO_MOVE_CHAR: u8 = b'?';
+const MISSING_MOVE_CHAR: char = '!';
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[serde(from = "StepsJson", into = "StepsJson")]
 pub(super) struct Steps {
     /// Candle interval in milliseconds. `step` has the same unit.
     interval: i64,
@@ -45,7 +44,7 @@ pub(super) struct Steps {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct StepsJson {
     interval: i64,
     step: i64,
     first: i64,
@@ -53,13 +52,13 @@ struct Written {
 }
 
 impl Steps {
-    /// Builds the steps of a series; `None` if its prices never move.
+    /// Builds the steps of a series; `None` if the prices never move.
     pub(super) fn from_series(series: &CandleSeries) -> Option<Self> {
         let (interval, start, end) =
             (series.interval().length().get(), series.start().get(), series.end().get());
         let mut step = interval;
         while (end - start) / step > MAX_MOVES {
-            step = longer(step, interval);
+            step = next_step(step, interval);
         }
         let candles = series.candles();
         // Returns the last known price, if it is from this step.
@@ -74,7 +73,7 @@ impl Steps {
         let (first, last) = (start.div_euclid(step) + 1, end.div_euclid(step));
         let closes: Vec<Option<f64>> = (first - 1..=last).map(|place| close_at(place * step)).collect();
         let moves: Vec<Option<f64>> = closes.windows(2).map(|pair| Some(pair[1]? - pair[0]?)).collect();
-        let all = stored(&moves, MEDIAN, f64::from(MAX_WRITTEN))?;
+        let all = to_bytes(&moves, STORED_MEDIAN, f64::from(MAX_STORED_MOVE))?;
         Some(Self { interval, step, first, part: 0..all.len(), all })
     }
 
@@ -95,28 +94,28 @@ impl Steps {
         let places = start.div_euclid(step) + i64::from(start.rem_euclid(step) > 0)..end.div_euclid(step);
         let pairs = places.filter_map(|place| {
             let times = place * step..(place + 1) * step;
-            self.sum(&times).zip(other.sum(&times)).filter(|pair| *pair != (0.0, 0.0))
+            self.total_move(&times).zip(other.total_move(&times)).filter(|pair| *pair != (0.0, 0.0))
         });
         let pairs: Vec<(f64, f64)> = pairs.collect();
-        pairs.len() >= FEWEST_TO_TELL && correlation(&pairs).is_some_and(|found| found.abs() >= ALIKE)
+        pairs.len() >= MIN_STEPS && correlation(&pairs).is_some_and(|found| found.abs() >= MIN_CORRELATION)
     }
 
-    /// Returns the step for comparing `length` milliseconds: a common multiple of both steps.
+    /// Returns the step for a comparison over `length` milliseconds: a common multiple of both steps.
     pub(super) fn step_to_compare(&self, other: &Self, length: i64) -> Option<i64> {
         let mut divisor = (self.step, other.step);
         while divisor.1 > 0 {
             divisor = (divisor.1, divisor.0 % divisor.1);
         }
         let common = (self.step / divisor.0).checked_mul(other.step)?;
-        let least = CANDLES.checked_mul(self.interval.max(other.interval))?.max(length / MAX_COMPARED);
+        let least = MIN_STEP_CANDLES.checked_mul(self.interval.max(other.interval))?.max(length / MAX_STEPS);
         common.checked_mul((least / common + i64::from(least % common > 0)).max(1))
     }
 
-    fn sum(&self, times: &Range<i64>) -> Option<f64> {
+    fn total_move(&self, times: &Range<i64>) -> Option<f64> {
         let place = |time: i64| usize::try_from((time / self.step + 1).checked_sub(self.first)?).ok();
         let (start, end) = (place(times.start)?, place(times.end)?);
         let moves = self.as_slice().get(start..end)?;
-        let sum = |sum, one: &i8| if *one == MISSING { None } else { Some(sum + i64::from(*one)) };
+        let sum = |sum, one: &i8| if *one == MISSING_MOVE { None } else { Some(sum + i64::from(*one)) };
         Some(moves.iter().try_fold(0, sum)? as f64)
     }
 
@@ -125,9 +124,9 @@ impl Steps {
     }
 }
 
-fn longer(step: i64, interval: i64) -> i64 {
-    let next = PREFERRED.into_iter().find(|other| *other > step && other % interval == 0);
-    next.filter(|next| *next <= NEAR * step).unwrap_or(2 * step)
+fn next_step(step: i64, interval: i64) -> i64 {
+    let next = PREFERRED_STEPS_MS.into_iter().find(|other| *other > step && other % interval == 0);
+    next.filter(|next| *next <= MAX_STEP_FACTOR * step).unwrap_or(2 * step)
 }
 
 fn median(moves: impl Iterator<Item = f64>) -> Option<f64> {
@@ -137,10 +136,10 @@ fn median(moves: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Returns the moves as bytes, scaled so that the median is `middle`; `None` if the prices never move.
-pub(super) fn stored(moves: &[Option<f64>], middle: f64, most: f64) -> Option<Arc<[i8]>> {
+pub(super) fn to_bytes(moves: &[Option<f64>], middle: f64, most: f64) -> Option<Arc<[i8]>> {
     let median = median(moves.iter().copied().flatten())?;
     let one = |size: f64| (size / median * middle).round().clamp(-most, most) as i8;
-    Some(moves.iter().map(|size| size.map_or(MISSING, one)).collect())
+    Some(moves.iter().map(|size| size.map_or(MISSING_MOVE, one)).collect())
 }
 
 /// Returns the number of pairs, the product of the two variances, and the covariance.
@@ -156,10 +155,10 @@ pub(super) fn moments(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64, f64
     (count, (squared_one - one * one) * (squared_two - two * two), product - one * two)
 }
 
-/// Returns the correlation of moves clipped at [`LARGEST`] medians; `None` if a series never moves.
+/// Returns the correlation of moves clipped at [`MAX_MOVE_MEDIANS`] medians; `None` if a series never moves.
 pub(super) fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
-    let most = LARGEST * median(pairs.iter().map(|pair| pair.0))?;
-    let most = (most, LARGEST * median(pairs.iter().map(|pair| pair.1))?);
+    let most = MAX_MOVE_MEDIANS * median(pairs.iter().map(|pair| pair.0))?;
+    let most = (most, MAX_MOVE_MEDIANS * median(pairs.iter().map(|pair| pair.1))?);
     let clipped = pairs.iter().map(|(one, two)| (one.clamp(-most.0, most.0), two.clamp(-most.1, most.1)));
     let (_, variances, covariance) = moments(clipped);
     (variances > 0.0).then(|| covariance / variances.sqrt())
@@ -174,22 +173,22 @@ impl PartialEq for Steps {
 
 impl Eq for Steps {}
 
-impl From<Steps> for Written {
+impl From<Steps> for StepsJson {
     fn from(steps: Steps) -> Self {
         let written = |size: &i8| match *size {
-            MISSING => NONE,
-            size => char::from(ZERO.saturating_add_signed(size)),
+            MISSING_MOVE => MISSING_MOVE_CHAR,
+            size => char::from(ZERO_MOVE_CHAR.saturating_add_signed(size)),
         };
         let moves = steps.as_slice().iter().map(written).collect();
         Self { interval: steps.interval, step: steps.step, first: steps.first, moves }
     }
 }
 
-impl From<Written> for Steps {
-    fn from(written: Written) -> Self {
-        let parsed = |code: u8| match i16::from(code) - i16::from(ZERO) {
-            size if size.abs() <= i16::from(MAX_WRITTEN) => size as i8,
-            _ => MISSING,
+impl From<StepsJson> for Steps {
+    fn from(written: StepsJson) -> Self {
+        let parsed = |code: u8| match i16::from(code) - i16::from(ZERO_MOVE_CHAR) {
+            size if size.abs() <= i16::from(MAX_STORED_MOVE) => size as i8,
+            _ => MISSING_MOVE,
         };
         let all: Arc<[i8]> = written.moves.bytes().map(parsed).collect();
         // A manually edited line may contain any value.
@@ -336,10 +335,11 @@ mod tests {
             let moves = places.map(|place| Some(close_at(place * own.step)? - close_at((place - 1) * own.step)?));
             let moves: Vec<Option<f64>> = moves.collect();
             let median = median(moves.iter().copied().flatten()).unwrap();
-            let most = f64::from(MAX_WRITTEN);
+            let most = f64::from(MAX_STORED_MOVE);
             for (written, size) in own.all.iter().zip(&moves) {
-                let expected = size.map(|size| (size / median * MEDIAN).round().clamp(-most, most) as i8);
-                prop_assert_eq!(*written, expected.unwrap_or(MISSING));
+                let expected =
+                    size.map(|size| (size / median * STORED_MEDIAN).round().clamp(-most, most) as i8);
+                prop_assert_eq!(*written, expected.unwrap_or(MISSING_MOVE));
             }
         }
     }

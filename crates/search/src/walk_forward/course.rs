@@ -19,11 +19,11 @@ impl Course<'_> {
         self.whole.span()
     }
 
-    /// Returns the minimum gap between training and test: the longest possible trade in whole candles.
+    /// Returns the minimum gap between training and test: the longest possible trade, in whole candles.
     pub fn purge(&self) -> Millis {
         let bot = self.whole.settings.session.bots.first();
-        let close_types = self.venue_values("close_type", bot.map(|bot| bot.close_type));
-        let expiration_types = self.venue_values("expiration_type", bot.map(|bot| bot.expiration_type));
+        let close_types = self.searched_or_own("close_type", bot.map(|bot| bot.close_type));
+        let expiration_types = self.searched_or_own("expiration_type", bot.map(|bot| bot.expiration_type));
         let expiries = close_types.iter().flat_map(|close_type| {
             let with = |expiration_type: &ExpirationType| Expiry {
                 close_type: *close_type,
@@ -36,21 +36,21 @@ impl Course<'_> {
         (longest.unwrap_or_default() + step - Millis::new(1)).floor_to(step)
     }
 
-    /// Returns the longest candle interval in use. Windows start and end on multiples of this interval.
+    /// Returns the longest candle interval of the run. Windows start and end on multiples of this interval.
     pub fn step(&self) -> Millis {
         let priced = self.whole.markets.iter().map(|market| market.prices.interval().length());
         let own = self.whole.own().map(|own| own.interval().length());
         priced.chain(own).max().unwrap_or(Millis::MINUTE)
     }
 
-    pub(super) fn training(&self, range: &Range<Millis>) -> Option<(Vec<CandleSeries>, Vec<Market>)> {
+    pub(super) fn training_data(&self, range: &Range<Millis>) -> Option<(Vec<CandleSeries>, Vec<Market>)> {
         let own = self.whole.own()?.within(range.clone()).ok()?;
         Some((vec![own], self.markets_within(range)?))
     }
 
-    /// Runs one set over a test range, starting with fresh money, limits and stakes. The strategy is warmed
+    /// Runs one set over a test range, with the initial balance, limits and stakes. The strategy is warmed
     /// up before the first test candle. Trades that are open at the end still settle.
-    pub(super) fn examine(
+    pub(super) fn run_test(
         &self,
         candidate: &Candidate,
         test: &Range<Millis>,
@@ -70,7 +70,7 @@ impl Course<'_> {
         let priced = |shown: &CandleSeries| shown.start()..test.end + self.purge();
         let markets = shown.as_ref().and_then(|shown| self.markets_within(&priced(shown)));
         let (Some(shown), Some(markets)) = (shown, markets) else {
-            return Ok(without_trades(self.balance, self.whole.settings.session.money_scale));
+            return Ok(empty_result(self.balance, self.whole.settings.session.money_scale));
         };
         let mut settings = self.whole.settings.clone();
         settings.session.bots = vec![bot];
@@ -90,7 +90,7 @@ impl Course<'_> {
         self.whole.markets.iter().map(within).collect()
     }
 
-    fn venue_values<T: std::str::FromStr>(&self, name: &str, own: Option<T>) -> Vec<T> {
+    fn searched_or_own<T: std::str::FromStr>(&self, name: &str, own: Option<T>) -> Vec<T> {
         let axis = self.whole.space.axes().iter().find(|axis| axis.name() == name);
         match axis.and_then(|axis| axis.listed()) {
             Some(listed) => listed.iter().filter_map(|setting| setting.to_string().parse().ok()).collect(),
@@ -99,7 +99,7 @@ impl Course<'_> {
     }
 }
 
-pub(super) fn without_trades(final_balance: Money, money_scale: MoneyScale) -> Finished {
+pub(super) fn empty_result(final_balance: Money, money_scale: MoneyScale) -> Finished {
     Finished {
         book: TradeBook::default(),
         candles: 0,

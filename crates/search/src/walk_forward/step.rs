@@ -1,6 +1,6 @@
-//! One walk-forward window: training search, test of the best set, and its neighbours.
+//! One walk-forward window: search in the training range, test of the best set, and runs of its neighbours.
 
-use super::course::without_trades;
+use super::course::empty_result;
 use super::{Course, Window};
 use crate::SearchError;
 use crate::sweep::{
@@ -22,11 +22,11 @@ pub struct WindowResult {
     pub window: Window,
     pub rows: Vec<TrialRow>,
     pub counting: usize,
-    /// Best set; `None` if no set has a score. The test then has no trades.
-    pub chosen: Option<Chosen>,
+    /// Best set of the training; `None` if no set has a score. The test then has no trades.
+    pub chosen: Option<ChosenSet>,
 }
 
-pub struct Chosen {
+pub struct ChosenSet {
     pub candidate: Candidate,
     pub score: f64,
     pub in_sample: Figures,
@@ -40,8 +40,8 @@ pub enum WindowEnd {
     Stopped,
 }
 
-impl Chosen {
-    /// Returns out-of-sample divided by in-sample expectancy; `None` if in-sample is not positive.
+impl ChosenSet {
+    /// Returns out-of-sample divided by in-sample expectancy; `None` if the latter is not positive.
     pub fn efficiency(&self) -> Option<f64> {
         let in_sample = self.in_sample.expectancy.filter(|expectancy| *expectancy > 0.0)?;
         Some(self.out_of_sample.expectancy? / in_sample)
@@ -58,12 +58,12 @@ impl WalkForward<'_> {
     ) -> Result<WindowEnd, SearchError> {
         let Course { balance, .. } = self.course;
         let nothing = || WindowResult { window: window.clone(), rows: Vec::new(), counting: 0, chosen: None };
-        let Some((candles, markets)) = self.course.training(&window.training) else {
+        let Some((candles, markets)) = self.course.training_data(&window.training) else {
             return Ok(WindowEnd::Done(Box::new(nothing())));
         };
         let replay = Replay { candles: &candles, markets: &markets, ..self.course.whole };
         let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
-        let SweepEnd::Done(rows) = self.search(&runner).run(journal, known, watcher)? else {
+        let SweepEnd::Done(rows) = self.training_sweep(&runner).run(journal, known, watcher)? else {
             return Ok(WindowEnd::Stopped);
         };
         let best = ranked(&rows).into_iter().next().filter(|row| row.score.is_some());
@@ -71,7 +71,7 @@ impl WalkForward<'_> {
         if let Some(best) = best {
             runner.check(&best.candidate, balance)?;
         }
-        let chosen = best.map(|best| self.test(best, &rows, &runner, window)).transpose()?.flatten();
+        let chosen = best.map(|best| self.test_best(best, &rows, &runner, window)).transpose()?.flatten();
         Ok(WindowEnd::Done(Box::new(WindowResult {
             counting: rows.iter().filter(|row| row.score.is_some()).count(),
             rows,
@@ -80,7 +80,7 @@ impl WalkForward<'_> {
         })))
     }
 
-    /// Runs one shard of a window's training. Trials in `known` are not run again.
+    /// Runs one shard of a window's training search. Trials in `known` are not run again.
     /// [`step`](Self::step) with the records of all shards gives the same result as without shards.
     pub fn search_part(
         &self,
@@ -88,12 +88,12 @@ impl WalkForward<'_> {
         (journal, known): (&mut TrialJournal, Vec<Record>),
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
-        let Some((candles, markets)) = self.course.training(&window.training) else {
+        let Some((candles, markets)) = self.course.training_data(&window.training) else {
             return Ok(SweepEnd::Done(Vec::new()));
         };
         let replay = Replay { candles: &candles, markets: &markets, ..self.course.whole };
         let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
-        let sweep = self.search(&runner);
+        let sweep = self.training_sweep(&runner);
         if self.sweep.search.search.learns() {
             return sweep.run(journal, known, watcher);
         }
@@ -101,10 +101,10 @@ impl WalkForward<'_> {
     }
 
     pub fn has_candles(&self, window: &Window) -> bool {
-        self.course.training(&window.training).is_some()
+        self.course.training_data(&window.training).is_some()
     }
 
-    fn search<'b>(&'b self, runner: &'b SharedRunner<'_>) -> Sweep<'b> {
+    fn training_sweep<'b>(&'b self, runner: &'b SharedRunner<'_>) -> Sweep<'b> {
         Sweep {
             space: self.course.whole.space,
             settings: self.sweep,
@@ -114,16 +114,16 @@ impl WalkForward<'_> {
         }
     }
 
-    fn test(
+    fn test_best(
         &self,
         best: &TrialRow,
         rows: &[TrialRow],
         runner: &dyn TrialRunner,
         window: &Window,
-    ) -> Result<Option<Chosen>, SearchError> {
+    ) -> Result<Option<ChosenSet>, SearchError> {
         let (Some(score), Some(in_sample)) = (best.score, best.figures()) else { return Ok(None) };
-        let finished = self.course.examine(&best.candidate, &window.test)?;
-        Ok(Some(Chosen {
+        let finished = self.course.run_test(&best.candidate, &window.test)?;
+        Ok(Some(ChosenSet {
             candidate: best.candidate.clone(),
             score,
             in_sample: in_sample.clone(),
@@ -168,12 +168,12 @@ impl WalkForward<'_> {
 }
 
 /// Joins the tests of all windows into one run that starts with `balance`; `None` if no set was chosen.
-/// Each window traded with its own balance and limits, so bots have no overall verdict.
+/// Each window has its own balance and limits, so the joined run has no verdicts of bots.
 pub fn joined<'a>(steps: impl IntoIterator<Item = &'a WindowResult>, balance: Money) -> Option<Finished> {
     let mut all: Option<Finished> = None;
     for chosen in steps.into_iter().filter_map(|step| step.chosen.as_ref()) {
         let one = &chosen.finished;
-        let all = all.get_or_insert_with(|| without_trades(balance, one.money_scale));
+        let all = all.get_or_insert_with(|| empty_result(balance, one.money_scale));
         all.book.append(&one.book);
         all.candles += one.candles;
         all.final_balance += one.final_balance - balance;

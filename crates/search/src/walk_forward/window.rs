@@ -15,14 +15,14 @@ pub enum Scheme {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowSettings {
     pub scheme: Scheme,
-    /// Length of the training; for anchored windows, of the first training.
+    /// Length of the training range. Anchored windows start with this length and then grow.
     pub train: Millis,
     pub test: Millis,
-    /// Gap between training and test, at least the longest possible trade.
+    /// Gap between training and test, at least as long as the longest possible trade.
     pub gap: Millis,
 }
 
-/// One walk-forward window. Ranges contain only whole candles. The tests of all windows are contiguous.
+/// One walk-forward window, in whole candles. The test ranges of consecutive windows are contiguous.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     pub training: Range<Millis>,
@@ -48,12 +48,11 @@ impl WindowSettings {
         let count = (length - self.train.get() - self.gap.get()).div_euclid(self.test.get());
         if count < 1 {
             return Err(wrong(format!(
-                "no window fits: training ({}), gap ({}) and test ({}) need more than the {} of candles before \
-                 the hold-out",
-                days(self.train),
-                days(self.gap),
-                days(self.test),
-                days(Millis::new(length.max(0)))
+                "no window fits: training ({}), gap ({}) and test ({}) exceed the candles before the hold-out ({})",
+                format_days(self.train),
+                format_days(self.gap),
+                format_days(self.test),
+                format_days(Millis::new(length.max(0)))
             )));
         }
         if count > MAX_WINDOWS {
@@ -62,12 +61,9 @@ impl WindowSettings {
             )));
         }
         Ok((0..count)
-            .map(|place| self.before(span, span.start + self.train + self.gap + self.test * place))
+            .map(|place| span.start + self.train + self.gap + self.test * place)
+            .map(|start| self.with_test(span, start..start + self.test))
             .collect())
-    }
-
-    fn before(&self, span: &Range<Millis>, start: Millis) -> Window {
-        self.with_test(span, start..start + self.test)
     }
 
     pub fn with_test(&self, span: &Range<Millis>, test: Range<Millis>) -> Window {
@@ -80,7 +76,7 @@ impl WindowSettings {
     }
 }
 
-fn days(length: Millis) -> String {
+fn format_days(length: Millis) -> String {
     format!("{:.2} d", length.get() as f64 / Millis::DAY.get() as f64)
 }
 

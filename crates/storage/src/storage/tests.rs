@@ -105,6 +105,6 @@ async fn works_inside_another_runtime() {
 fn shortens_server_errors_to_code_and_message() {
     let text =
         "Generic S3 error: <?xml?><Error><Code>NoSuchBucket</Code><Message>No such bucket</Message></Error>";
-    assert_eq!(shorten(text), "NoSuchBucket: No such bucket");
-    assert_eq!(shorten("a\n  b"), "a b");
+    assert_eq!(shorten_problem(text), "NoSuchBucket: No such bucket");
+    assert_eq!(shorten_problem("a\n  b"), "a b");
 }

@@ -1,4 +1,4 @@
-//! Layout of the full-screen view for any window size.
+//! Layout of the full-screen view, adapted to the window size.
 
 mod panes;
 
@@ -11,7 +11,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Paragraph};
 
-/// Minimum width and height; a smaller window shows a single line.
+/// Minimum width and height in characters. A smaller window shows only a summary.
 const MIN_SIZE: (u16, u16) = (40, 8);
 const TWO_COLUMN_WIDTH: u16 = 144;
 const RIGHT_COLUMN_WIDTH: u16 = 62;
@@ -28,16 +28,16 @@ pub fn draw(frame: &mut Frame<'_>, view: &View, ui: &Ui, now: Millis, palette: P
     let scene = Scene { view, ui, now, palette };
     let area = frame.area();
     if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
-        return draw_line(frame, area, scene);
+        return draw_small_window(frame, area, scene);
     }
     let [top, tabs, body, bottom] = Layout::vertical([
-        Constraint::Length(panes::TOP_HEIGHT),
+        Constraint::Length(panes::HEADER_HEIGHT),
         Constraint::Length(1),
         Constraint::Fill(1),
         Constraint::Length(1),
     ])
     .areas(area);
-    panes::draw_top(frame, top, scene);
+    panes::draw_header(frame, top, scene);
     draw_tabs(frame, tabs, scene);
     match ui.pane {
         Pane::Run if area.width >= TWO_COLUMN_WIDTH => draw_wide(frame, body, scene),
@@ -47,13 +47,13 @@ pub fn draw(frame: &mut Frame<'_>, view: &View, ui: &Ui, now: Millis, palette: P
         Pane::Limits => panes::draw_limits(frame, body, scene),
         Pane::Log => panes::draw_log(frame, body, scene, ui.scroll),
     }
-    draw_bottom(frame, bottom, scene);
-    if ui.has_help {
+    draw_bottom_line(frame, bottom, scene);
+    if ui.is_help_open {
         draw_help(frame, area);
     }
 }
 
-fn draw_line(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
+fn draw_small_window(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, .. } = scene;
     let phase = view.phase().map_or("STARTING", phase_label);
     let balance = view.overview.as_ref().map(|overview| view.facts.scale.format(overview.funds.free));
@@ -61,7 +61,7 @@ fn draw_line(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let lines = vec![
         Line::styled(text, Palette::BOLD),
         Line::raw("window too small"),
-        Line::raw(scene.ui.question.map(|question| question.text(view)).unwrap_or_default()),
+        Line::raw(scene.ui.question.map(|question| question.prompt(view)).unwrap_or_default()),
     ];
     frame.render_widget(Paragraph::new(lines), area);
 }
@@ -81,8 +81,8 @@ fn draw_narrow(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
 
 fn draw_column(frame: &mut Frame<'_>, [curve, unsettled, settled, log]: [Rect; 4], scene: Scene<'_>) {
     panes::draw_equity(frame, curve, scene);
-    panes::draw_open(frame, unsettled, scene);
-    panes::draw_settled(frame, settled, scene);
+    panes::draw_open_trades(frame, unsettled, scene);
+    panes::draw_settled_trades(frame, settled, scene);
     panes::draw_log(frame, log, scene, 0);
 }
 
@@ -113,24 +113,24 @@ fn draw_tabs(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
         let style = if pane == scene.ui.pane { Palette::REVERSED } else { Palette::DIM };
         spans.push(Span::styled(text, style));
     }
-    if scene.view.missed > 0 {
-        let text = format!("  {} messages skipped: the terminal did not keep up", scene.view.missed);
-        spans.push(Span::styled(text, scene.palette.note()));
+    if scene.view.missed_notices > 0 {
+        let text = format!("  {} messages skipped: the terminal did not keep up", scene.view.missed_notices);
+        spans.push(Span::styled(text, scene.palette.warn()));
     }
     frame.render_widget(Line::from(spans), area);
 }
 
-fn draw_bottom(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
+fn draw_bottom_line(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, ui, palette, .. } = scene;
     let line = match (&ui.question, &ui.answer) {
-        (Some(question), _) => Line::styled(format!(" {}", question.text(view)), Palette::REVERSED),
-        (None, Some(answer)) => Line::styled(format!(" {answer}"), palette.note()),
+        (Some(question), _) => Line::styled(format!(" {}", question.prompt(view)), Palette::REVERSED),
+        (None, Some(answer)) => Line::styled(format!(" {answer}"), palette.warn()),
         (None, None) => Line::styled(" q quit  h halt  r resume  tab panes  ↑↓ scroll  ? help", Palette::DIM),
     };
     frame.render_widget(line, area);
 }
 
-const HELP: [(&str, &str); 9] = [
+const HELP_LINES: [(&str, &str); 9] = [
     ("tab, ← →, 1-5", "switch panes"),
     ("↑ ↓", "scroll"),
     ("h", "halt: no new trades; open trades continue"),
@@ -143,11 +143,11 @@ const HELP: [(&str, &str); 9] = [
 ];
 
 fn draw_help(frame: &mut Frame<'_>, area: Rect) {
-    let height = (HELP.len() as u16 + 4).min(area.height);
+    let height = (HELP_LINES.len() as u16 + 4).min(area.height);
     let width = 66.min(area.width);
     let place =
         Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
-    let mut lines: Vec<Line<'_>> = HELP
+    let mut lines: Vec<Line<'_>> = HELP_LINES
         .iter()
         .map(|(key, what)| {
             Line::from(vec![Span::styled(format!(" {key:<15}"), Palette::BOLD), Span::raw(*what)])
@@ -159,6 +159,6 @@ fn draw_help(frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(" Keys ")), place);
 }
 
-pub(crate) fn framed<'a>(title: impl Into<Line<'a>>) -> Block<'a> {
+pub(crate) fn bordered_block<'a>(title: impl Into<Line<'a>>) -> Block<'a> {
     Block::bordered().title(title).border_style(Palette::DIM)
 }

@@ -1,8 +1,10 @@
 //! Header and panes: trades, bots and verdicts, limits and refusals, equity, log.
 
-use super::{Scene, framed};
+use super::{Scene, bordered_block};
 use crate::keys::Pane;
-use crate::look::{Palette, age, bar, clock_time, countdown, date_time, percent, phase_label, signed};
+use crate::look::{
+    Palette, age, clock_time, date_time, format_countdown, percent, phase_label, progress_bar, signed,
+};
 use crate::view::{LogLine, Tone, View};
 use candlewick_engine::{Edge, IntentState, LimitUse, Quantity, Rule};
 use candlewick_records::{counted, describe_halt, threshold_text, verdict_text};
@@ -16,9 +18,9 @@ use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Cell, Paragraph, Row, Sparkline, Table, Wrap};
 use std::cmp::Ordering;
 
-pub(super) const TOP_HEIGHT: u16 = 3;
+pub(super) const HEADER_HEIGHT: u16 = 3;
 
-pub(super) fn draw_top(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
+pub(super) fn draw_header(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let lines = vec![phase_line(scene), money_line(scene), status_line(scene)];
     frame.render_widget(Paragraph::new(lines), area);
     let time = format!("{} UTC ", clock_time(scene.now));
@@ -33,11 +35,11 @@ fn phase_line(scene: Scene<'_>) -> Line<'_> {
     let phase = view.phase();
     let words = phase.map_or("STARTING", phase_label);
     let (words, colour) = match phase {
-        Some(Phase::Trading) if state.is_some_and(|state| state.all_blocked) => ("BLOCKED", palette.note()),
+        Some(Phase::Trading) if state.is_some_and(|state| state.all_blocked) => ("BLOCKED", palette.warn()),
         None => (words, Style::new()),
         Some(Phase::Trading) => (words, palette.good()),
         Some(Phase::Halted | Phase::Suspended) => (words, palette.bad()),
-        Some(Phase::Stopping) => (words, palette.note()),
+        Some(Phase::Stopping) => (words, palette.warn()),
     };
     let mut spans = vec![
         Span::styled(format!(" {words} "), Palette::REVERSED.patch(colour)),
@@ -94,7 +96,7 @@ fn status_line(scene: Scene<'_>) -> Line<'_> {
         }
         parts.extend(state.troubles.iter().map(visible));
     }
-    parts.extend(view.stopping.clone());
+    parts.extend(view.stop_notice.clone());
     if !parts.is_empty() {
         return Line::styled(format!(" {}", parts.join("; ")), palette.bad());
     }
@@ -121,18 +123,18 @@ pub(super) fn open_trades_height(view: &View, most: usize) -> u16 {
 pub(super) fn draw_trades(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let open = open_trades_height(scene.view, 100).min(area.height / 2);
     let [unsettled, settled] = Layout::vertical([Constraint::Length(open), Constraint::Fill(1)]).areas(area);
-    draw_open(frame, unsettled, scene);
-    draw_settled(frame, settled, scene);
+    draw_open_trades(frame, unsettled, scene);
+    draw_settled_trades(frame, settled, scene);
 }
 
-pub(super) fn draw_open(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
+pub(super) fn draw_open_trades(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let trades = scene.view.overview.as_ref().map_or(&[][..], |overview| &overview.unsettled);
-    let rows = trades.iter().map(|trade| row(trade, scene, open_cells(trade, scene))).collect();
-    draw_rows(frame, area, format!(" Open trades: {} ", trades.len()), rows);
+    let rows = trades.iter().map(|trade| trade_row(trade, scene, open_cells(trade, scene))).collect();
+    draw_trade_table(frame, area, format!(" Open trades: {} ", trades.len()), rows);
 }
 
-fn draw_rows(frame: &mut Frame<'_>, area: Rect, title: String, rows: Vec<Row<'_>>) {
-    let block = framed(title);
+fn draw_trade_table(frame: &mut Frame<'_>, area: Rect, title: String, rows: Vec<Row<'_>>) {
+    let block = bordered_block(title);
     if rows.is_empty() {
         frame.render_widget(Paragraph::new(Line::styled(" none", Palette::DIM)).block(block), area);
     } else {
@@ -140,14 +142,15 @@ fn draw_rows(frame: &mut Frame<'_>, area: Rect, title: String, rows: Vec<Row<'_>
     }
 }
 
-pub(super) fn draw_settled(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
+pub(super) fn draw_settled_trades(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let trades = scene.view.overview.as_ref().map_or(&[][..], |overview| &overview.settled);
     let from = scene.ui.scroll.min(trades.len().saturating_sub(1));
-    let rows = trades[from..].iter().map(|trade| row(trade, scene, settled_cells(trade, scene))).collect();
-    draw_rows(frame, area, " Settled trades ".to_owned(), rows);
+    let rows =
+        trades[from..].iter().map(|trade| trade_row(trade, scene, settled_cells(trade, scene))).collect();
+    draw_trade_table(frame, area, " Settled trades ".to_owned(), rows);
 }
 
-fn row<'a>(trade: &TradeOverview, scene: Scene<'_>, last: [Cell<'a>; 2]) -> Row<'a> {
+fn trade_row<'a>(trade: &TradeOverview, scene: Scene<'_>, last: [Cell<'a>; 2]) -> Row<'a> {
     let view = scene.view;
     let [prices, end] = last;
     Row::new([
@@ -180,7 +183,7 @@ fn open_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
         (IntentState::InDoubt, _) => Cell::new("unknown status").style(palette.bad()),
         (IntentState::Open, Some(close)) if close <= now => Cell::new("awaiting result").style(Palette::DIM),
         (IntentState::Open, Some(close)) => {
-            Cell::new(format!("{} in {}", clock_time(close), countdown(close, now)))
+            Cell::new(format!("{} in {}", clock_time(close), format_countdown(close, now)))
         }
         (IntentState::Open, None) => Cell::new("open"),
         _ => Cell::new("sent").style(Palette::DIM),
@@ -228,7 +231,7 @@ fn draw_lines(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>, pane: Pane, l
     let title = if pane == Pane::Bots { " Bots and verdicts " } else { " Limits and rejections " };
     let scroll = if scene.ui.pane == pane { scene.ui.scroll } else { 0 };
     let from = scroll.min(lines.len().saturating_sub(1)) as u16;
-    let text = Paragraph::new(lines).block(framed(title)).scroll((from, 0));
+    let text = Paragraph::new(lines).block(bordered_block(title)).scroll((from, 0));
     let text = if pane == Pane::Limits { text.wrap(Wrap { trim: false }) } else { text };
     frame.render_widget(text, area);
 }
@@ -241,7 +244,7 @@ fn bot_lines<'a>(bot: &BotOverview, scene: Scene<'_>) -> [Line<'a>; 4] {
     let rate = if decided > 0 { percent(bot.won as f64 / decided as f64) } else { "unknown".to_owned() };
     let needed = bot.break_even.map(|needed| format!(", break-even {}", percent(needed))).unwrap_or_default();
     let (style, verdict): (Style, String) = match bot.edge {
-        Edge::Open => (palette.note(), verdict_text("not_enough_trades", bot.about_more)),
+        Edge::Open => (palette.warn(), verdict_text("not_enough_trades", bot.about_more)),
         Edge::Shown => (palette.good(), verdict_text("edge_shown", None)),
         Edge::Rejected => (palette.bad(), verdict_text("edge_rejected", None)),
         Edge::NoLongerHeld => (palette.bad(), "edge no longer held".to_owned()),
@@ -270,16 +273,16 @@ pub(super) fn draw_limits(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, palette, .. } = scene;
     let mut lines = Vec::new();
     let Some(overview) = &view.overview else {
-        frame.render_widget(framed(" Limits "), area);
+        frame.render_widget(bordered_block(" Limits "), area);
         return;
     };
     let columns = usize::from(area.width.saturating_sub(62)).clamp(8, 30);
     lines.extend(overview.limits.iter().map(|limit| limit_line(limit, columns, scene)));
     if overview.limits.is_empty() {
-        lines.push(Line::styled(" no limits enabled", palette.note()));
+        lines.push(Line::styled(" no limits enabled", palette.warn()));
     }
     let blocked = overview.state.blocked.iter();
-    lines.extend(blocked.map(|one| Line::styled(format!(" {}", one.describe()), palette.note())));
+    lines.extend(blocked.map(|one| Line::styled(format!(" {}", one.describe()), palette.warn())));
     let halt = overview.state.halt.iter();
     lines.extend(halt.map(|halt| Line::styled(format!(" {}", describe_halt(halt)), palette.bad())));
     lines.push(Line::raw(""));
@@ -318,31 +321,31 @@ fn limit_line<'a>(limit: &LimitUse, columns: usize, scene: Scene<'_>) -> Line<'a
     let style = if share >= 1.0 {
         palette.bad()
     } else if share >= WARNING_SHARE {
-        palette.note()
+        palette.warn()
     } else {
         palette.good()
     };
     Line::from(vec![
-        Span::raw(format!(" {:<30} ", without_details(&limit.rule.describe()))),
-        Span::styled(bar(share, columns), style),
+        Span::raw(format!(" {:<30} ", strip_details(&limit.rule.describe()))),
+        Span::styled(progress_bar(share, columns), style),
         Span::raw(format!(" {text}")),
     ])
 }
 
-fn without_details(text: &str) -> String {
+fn strip_details(text: &str) -> String {
     text.split(" (").next().unwrap_or_default().to_owned()
 }
 
 fn rule_label(name: &str) -> String {
     let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == name);
-    rule.map_or_else(|| name.to_owned(), |rule| without_details(&rule.describe()))
+    rule.map_or_else(|| name.to_owned(), |rule| strip_details(&rule.describe()))
 }
 
 pub(super) fn draw_equity(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, palette, .. } = scene;
     let scale = view.facts.scale;
     let (Some(first), Some(last)) = (view.equity.first(), view.equity.last()) else {
-        frame.render_widget(framed(" Equity "), area);
+        frame.render_widget(bordered_block(" Equity "), area);
         return;
     };
     let (low, high) =
@@ -355,12 +358,12 @@ pub(super) fn draw_equity(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
         scale.format(high)
     );
     let columns = usize::from(area.width.saturating_sub(2));
-    let bars = bars(&view.equity, low, columns);
+    let bars = equity_bars(&view.equity, low, columns);
     let style = palette.accent();
-    frame.render_widget(Sparkline::default().data(&bars).style(style).block(framed(title)), area);
+    frame.render_widget(Sparkline::default().data(&bars).style(style).block(bordered_block(title)), area);
 }
 
-fn bars(equity: &[Money], low: Money, columns: usize) -> Vec<u64> {
+fn equity_bars(equity: &[Money], low: Money, columns: usize) -> Vec<u64> {
     let height = |at: &Money| (at.minor().saturating_sub(low.minor())).unsigned_abs() + 1;
     if equity.len() <= columns {
         return equity.iter().map(height).collect();
@@ -377,7 +380,7 @@ pub(super) fn draw_log(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>, back
     let lines: Vec<Line<'_>> =
         log.range(end.saturating_sub(rows)..end).map(|line| log_line(line, scene)).collect();
     let title = if back > 0 { format!(" Log, {back} lines back ") } else { " Log ".to_owned() };
-    frame.render_widget(Paragraph::new(lines).block(framed(title)), area);
+    frame.render_widget(Paragraph::new(lines).block(bordered_block(title)), area);
 }
 
 fn log_line<'a>(line: &'a LogLine, scene: Scene<'_>) -> Line<'a> {
@@ -387,7 +390,7 @@ fn log_line<'a>(line: &'a LogLine, scene: Scene<'_>) -> Line<'a> {
         Tone::Dim => Palette::DIM,
         Tone::Good => palette.good(),
         Tone::Bad => palette.bad(),
-        Tone::Note => palette.note(),
+        Tone::Note => palette.warn(),
     };
     let time = line.at.map_or_else(|| " ".to_owned(), |at| format!(" {} ", date_time(at)));
     Line::from(vec![Span::styled(time, Palette::DIM), Span::styled(line.text.as_str(), style)])
@@ -400,9 +403,9 @@ mod tests {
     #[test]
     fn curve_ends_with_the_last_value_in_any_width() {
         let equity: Vec<Money> = (0..10).map(Money::from_minor).collect();
-        assert_eq!(bars(&equity, Money::ZERO, 20), (1..=10).collect::<Vec<u64>>());
-        assert_eq!(bars(&equity, Money::ZERO, 5), [2, 4, 6, 8, 10]);
-        assert_eq!(bars(&equity, Money::ZERO, 3), [3, 6, 10]);
-        assert!(bars(&equity, Money::ZERO, 0).is_empty());
+        assert_eq!(equity_bars(&equity, Money::ZERO, 20), (1..=10).collect::<Vec<u64>>());
+        assert_eq!(equity_bars(&equity, Money::ZERO, 5), [2, 4, 6, 8, 10]);
+        assert_eq!(equity_bars(&equity, Money::ZERO, 3), [3, 6, 10]);
+        assert!(equity_bars(&equity, Money::ZERO, 0).is_empty());
     }
 }

@@ -1,14 +1,14 @@
-//! Search methods, which choose and order the parameter sets.
+//! Search methods: each chooses the parameter sets and their order.
 
 mod parzen;
 mod points;
 
 pub(crate) use parzen::Parzen;
 
-use super::objective::named;
+use super::objective::parse_name;
 use super::space::{Candidate, Space};
 use crate::SearchError;
-use points::Random;
+use points::SeededRandom;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
@@ -27,10 +27,10 @@ pub enum Search {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchSettings {
     pub search: Search,
-    /// Number of sets. A grid search ignores it.
+    /// Number of parameter sets to try. A grid search ignores this number.
     pub trials: u64,
     pub seed: u64,
-    /// Number of sets that an adaptive search picks per round. Other searches ignore it.
+    /// Number of sets per round of an adaptive search. Other searches ignore this number.
     pub batch: u64,
 }
 
@@ -39,7 +39,7 @@ pub const DEFAULT_BATCH: u64 = 16;
 
 /// Number of consecutive points without a new set after which the space counts as exhausted.
 const MAX_REPEATED_POINTS: u64 = 10_000;
-const MAX_LISTED: u64 = 100_000;
+const MAX_SHUFFLED_SETS: u64 = 100_000;
 const MAX_TRIALS: u64 = 1_000_000;
 
 impl Search {
@@ -70,7 +70,7 @@ impl FromStr for Search {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        named(Self::ALL, Self::as_str, text)
+        parse_name(Self::ALL, Self::as_str, text)
     }
 }
 
@@ -78,16 +78,16 @@ impl SearchSettings {
     pub fn check(&self, space: &Space) -> Result<(), SearchError> {
         let wrong = |problem: String| Err(SearchError::invalid_search(problem));
         if space.axes().is_empty() {
-            return wrong("no parameter is searched: name at least one".to_owned());
+            return wrong("the search has no parameter: name at least one".to_owned());
         }
         if self.search != Search::Grid && !(1..=MAX_TRIALS).contains(&self.trials) {
-            return wrong(format!("{} trials: use 1 to {MAX_TRIALS}", self.trials));
+            return wrong(format!("{} trials are not possible: use 1 to {MAX_TRIALS}", self.trials));
         }
         if self.search.learns() && !(1..=MAX_TRIALS).contains(&self.batch) {
-            return wrong(format!("{} sets in a batch: use 1 to {MAX_TRIALS}", self.batch));
+            return wrong(format!("a batch of {} sets is not possible: use 1 to {MAX_TRIALS}", self.batch));
         }
         if self.search == Search::Sobol && space.axes().len() > points::MAX_SOBOL_AXES {
-            return wrong(format!("a Sobol sequence has at most {} parameters", points::MAX_SOBOL_AXES));
+            return wrong(format!("a Sobol search supports at most {} parameters", points::MAX_SOBOL_AXES));
         }
         Ok(())
     }
@@ -97,57 +97,57 @@ impl SearchSettings {
     }
 
     pub fn most_sets(&self, space: &Space) -> Result<u64, SearchError> {
-        Ok(if self.search.learns() { self.trials } else { plan(space, self)?.len() as u64 })
+        Ok(if self.search.learns() { self.trials } else { plan_sets(space, self)?.len() as u64 })
     }
 }
 
 /// Returns the sets that meet the conditions, in search order and without duplicates.
-pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candidate>, SearchError> {
+pub(crate) fn plan_sets(space: &Space, settings: &SearchSettings) -> Result<Vec<Candidate>, SearchError> {
     settings.check(space)?;
     let SearchSettings { search, trials, seed, .. } = *settings;
     let found = match search {
-        Search::Grid => space.all()?,
-        Search::Random => random(space, trials, seed)?,
+        Search::Grid => space.all_sets()?,
+        Search::Random => random_sets(space, trials, seed)?,
         Search::LatinHypercube => {
-            collect(space, trials, |round| points::latin_hypercube(space.axes().len(), trials, seed, round))
+            find_sets(space, trials, |round| points::latin_hypercube(space.axes().len(), trials, seed, round))
         }
-        Search::Sobol => collect(space, trials, |round| points::sobol(space.axes().len(), seed, round)),
+        Search::Sobol => find_sets(space, trials, |round| points::sobol(space.axes().len(), seed, round)),
         Search::Tpe => Vec::new(),
     };
     if found.is_empty() && search != Search::Tpe {
-        return Err(no_set());
+        return Err(no_set_error());
     }
     Ok(found)
 }
 
-pub(crate) fn no_set() -> SearchError {
-    SearchError::invalid_search("no set of parameters meets the conditions")
+pub(crate) fn no_set_error() -> SearchError {
+    SearchError::invalid_search("no parameter set meets the conditions")
 }
 
-fn random(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, SearchError> {
-    let mut random = Random::new(seed, 0);
-    if space.count().is_some_and(|count| count <= MAX_LISTED) {
-        let mut all = space.all()?;
+fn random_sets(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, SearchError> {
+    let mut random = SeededRandom::new(seed, 0);
+    if space.count().is_some_and(|count| count <= MAX_SHUFFLED_SETS) {
+        let mut all = space.all_sets()?;
         random.shuffle(&mut all);
         all.truncate(usize::try_from(trials).unwrap_or(usize::MAX));
         return Ok(all);
     }
-    Ok(collect(space, trials, |_| {
+    Ok(find_sets(space, trials, |_| {
         let points: Vec<Vec<f64>> = (0..MAX_REPEATED_POINTS)
-            .map(|_| space.axes().iter().map(|_| random.fraction()).collect())
+            .map(|_| space.axes().iter().map(|_| random.next_fraction()).collect())
             .collect();
         points
     }))
 }
 
-fn collect(space: &Space, wanted: u64, mut round_of: impl FnMut(u64) -> Vec<Vec<f64>>) -> Vec<Candidate> {
+fn find_sets(space: &Space, wanted: u64, mut round_of: impl FnMut(u64) -> Vec<Vec<f64>>) -> Vec<Candidate> {
     let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     for round in 0.. {
         let before = found.len();
         for point in round_of(round) {
-            let candidate = space.at(point);
-            if found.len() < wanted && space.allows(&candidate) && seen.insert(candidate.clone()) {
+            let candidate = space.candidate_at(point);
+            if found.len() < wanted && space.meets_conditions(&candidate) && seen.insert(candidate.clone()) {
                 found.push(candidate);
             }
         }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn sets(space: &Space, search: Search, trials: u64, seed: u64) -> Vec<Candidate> {
-        plan(space, &SearchSettings { search, trials, seed, batch: DEFAULT_BATCH }).unwrap()
+        plan_sets(space, &SearchSettings { search, trials, seed, batch: DEFAULT_BATCH }).unwrap()
     }
 
     const RANDOM_SEARCHES: [Search; 3] = [Search::Random, Search::LatinHypercube, Search::Sobol];
@@ -182,7 +182,7 @@ mod tests {
                 let sets = sets(&space, search, 200, 5);
                 let distinct: HashSet<&Candidate> = sets.iter().collect();
                 assert_eq!((sets.len(), distinct.len()), (200, 200), "{search}");
-                assert!(sets.iter().all(|set| space.allows(set)), "{search}");
+                assert!(sets.iter().all(|set| space.meets_conditions(set)), "{search}");
             }
         }
     }

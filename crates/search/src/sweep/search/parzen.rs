@@ -4,20 +4,18 @@
 //! R. Bardenet, Y. Bengio, B. Kégl, *Algorithms for Hyper-Parameter Optimization* (2011).
 
 use super::super::space::{Candidate, Space};
-use super::points::Random;
+use super::points::SeededRandom;
 use crate::SearchError;
 use std::collections::HashSet;
 use tpe::density_estimation::DefaultEstimatorBuilder;
 use tpe::{TpeOptimizer, categorical_range, histogram_estimator, parzen_estimator, range};
 
-/// Number of random sets before the model is used.
-const RANDOM_SETS: usize = 32;
-/// Number of model draws before falling back to a random set.
-const MODEL_DRAWS: u32 = 32;
+const INITIAL_RANDOM_SETS: usize = 32;
+const MAX_MODEL_DRAWS: u32 = 32;
 /// Number of random draws without a new set after which the space counts as exhausted.
 const MAX_RANDOM_DRAWS: u32 = 10_000;
 
-/// Search state. It depends only on the recorded scores, so replaying the scores restores it.
+/// State of an adaptive search. Recording the same scores again restores the state.
 pub(crate) struct Parzen<'a> {
     space: &'a Space,
     models: Vec<TpeOptimizer<DefaultEstimatorBuilder>>,
@@ -41,20 +39,20 @@ impl<'a> Parzen<'a> {
     }
 
     pub(crate) fn ask(&mut self, most: usize) -> Vec<Candidate> {
-        let mut random = Random::new(self.seed, self.batch);
-        let by_model = self.seen.len() >= RANDOM_SETS;
+        let mut random = SeededRandom::new(self.seed, self.batch);
+        let by_model = self.seen.len() >= INITIAL_RANDOM_SETS;
         self.batch += 1;
         let mut asked = Vec::new();
         while asked.len() < most {
-            let modelled = if by_model { self.draw_modelled(&mut random) } else { None };
-            let Some(candidate) = modelled.or_else(|| self.draw_by_chance(&mut random)) else { break };
+            let modelled = if by_model { self.draw_from_model(&mut random) } else { None };
+            let Some(candidate) = modelled.or_else(|| self.draw_randomly(&mut random)) else { break };
             self.seen.insert(candidate.clone());
             asked.push(candidate);
         }
         asked
     }
 
-    /// Records a score; higher is better. `None` means that the trial does not count.
+    /// Records the score of a set (higher is better). `None` counts as the worst score.
     pub(crate) fn record(&mut self, candidate: &Candidate, score: Option<f64>) {
         // The models minimize.
         let loss = score.map_or(f64::INFINITY, |score| -score);
@@ -71,8 +69,8 @@ impl<'a> Parzen<'a> {
         }
     }
 
-    fn draw_modelled(&mut self, random: &mut Random) -> Option<Candidate> {
-        for _ in 0..MODEL_DRAWS {
+    fn draw_from_model(&mut self, random: &mut SeededRandom) -> Option<Candidate> {
+        for _ in 0..MAX_MODEL_DRAWS {
             let axes = self.space.axes().iter();
             let fractions = self.models.iter_mut().zip(axes).map(|(model, axis)| {
                 let place = model.ask(random.generator()).unwrap_or_default();
@@ -81,7 +79,7 @@ impl<'a> Parzen<'a> {
                     _ => place,
                 }
             });
-            let candidate = self.space.at(fractions.collect::<Vec<_>>());
+            let candidate = self.space.candidate_at(fractions.collect::<Vec<_>>());
             if self.is_new(&candidate) {
                 return Some(candidate);
             }
@@ -89,21 +87,23 @@ impl<'a> Parzen<'a> {
         None
     }
 
-    fn draw_by_chance(&self, random: &mut Random) -> Option<Candidate> {
-        let mut draw =
-            || self.space.at(self.space.axes().iter().map(|_| random.fraction()).collect::<Vec<_>>());
+    fn draw_randomly(&self, random: &mut SeededRandom) -> Option<Candidate> {
+        let mut draw = || {
+            let fractions: Vec<f64> = self.space.axes().iter().map(|_| random.next_fraction()).collect();
+            self.space.candidate_at(fractions)
+        };
         (0..MAX_RANDOM_DRAWS).map(|_| draw()).find(|candidate| self.is_new(candidate))
     }
 
     fn is_new(&self, candidate: &Candidate) -> bool {
-        self.space.allows(candidate) && !self.seen.contains(candidate)
+        self.space.meets_conditions(candidate) && !self.seen.contains(candidate)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::axis::{Scale, Values};
+    use crate::sweep::axis::{AxisScale, AxisValues};
     use crate::sweep::tests::{listed, whole};
     use crate::sweep::{Axis, Setting, Target};
 
@@ -114,8 +114,8 @@ mod tests {
         let periods = (1..=200).map(Setting::Whole).collect();
         let sides = ["up", "down", "both", "none"].map(|text| Setting::Text(text.into()));
         let axes = vec![
-            axis("level", Values::Between(0.0, 100.0), Scale::Linear),
-            axis("period", Values::Listed(periods), Scale::Log),
+            axis("level", AxisValues::Between(0.0, 100.0), AxisScale::Linear),
+            axis("period", AxisValues::Listed(periods), AxisScale::Log),
             listed("side", Target::Parameter, sides),
         ];
         Space::from_axes(axes, &[])

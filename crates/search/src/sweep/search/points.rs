@@ -3,29 +3,28 @@
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
-/// Seeded random numbers, identical on every machine.
-pub(crate) struct Random(ChaCha8Rng);
+pub(crate) struct SeededRandom(ChaCha8Rng);
 
-impl Random {
+impl SeededRandom {
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(stream);
         Self(generator)
     }
 
-    /// Returns a number in `[0, 1)`.
-    pub(crate) fn fraction(&mut self) -> f64 {
+    /// Returns the next random number in `[0, 1)`.
+    pub(crate) fn next_fraction(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Returns a number below `count`, which must not be 0.
-    pub(crate) fn below(&mut self, count: usize) -> usize {
-        ((self.fraction() * count as f64) as usize).min(count - 1)
+    /// Returns the next random index below `count`, which must not be 0.
+    pub(crate) fn next_below(&mut self, count: usize) -> usize {
+        ((self.next_fraction() * count as f64) as usize).min(count - 1)
     }
 
     pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
         for last in (1..list.len()).rev() {
-            list.swap(last, self.below(last + 1));
+            list.swap(last, self.next_below(last + 1));
         }
     }
 
@@ -37,32 +36,32 @@ impl Random {
 /// Latin hypercube sampling: each axis has as many strata as points, with one point in each stratum.
 /// Source: `McKay`, Beckman, Conover, Technometrics 21 (1979).
 pub(super) fn latin_hypercube(axes: usize, count: u64, seed: u64, round: u64) -> Vec<Vec<f64>> {
-    let mut random = Random::new(seed, round);
+    let mut random = SeededRandom::new(seed, round);
     let mut points: Vec<Vec<f64>> = (0..count).map(|_| Vec::with_capacity(axes)).collect();
     for _ in 0..axes {
         let mut parts: Vec<u64> = (0..count).collect();
         random.shuffle(&mut parts);
         for (point, part) in points.iter_mut().zip(parts) {
-            point.push((part as f64 + random.fraction()) / count as f64);
+            point.push((part as f64 + random.next_fraction()) / count as f64);
         }
     }
     points
 }
 
 pub(super) const MAX_SOBOL_AXES: usize = sobol_burley::NUM_DIMENSIONS as usize;
-const SEQUENCE: u32 = 1 << 16;
-/// Number of points per round; a power of two, so that each round is evenly spread.
-const ROUND: u32 = 1 << 12;
+const SEQUENCE_POINTS: u32 = 1 << 16;
+/// Number of points per round: a power of two, so that the points of each round are evenly spread.
+const ROUND_POINTS: u32 = 1 << 12;
 
-/// Returns the points of an Owen-scrambled Sobol sequence.
+/// Returns the points of one round of an Owen-scrambled Sobol sequence.
 pub(super) fn sobol(axes: usize, seed: u64, round: u64) -> Vec<Vec<f64>> {
-    let rounds = u64::from(SEQUENCE / ROUND);
+    let rounds = u64::from(SEQUENCE_POINTS / ROUND_POINTS);
     // Each sequence has its own scramble, derived from the seed.
-    let scramble = (Random::new(seed, round / rounds).fraction() * f64::from(u32::MAX)) as u32;
-    let first = (round % rounds) as u32 * ROUND;
+    let scramble = (SeededRandom::new(seed, round / rounds).next_fraction() * f64::from(u32::MAX)) as u32;
+    let first = (round % rounds) as u32 * ROUND_POINTS;
     let coordinate = |index, axis| f64::from(sobol_burley::sample(index, axis, scramble));
     let point = |index| (0..axes as u32).map(|axis| coordinate(index, axis)).collect();
-    (first..first + ROUND).map(point).collect()
+    (first..first + ROUND_POINTS).map(point).collect()
 }
 
 #[cfg(test)]

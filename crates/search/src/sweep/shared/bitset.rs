@@ -7,7 +7,7 @@ pub(crate) struct BitSet {
     words: Vec<u64>,
 }
 
-/// Conditions of an entry. The entry signals at the candles that are in all of these sets.
+/// One bit set per condition of an entry. The entry signals at the candles that are in all sets.
 pub(crate) type EntryBits = Vec<Arc<BitSet>>;
 
 const WORD_BITS: usize = 64;
@@ -26,16 +26,16 @@ impl BitSet {
     fn from_codes<C: Copy>(codes: &[C], is_met: impl Fn(C) -> bool) -> Self {
         let (whole, rest) = codes.as_chunks::<WORD_BITS>();
         let mut words = Vec::with_capacity(codes.len().div_ceil(WORD_BITS));
-        words.extend(whole.iter().map(|codes| pack(&codes.map(|code| u8::from(is_met(code))))));
+        words.extend(whole.iter().map(|codes| pack_bits(&codes.map(|code| u8::from(is_met(code))))));
         if !rest.is_empty() {
             let mut last = [0; WORD_BITS];
             last.iter_mut().zip(rest).for_each(|(bit, code)| *bit = u8::from(is_met(*code)));
-            words.push(pack(&last));
+            words.push(pack_bits(&last));
         }
         Self { words }
     }
 
-    /// Returns the candles from `first` on that meet all conditions of at least one entry.
+    /// Builds the set of candles, from index `first` on, that meet all conditions of any entry.
     pub(crate) fn from_entries(entries: &[&EntryBits], first: usize, candles: usize) -> Self {
         let mut words = vec![0; candles.div_ceil(WORD_BITS)];
         for tests in entries {
@@ -48,15 +48,15 @@ impl BitSet {
             }
         }
         for (place, word) in words.iter_mut().enumerate().take(first.div_ceil(WORD_BITS)) {
-            *word &= from(first.saturating_sub(place * WORD_BITS));
+            *word &= bits_from(first.saturating_sub(place * WORD_BITS));
         }
         if let Some(last) = words.last_mut() {
-            *last &= !from(candles - candles.div_ceil(WORD_BITS).saturating_sub(1) * WORD_BITS);
+            *last &= !bits_from(candles - candles.div_ceil(WORD_BITS).saturating_sub(1) * WORD_BITS);
         }
         Self { words }
     }
 
-    pub(crate) const fn bytes(&self) -> usize {
+    pub(crate) const fn byte_len(&self) -> usize {
         self.words.len() * size_of::<u64>()
     }
 
@@ -68,7 +68,7 @@ impl BitSet {
     #[inline]
     pub(crate) fn next(&self, from_index: usize) -> Option<usize> {
         let mut place = from_index / WORD_BITS;
-        let mut word = self.words.get(place)? & from(from_index % WORD_BITS);
+        let mut word = self.words.get(place)? & bits_from(from_index % WORD_BITS);
         while word == 0 {
             place += 1;
             word = *self.words.get(place)?;
@@ -84,20 +84,20 @@ impl BitSet {
         let (first, last) = (range.start / WORD_BITS, (range.end - 1) / WORD_BITS);
         let words = self.words.get(first..=last).unwrap_or_default();
         let all: u32 = words.iter().map(|word| word.count_ones()).sum();
-        let before = words.first().map_or(0, |word| word & !from(range.start % WORD_BITS));
-        let after = words.last().map_or(0, |word| word & from(range.end - last * WORD_BITS));
+        let before = words.first().map_or(0, |word| word & !bits_from(range.start % WORD_BITS));
+        let after = words.last().map_or(0, |word| word & bits_from(range.end - last * WORD_BITS));
         u64::from(all - before.count_ones() - after.count_ones())
     }
 }
 
 #[inline]
-const fn from(bit: usize) -> u64 {
+const fn bits_from(bit: usize) -> u64 {
     if bit >= WORD_BITS { 0 } else { u64::MAX << bit }
 }
 
-/// Packs bytes of 0 and 1 into bits. The product gathers the bits of eight bytes in the highest byte.
+/// Packs bytes of 0 and 1 into bits. The multiplication gathers eight bits in the highest byte.
 #[inline]
-fn pack(bytes: &[u8; WORD_BITS]) -> u64 {
+fn pack_bits(bytes: &[u8; WORD_BITS]) -> u64 {
     const GATHER_FACTOR: u64 = 0x0102_0408_1020_4080;
     let mut word = 0;
     for (place, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Trials that share candles, order outcomes and declared series.
+//! Trials that share candles, precomputed order outcomes and declared indicator series.
 
 mod bitset;
 mod quantized_series;
@@ -10,7 +10,7 @@ pub use trial::Trial;
 pub use trial_context::TrialTrade;
 
 use super::trial_row::lock;
-use super::trial_runner::cut_candles;
+use super::trial_runner::cut_candles_to;
 use super::{Candidate, Figures, Outcome, PreparedTrial, Replay, TrialEnd, TrialRunner};
 use crate::SearchError;
 use bitset::{BitSet, EntryBits};
@@ -22,11 +22,11 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use trial::PlannedEntry;
 
-/// Runs trials without a journal or trade book, and computes shared work only once.
+/// Runs the trials of a sweep without journals or trade books, and computes shared work only once.
 ///
-/// With a [`Declaration`], each series is computed once for all trials, and a session sees only candidate
-/// candles. Otherwise it sees every candle. In both cases, each signal that may be approved passes the rules
-/// of its own session, and the trades equal those of a [`Replay`].
+/// With a [`Declaration`], each indicator series is computed once for all trials, and a session sees only
+/// candles that may signal. Otherwise, the session sees every candle. In both cases, the session's rules
+/// check each signal that may be approved, and the trades equal the trades of a [`Replay`].
 pub struct SharedRunner<'a> {
     replay: Replay<'a>,
     cache: SeriesCache,
@@ -58,13 +58,13 @@ impl<'a> SharedRunner<'a> {
         Ok(figures.map(|_| trades))
     }
 
-    /// Compares the figures of a set with those of a full backtest, to detect an incorrect declaration.
+    /// Compares the figures of a set with a full backtest, to detect an incorrect declaration.
     pub fn check(&self, candidate: &Candidate, balance: Money) -> Result<(), SearchError> {
         let declared = self.measure(candidate, Millis::MAX, balance)?;
         if declared == self.replay.measure(candidate, Millis::MAX, balance)? {
             return Ok(());
         }
-        let problem = "its trades differ from those of a full backtest".to_owned();
+        let problem = "the trades differ from the trades of a full backtest".to_owned();
         Err(SearchError::DeclarationMismatch { problem })
     }
 
@@ -81,16 +81,16 @@ impl<'a> SharedRunner<'a> {
             return Ok(None);
         }
         let (series, expiry) = (bot.series(), bot.expiry());
-        let candles = cut_candles(self.replay.candles, &(Millis::new(i64::MIN)..until));
+        let candles = cut_candles_to(self.replay.candles, &(Millis::new(i64::MIN)..until));
         let Some(candles) = candles.into_iter().find(|own| own.series() == series) else { return Ok(None) };
         // A declaration covers only signals of its strategy, not entries by the stake rule.
         let declaration = declaration.filter(|_| !bot.stake.enters_without_signal());
-        let (warmup, declaration) = (strategy.warmup(), self.declaration(declaration));
+        let (warmup, declaration) = (strategy.warmup(), self.usable_declaration(declaration));
         let Ok(session) = Session::new(&settings.session, vec![strategy]) else { return Ok(None) };
-        let mut tables = self.outcomes(expiry, &candles, until)?;
+        let mut tables = self.outcome_tables(expiry, &candles, until)?;
         for entry in declaration.iter().flat_map(Declaration::entries) {
             if let Some(own) = entry.expiry.filter(|own| tables.iter().all(|table| table.expiry() != *own)) {
-                tables.extend(self.outcomes(own, &candles, until)?);
+                tables.extend(self.outcome_tables(own, &candles, until)?);
             }
         }
         let simulation = &settings.simulation;
@@ -101,7 +101,7 @@ impl<'a> SharedRunner<'a> {
         span.end = span.end.min(until);
         let Ok(mut trial) = Trial::new(session, &candles, venue, &span) else { return Ok(None) };
         if let Some(trades) = trades {
-            trial.note_trades(trades);
+            trial.record_trades(trades);
         }
         match declaration {
             Some(declaration) => self.run_declared(trial, declaration, warmup, &candles).map(Some),
@@ -117,7 +117,7 @@ impl<'a> SharedRunner<'a> {
         candles: &CandleSeries,
     ) -> Result<Figures, SearchError> {
         let (mut declared, entries) = declaration.into_parts();
-        let quantized = self.cache.take(&mut declared, &entries, candles.candles())?;
+        let quantized = self.cache.acquire(&mut declared, &entries, candles.candles())?;
         let bits = |entry: &DeclaredEntry| -> Option<EntryBits> {
             let test = |comparison: &Comparison| quantized.get(comparison.series)?.bitset(comparison);
             entry.when.iter().map(test).collect()
@@ -134,14 +134,14 @@ impl<'a> SharedRunner<'a> {
         Ok(trial.run_declared(&planned, &candidates))
     }
 
-    fn declaration(&self, declared: Option<Declaration>) -> Option<Declaration> {
+    fn usable_declaration(&self, declared: Option<Declaration>) -> Option<Declaration> {
         match self.black_box {
             DeclarationUse::Trusted => declared,
             DeclarationUse::Ignored => None,
         }
     }
 
-    fn outcomes(
+    fn outcome_tables(
         &self,
         expiry: Expiry,
         candles: &CandleSeries,
@@ -175,7 +175,7 @@ impl TrialRunner for SharedRunner<'_> {
         let mut layout = CachePlan::default();
         for candidate in candidates {
             let prepared = self.replay.prepare_trial(candidate)?.ok();
-            layout.add(prepared.and_then(|prepared| self.declaration(prepared.declaration)));
+            layout.add_trial(prepared.and_then(|prepared| self.usable_declaration(prepared.declaration)));
         }
         Ok(self.cache.reserve(layout))
     }

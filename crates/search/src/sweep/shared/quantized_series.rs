@@ -1,4 +1,4 @@
-//! A declared series in one or two bytes per candle, for comparison with known levels.
+//! A declared indicator series in one or two bytes per candle, for comparisons with known levels.
 
 use super::bitset::BitSet;
 use crate::sweep::trial_row::lock;
@@ -6,7 +6,7 @@ use candlewick_sdk::{Comparison, Side};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
 
-/// Position of each value among the sorted levels with which any trial compares the value.
+/// A series, stored as the position of each value among the sorted levels of all trials.
 ///
 /// A value between levels has the code `2 x (number of levels below)`. A value equal to a level has the odd
 /// code between its neighbours. Each comparison with a level is therefore a range of codes.
@@ -47,12 +47,11 @@ impl QuantizedSeries {
         }
     }
 
-    /// Appends values. NaN satisfies no comparison.
     pub(crate) fn extend(&mut self, values: &[f64]) {
         let Self { levels, codes, .. } = self;
         match codes {
-            Codes::Byte(codes) => extend(codes, levels, values, |code| code as u8),
-            Codes::Word(codes) => extend(codes, levels, values, |code| code as u16),
+            Codes::Byte(codes) => append_codes(codes, levels, values, |code| code as u8),
+            Codes::Word(codes) => append_codes(codes, levels, values, |code| code as u16),
         }
     }
 
@@ -66,7 +65,7 @@ impl QuantizedSeries {
                 Codes::Byte(codes) => BitSet::from_byte_codes(codes, &range),
                 Codes::Word(codes) => BitSet::from_word_codes(codes, &range),
             };
-            if recent.len() >= (MAX_RECENT_BYTES / bitset.bytes().max(1)).max(2) {
+            if recent.len() >= (MAX_RECENT_BYTES / bitset.byte_len().max(1)).max(2) {
                 recent.remove(0);
             }
             (range, Arc::new(bitset))
@@ -86,20 +85,20 @@ impl QuantizedSeries {
     }
 }
 
-fn extend<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl Fn(u64) -> C) {
+fn append_codes<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl Fn(u64) -> C) {
     let (eights, rest) =
         if levels.len() > MAX_COUNTED_LEVELS { (&[][..], values) } else { values.as_chunks::<8>() };
     for eight in eights {
-        codes.extend(few_codes(levels, eight).map(&to_code));
+        codes.extend(encode_eight(levels, eight).map(&to_code));
     }
-    codes.extend(rest.iter().map(|value| to_code(code(levels, *value))));
+    codes.extend(rest.iter().map(|value| to_code(encode(levels, *value))));
 }
 
 /// Maximum number of levels for which counting is faster than a binary search.
 const MAX_COUNTED_LEVELS: usize = 32;
 
-/// Computes eight codes at once, with about as many instructions as two single codes.
-fn few_codes(levels: &[f64], values: &[f64; 8]) -> [u64; 8] {
+/// Computes eight codes at once, in about the time of two single codes.
+fn encode_eight(levels: &[f64], values: &[f64; 8]) -> [u64; 8] {
     let nothing = 2 * levels.len() as u64 + 1;
     let mut codes = values.map(|value| u64::from(value.is_nan()) * nothing);
     for level in levels {
@@ -110,7 +109,7 @@ fn few_codes(levels: &[f64], values: &[f64; 8]) -> [u64; 8] {
     codes
 }
 
-fn code(levels: &[f64], value: f64) -> u64 {
+fn encode(levels: &[f64], value: f64) -> u64 {
     if value.is_nan() {
         return 2 * levels.len() as u64 + 1;
     }

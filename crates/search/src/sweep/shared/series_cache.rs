@@ -1,4 +1,4 @@
-//! Cache of declared series. The first trial that needs a series computes it, the last one evicts it.
+//! Cache of declared indicator series, from the first trial that needs a series to the last.
 
 use super::quantized_series::QuantizedSeries;
 use crate::SearchError;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Default)]
 pub(crate) struct CachePlan {
     trials: usize,
-    /// Group index by first series, `None` for trials without a series. The trials of a group run together,
+    /// Group index by first series (`None` for trials without a series). The trials of a group run together,
     /// so that few series are in memory at a time.
     groups: HashMap<Option<SeriesKey>, usize>,
     members: Vec<Vec<usize>>,
@@ -25,23 +25,23 @@ pub(crate) struct SeriesCache {
 
 struct CachedSeries {
     levels: Vec<f64>,
-    /// Locked during computation. Other trials wait, because they would compute the same series.
-    content: Mutex<Content>,
+    /// Locked during the computation, so that other trials wait instead of computing the same series.
+    content: Mutex<SeriesContent>,
 }
 
-struct Content {
+struct SeriesContent {
     quantized: Option<Arc<QuantizedSeries>>,
     head: Vec<u64>,
     uses: usize,
 }
 
-/// Number of values computed at a time; see docs/performance.md.
+/// Number of values per computed chunk; see docs/performance.md.
 const CHUNK_VALUES: usize = 1_024;
-/// Number of values that every trial computes to verify that a key always means the same series.
+/// Number of values that every trial computes, to verify that a key always means the same series.
 const VALUES_TO_VERIFY: usize = 256;
 
 impl CachePlan {
-    pub(crate) fn add(&mut self, declared: Option<Declaration>) {
+    pub(crate) fn add_trial(&mut self, declared: Option<Declaration>) {
         let (series, entries) = declared.map(Declaration::into_parts).unwrap_or_default();
         let next = self.groups.len();
         let group = *self.groups.entry(series.first().map(|first| first.key().clone())).or_insert(next);
@@ -70,7 +70,7 @@ impl SeriesCache {
             levels.sort_by(f64::total_cmp);
             levels.dedup();
             levels.shrink_to_fit();
-            let content = Mutex::new(Content { quantized: None, head: Vec::new(), uses });
+            let content = Mutex::new(SeriesContent { quantized: None, head: Vec::new(), uses });
             // A series with too many levels is not shared. Each trial computes its own.
             (levels.len() <= QuantizedSeries::MAX_LEVELS)
                 .then(|| (key, Arc::new(CachedSeries { levels, content })))
@@ -84,8 +84,8 @@ impl SeriesCache {
         lock(&self.buffers).clear();
     }
 
-    /// Returns a series for one trial, which must release it once its candidates are known.
-    pub(crate) fn take(
+    /// Returns the declared series of one trial. Call [`release`](Self::release) after use.
+    pub(crate) fn acquire(
         &self,
         declared: &mut [DeclaredSeries],
         entries: &[DeclaredEntry],
@@ -96,7 +96,7 @@ impl SeriesCache {
             let levels: Vec<f64> = entry_levels(index, entries).collect();
             match place {
                 Some(place) if levels.iter().all(|level| place.levels.contains(level)) => {
-                    place.take(series, candles, &self.buffers)
+                    place.acquire(series, candles, &self.buffers)
                 }
                 // Either the trial was not announced, or its series has too many levels to be shared.
                 _ => {
@@ -118,7 +118,7 @@ impl SeriesCache {
 }
 
 impl CachedSeries {
-    fn take(
+    fn acquire(
         &self,
         series: &mut DeclaredSeries,
         candles: &[Candle],
@@ -130,7 +130,7 @@ impl CachedSeries {
             let mut values = Vec::with_capacity(VALUES_TO_VERIFY);
             series.fill(&candles[..content.head.len().min(candles.len())], &mut values);
             if values.iter().map(|value| value.to_bits()).ne(content.head.iter().copied()) {
-                let problem = format!("the key \"{}\" names two different series", series.key());
+                let problem = format!("the key \"{}\" is used for two series", series.key());
                 return Err(SearchError::DeclarationMismatch { problem });
             }
             quantized.clone()
@@ -200,14 +200,14 @@ mod tests {
         let (cache, candles) = (SeriesCache::new(), candles());
         let mut layout = CachePlan::default();
         for (times, level) in trials {
-            layout.add(Some(trial(times, level)));
+            layout.add_trial(Some(trial(times, level)));
         }
-        layout.add(None);
+        layout.add_trial(None);
         assert_eq!(cache.reserve(layout), [vec![0, 2], vec![1], vec![3]]);
         let take = |place: usize| {
             let (times, level) = trials[place];
             let (mut series, entries) = trial(times, level).into_parts();
-            let taken = cache.take(&mut series, &entries, &candles).unwrap();
+            let taken = cache.acquire(&mut series, &entries, &candles).unwrap();
             let bitset = taken[0].bitset(&entries[0].when[0]).unwrap();
             for (index, candle) in candles.iter().enumerate() {
                 assert_eq!(bitset.contains(index), times * candle.close() < level, "{place} {index}");

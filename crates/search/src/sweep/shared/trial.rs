@@ -1,19 +1,19 @@
-//! A single trial: a session without a trade book, limited to what a search needs.
+//! A single trial: a session without a trade book or journal, for searches.
 
 use super::bitset::{BitSet, EntryBits};
-use super::trial_context::{Tally, TrialContext, TrialTrade};
+use super::trial_context::{TrialContext, TrialTotals, TrialTrade};
 use crate::sweep::Figures;
 use candlewick_engine::{BookedTrade, BotId, EngineError, OrderTerms, Session, TrialSession};
 use candlewick_sdk::{Candle, CandleSeries, Millis, Payout, Signal, count_closing_before};
 use candlewick_simulator::Simulator;
 use std::ops::Range;
 
-/// Runs one strategy in a search, with the same trades as a backtest. If an open trade
-/// excludes any other, it is settled on approval; otherwise, trades go through the venue.
+/// Runs one strategy in a search, with the same trades as a backtest. If only one trade may be open, each
+/// trade is settled on approval. Otherwise, trades go through the simulated venue.
 pub struct Trial<'a> {
     session: TrialSession,
     context: TrialContext<'a>,
-    closes: Closes<'a>,
+    closes: CloseTimes<'a>,
 }
 
 pub(crate) struct PlannedEntry {
@@ -33,18 +33,18 @@ impl<'a> Trial<'a> {
         let (scale, start) = (session.session().money_scale(), session.session().ledger().free());
         let context = TrialContext {
             venue,
-            tally: Tally::new(scale, payout, start, span),
+            tally: TrialTotals::new(scale, payout, start, span),
             symbol: candles.symbol(),
             payout,
             pending: Vec::with_capacity(16),
-            is_one_enough: None,
+            is_limited_to_one: None,
             trades: None,
         };
-        let closes = Closes::new(candles.candles(), candles.interval().length());
+        let closes = CloseTimes::new(candles.candles(), candles.interval().length());
         Ok(Self { session, context, closes })
     }
 
-    pub fn note_trades(&mut self, trades: &'a mut Vec<TrialTrade>) {
+    pub fn record_trades(&mut self, trades: &'a mut Vec<TrialTrade>) {
         self.context.trades = Some(trades);
     }
 
@@ -53,8 +53,8 @@ impl<'a> Trial<'a> {
         let mut opened = 0;
         while let Some(index) = candidates.next(cursor) {
             cursor = index + 1;
-            let close = self.closes.at(index);
-            self.handle_due(close);
+            let close = self.closes.time_of(index);
+            self.handle_due_events(close);
             let entry = entries.iter().find(|entry| entry.bits.iter().all(|set| set.contains(index)));
             let Some(entry) = entry else { continue };
             let context = &mut self.context;
@@ -62,23 +62,23 @@ impl<'a> Trial<'a> {
             let answer = self.session.handle_signal(close, &entry.signal, outcome);
             opened += u64::from(answer.is_ok());
             cursor = match answer {
-                Ok(BookedTrade::Settled { settled_at, .. }) => self.closes.first_from(cursor, settled_at),
-                Ok(BookedTrade::UnderWay(terms)) => self.open(&terms, index),
-                Err(_) => self.refused_until(cursor, close),
+                Ok(BookedTrade::Settled { settled_at, .. }) => self.closes.first_closing(cursor, settled_at),
+                Ok(BookedTrade::UnderWay(terms)) => self.open_trade(&terms, index),
+                Err(_) => self.skip_refused(cursor, close),
             };
         }
         // Every candidate that was not approved counts as refused.
         self.context.tally.refused += candidates.count(0..self.closes.candles().len()) - opened;
-        self.end()
+        self.finish()
     }
 
     pub fn run_candles(mut self) -> Figures {
         let candles = self.closes.candles();
         let (mut cursor, mut after) = (0, None);
         while cursor < candles.len() {
-            self.handle_due(self.closes.at(cursor));
+            self.handle_due_events(self.closes.time_of(cursor));
             let end = match self.context.venue.next_due() {
-                Some(due) => self.closes.first_from(cursor, due).max(cursor + 1),
+                Some(due) => self.closes.first_closing(cursor, due).max(cursor + 1),
                 None => candles.len(),
             };
             let context = &mut self.context;
@@ -92,20 +92,20 @@ impl<'a> Trial<'a> {
             match shown.answer {
                 None => {}
                 Some(Ok(BookedTrade::Settled { settlement, settled_at })) => {
-                    after = Some((self.closes.first_from(cursor, settled_at) - cursor, settlement));
+                    after = Some((self.closes.first_closing(cursor, settled_at) - cursor, settlement));
                 }
                 Some(Ok(BookedTrade::UnderWay(terms))) => {
-                    let end = self.open(&terms, cursor - 1);
+                    let end = self.open_trade(&terms, cursor - 1);
                     self.show_suppressed(&mut cursor, end);
                 }
                 Some(Err(_)) => {
                     self.context.tally.refused += 1;
-                    let end = self.refused_until(cursor, self.closes.at(cursor - 1));
+                    let end = self.skip_refused(cursor, self.closes.time_of(cursor - 1));
                     self.show_suppressed(&mut cursor, end);
                 }
             }
         }
-        self.end()
+        self.finish()
     }
 
     fn show_suppressed(&mut self, cursor: &mut usize, until: usize) {
@@ -116,41 +116,41 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Returns the index of the first candle from `cursor` on whose signal may be approved.
+    /// Returns the index of the first candle, from `cursor` on, whose signal may be approved.
     #[inline]
-    fn refused_until(&mut self, cursor: usize, now: Millis) -> usize {
+    fn skip_refused(&mut self, cursor: usize, now: Millis) -> usize {
         let until = self.session.refuses_until(now);
         if until <= now {
             return cursor;
         }
-        self.closes.first_from(cursor, until.min(self.context.venue.next_due().unwrap_or(Millis::MAX)))
+        self.closes.first_closing(cursor, until.min(self.context.venue.next_due().unwrap_or(Millis::MAX)))
     }
 
-    fn end(mut self) -> Figures {
-        self.handle_due(Millis::MAX);
+    fn finish(mut self) -> Figures {
+        self.handle_due_events(Millis::MAX);
         let stopped_by = self.session.session().stopped_by(BotId::FIRST);
         self.context.tally.into_figures(stopped_by)
     }
 
     #[inline(never)]
-    fn open(&mut self, terms: &OrderTerms, index: usize) -> usize {
-        if self.context.pending.is_empty() && self.context.is_one_enough.is_none() {
-            self.context.is_one_enough = Some(self.session.is_full());
+    fn open_trade(&mut self, terms: &OrderTerms, index: usize) -> usize {
+        if self.context.pending.is_empty() && self.context.is_limited_to_one.is_none() {
+            self.context.is_limited_to_one = Some(self.session.is_full());
         }
         self.context.submit(terms);
-        self.refused_until(index + 1, terms.decision_time())
+        self.skip_refused(index + 1, terms.decision_time())
     }
 
     #[inline]
-    fn handle_due(&mut self, now: Millis) {
+    fn handle_due_events(&mut self, now: Millis) {
         // Usually, no trade is open.
         if self.context.venue.next_due().is_some_and(|due| due <= now) {
-            self.handle_all_due(now);
+            self.handle_all_due_events(now);
         }
     }
 
     #[inline(never)]
-    fn handle_all_due(&mut self, now: Millis) {
+    fn handle_all_due_events(&mut self, now: Millis) {
         while let Some(event) = self.context.venue.pop_due(now) {
             let event = self.context.translate(&event);
             self.session.handle(&event);
@@ -158,17 +158,17 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Close times of a series, computed without reading the candles if none is missing.
-struct Closes<'a> {
+/// Close times of a series, computed without reading the candles if the series is complete.
+struct CloseTimes<'a> {
     candles: &'a [Candle],
     interval: Millis,
-    /// Close time of the first candle; `None` if any later candle is missing.
+    /// Close time of the first candle; `None` if the series has gaps.
     unbroken_from: Option<Millis>,
-    /// Last duration and its number of candles, cached because trades of one expiry share them.
+    /// Last duration in milliseconds and its candle count, cached because trades of one expiry repeat both.
     last: (i64, usize),
 }
 
-impl<'a> Closes<'a> {
+impl<'a> CloseTimes<'a> {
     fn new(candles: &'a [Candle], interval: Millis) -> Self {
         let unbroken_from = match (candles.first(), candles.last()) {
             (Some(first), Some(last))
@@ -186,7 +186,7 @@ impl<'a> Closes<'a> {
     }
 
     #[inline]
-    fn at(&self, index: usize) -> Millis {
+    fn time_of(&self, index: usize) -> Millis {
         match self.unbroken_from {
             Some(first) => first + self.interval * index as i64,
             None => self.candles[index].time() + self.interval,
@@ -194,28 +194,28 @@ impl<'a> Closes<'a> {
     }
 
     #[inline]
-    fn first_from(&mut self, index: usize, until: Millis) -> usize {
+    fn first_closing(&mut self, index: usize, until: Millis) -> usize {
         if let Some(first) = self.unbroken_from
             && index < self.candles.len()
         {
             let left = (until - (first + self.interval * index as i64)).get();
             if left != self.last.0 {
-                self.last = (left, candles_in(left, self.interval));
+                self.last = (left, candles_until(left, self.interval));
             }
             return index.saturating_add(self.last.1).min(self.candles.len());
         }
-        self.first_among(index, until)
+        self.search_first_closing(index, until)
     }
 
     #[inline(never)]
-    fn first_among(&self, index: usize, until: Millis) -> usize {
+    fn search_first_closing(&self, index: usize, until: Millis) -> usize {
         let rest = self.candles.get(index..).unwrap_or_default();
         index + count_closing_before(rest, self.interval, until)
     }
 }
 
 #[cold]
-fn candles_in(left: i64, interval: Millis) -> usize {
+fn candles_until(left: i64, interval: Millis) -> usize {
     let count = if left <= 0 { 0 } else { (left - 1) / interval.get() + 1 };
     usize::try_from(count).unwrap_or(usize::MAX)
 }
@@ -234,16 +234,16 @@ mod tests {
     fn computed_closes_equal_those_of_the_candles() {
         let (whole, broken) = (minutes(3..40), minutes((3..40).filter(|minute| minute % 9 != 5)));
         for candles in [&whole[..], &broken[..], &whole[..1], &[]] {
-            let mut closes = Closes::new(candles, Millis::MINUTE);
+            let mut closes = CloseTimes::new(candles, Millis::MINUTE);
             for (index, candle) in candles.iter().enumerate() {
-                assert_eq!(closes.at(index), candle.time() + Millis::MINUTE);
+                assert_eq!(closes.time_of(index), candle.time() + Millis::MINUTE);
             }
             let moments = (0..45_i64).flat_map(|minute| [-1, 0, 1].map(|offset| minute * 60_000 + offset));
             for until in moments.chain([i64::MIN, i64::MAX]).map(Millis::new) {
                 for index in 0..=candles.len() {
                     let counted =
                         candles[index..].iter().take_while(|c| c.time() + Millis::MINUTE < until).count();
-                    assert_eq!(closes.first_from(index, until), index + counted, "{index} until {until}");
+                    assert_eq!(closes.first_closing(index, until), index + counted, "{index} until {until}");
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Venue side of a trial: simulator, open orders and totals.
 
 use crate::sweep::Figures;
-use crate::sweep::figures::OpenEnds;
+use crate::sweep::figures::TrialEndState;
 use crate::sweep::timeline::TimelineBuilder;
 use candlewick_backtest::translation::{to_opened, to_rejection, to_settled};
 use candlewick_backtest::{RunTotals, SettledFigures};
@@ -21,7 +21,6 @@ pub struct TrialTrade {
     pub decision_time: Millis,
     pub open_time: Millis,
     pub close_time: Millis,
-    /// Time at which the settlement became known.
     pub settled_at: Millis,
     pub outcome: Outcome,
     pub profit: Money,
@@ -29,17 +28,17 @@ pub struct TrialTrade {
 
 pub(super) struct TrialContext<'a> {
     pub(super) venue: Simulator,
-    pub(super) tally: Tally,
+    pub(super) tally: TrialTotals,
     pub(super) symbol: Symbol,
     pub(super) payout: Payout,
     pub(super) pending: Vec<Order>,
     /// Whether the limits allow only one open trade; `None` until checked.
-    pub(super) is_one_enough: Option<bool>,
+    pub(super) is_limited_to_one: Option<bool>,
     pub(super) trades: Option<&'a mut Vec<TrialTrade>>,
 }
 
 impl TrialContext<'_> {
-    /// Settles an approved trade immediately; `None` if anything can happen before the trade closes.
+    /// Settles an approved trade immediately; `None` if another event can occur before the trade closes.
     #[allow(clippy::inline_always, reason = "keeps its arguments in registers: see docs/performance.md")]
     #[inline(always)]
     pub(super) fn settle_immediately(
@@ -47,7 +46,7 @@ impl TrialContext<'_> {
         candle: usize,
         terms: &OrderTerms,
     ) -> Option<PrecomputedOutcome> {
-        if self.is_one_enough != Some(true) || !self.pending.is_empty() {
+        if self.is_limited_to_one != Some(true) || !self.pending.is_empty() {
             return None;
         }
         let (time, stake) = (terms.decision_time(), terms.stake());
@@ -55,16 +54,16 @@ impl TrialContext<'_> {
             OrderAtClose { candle, time, direction: terms.direction(), expiry: terms.expiry(), stake };
         let settled = self.venue.settle_immediately(&order)?;
         let ImmediateSettlement { answered_at, known_at: settled_at, outcome, profit, .. } = settled;
-        self.tally.open();
-        self.tally.settle((time, settled_at), outcome, (stake, profit));
+        self.tally.count_opened();
+        self.tally.count_settled((time, settled_at), outcome, (stake, profit));
         if self.trades.is_some() {
-            self.note_settled(terms, &settled);
+            self.record_settlement(terms, &settled);
         }
         Some(PrecomputedOutcome { answered_at, payout: self.payout, settled_at, outcome, profit })
     }
 
     pub(super) fn submit(&mut self, terms: &OrderTerms) {
-        self.tally.open();
+        self.tally.count_opened();
         let order = Order {
             number: terms.intent().number(),
             symbol: self.symbol,
@@ -78,7 +77,7 @@ impl TrialContext<'_> {
     }
 
     #[cold]
-    fn note_settled(&mut self, terms: &OrderTerms, settled: &ImmediateSettlement) {
+    fn record_settlement(&mut self, terms: &OrderTerms, settled: &ImmediateSettlement) {
         if let Some(trades) = &mut self.trades {
             trades.push(TrialTrade {
                 number: terms.intent().number(),
@@ -102,15 +101,15 @@ impl TrialContext<'_> {
                 let kind = match &answer.kind {
                     AnswerKind::Opened(opening) => EventKind::Opened(to_opened(intent, opening)),
                     AnswerKind::Refused(refusal) => {
-                        self.tally.reject();
-                        self.take_pending(answer.number);
+                        self.tally.count_rejected();
+                        self.remove_pending(answer.number);
                         EventKind::Rejected { intent, rejection: to_rejection(*refusal) }
                     }
                 };
                 (answer.at, kind)
             }
             VenueEvent::Settled(trade) => {
-                let settled = match self.take_pending(trade.number) {
+                let settled = match self.remove_pending(trade.number) {
                     Some(order) => self.settle(&order, trade),
                     None => to_settled(trade, Some(self.payout)),
                 };
@@ -121,7 +120,7 @@ impl TrialContext<'_> {
     }
 
     fn settle(&mut self, order: &Order, trade: &SettledTrade) -> Settled {
-        self.tally.settle((order.time, trade.known_at), trade.outcome, (order.stake, trade.profit));
+        self.tally.count_settled((order.time, trade.known_at), trade.outcome, (order.stake, trade.profit));
         if let Some(trades) = &mut self.trades {
             trades.push(TrialTrade {
                 number: trade.number,
@@ -139,16 +138,14 @@ impl TrialContext<'_> {
         to_settled(trade, Some(self.payout))
     }
 
-    fn take_pending(&mut self, number: u64) -> Option<Order> {
+    fn remove_pending(&mut self, number: u64) -> Option<Order> {
         let place = self.pending.iter().position(|order| order.number == number)?;
         Some(self.pending.remove(place))
     }
 }
 
-/// Running totals of a trial, which replace the trade book.
-pub(crate) struct Tally {
+pub(crate) struct TrialTotals {
     scale: MoneyScale,
-    /// Payout of a win, which is the same for all trades of a simulation.
     payout: Payout,
     opened: u64,
     pub(crate) refused: u64,
@@ -157,7 +154,7 @@ pub(crate) struct Tally {
     timeline: TimelineBuilder,
 }
 
-impl Tally {
+impl TrialTotals {
     pub(crate) fn new(scale: MoneyScale, payout: Payout, balance: Money, span: &Range<Millis>) -> Self {
         Self {
             scale,
@@ -171,18 +168,18 @@ impl Tally {
     }
 
     #[inline]
-    pub(crate) const fn open(&mut self) {
+    pub(crate) const fn count_opened(&mut self) {
         self.opened += 1;
     }
 
-    const fn reject(&mut self) {
+    const fn count_rejected(&mut self) {
         self.rejected += 1;
     }
 
-    /// Counts a trade by its decision time and the time when its settlement became known.
+    /// Counts a settled trade, decided at `decided` and known to be settled at `at`.
     #[allow(clippy::inline_always, reason = "the call would be a third of its cost")]
     #[inline(always)]
-    pub(crate) fn settle(
+    pub(crate) fn count_settled(
         &mut self,
         (decided, at): (Millis, Millis),
         outcome: Outcome,
@@ -190,12 +187,12 @@ impl Tally {
     ) {
         let payout = Some(self.payout);
         self.totals.settle(&SettledFigures { settled_at: Some(at), outcome, stake, profit, payout });
-        self.timeline.settle(decided, at, outcome);
+        self.timeline.count_trade(decided, at, outcome);
     }
 
     pub(crate) fn into_figures(self, stopped_by: Option<Rule>) -> Figures {
         let evidence = self.totals.evidence_at(self.payout);
-        let open = OpenEnds {
+        let open = TrialEndState {
             unsettled: self.opened - self.totals.trades() - self.rejected,
             refused: self.refused + self.rejected,
             stopped_by,
