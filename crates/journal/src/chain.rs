@@ -73,7 +73,7 @@ pub struct Head {
 impl Head {
     pub(crate) const EMPTY: Self = Self { seq: 0, hash: ChainHash::GENESIS };
 
-    pub(crate) fn followed_by(self, line: &Line) -> Self {
+    pub(crate) fn advanced_by(self, line: &Line) -> Self {
         let seq = self.seq + 1;
         Self { seq, hash: self.hash.next(seq, line) }
     }

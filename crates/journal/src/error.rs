@@ -15,7 +15,7 @@ pub(crate) fn unavailable(url: &impl fmt::Display, source: impl Into<Cause>) -> 
     JournalError::Unavailable { url: url.to_string(), source: source.into() }
 }
 
-pub(crate) fn broken(url: &JournalUrl, seq: u64, reason: &str) -> JournalError {
+pub(crate) fn chain_error(url: &JournalUrl, seq: u64, reason: &str) -> JournalError {
     JournalError::BrokenChain { url: url.to_string(), seq, reason: reason.to_owned() }
 }
 

@@ -25,7 +25,7 @@ impl FileJournal {
 
     pub fn finish(&mut self) -> Result<(), JournalError> {
         self.sync()?;
-        self.new.put_in_place()
+        self.new.publish()
     }
 
     fn sync(&mut self) -> Result<(), JournalError> {

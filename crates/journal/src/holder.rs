@@ -25,7 +25,7 @@ impl Holder {
             pid,
             started: read_start_time(pid),
             host: host.map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned()),
-            machine: this_machine(),
+            machine: machine_id(),
         }
     }
 
@@ -36,7 +36,7 @@ impl Holder {
     }
 
     /// Returns whether both processes share a process namespace, so that one can check the other's id.
-    pub(crate) fn is_near(&self, other: &Self) -> bool {
+    pub(crate) fn has_same_pid_namespace(&self, other: &Self) -> bool {
         !self.machine.is_empty() && self.machine == other.machine
     }
 }
@@ -71,10 +71,10 @@ impl Default for LeaseTerms {
 }
 
 impl LeaseTerms {
-    /// Returns whether the process `judge` may take over a lease. If both run on the same machine, the
+    /// Returns whether the process `claimant` may take over a lease. If both run on the same machine, the
     /// holder must have ended, however long it was silent. Otherwise the lease must have expired.
-    pub fn is_over(&self, lease: &Lease, judge: &Holder) -> bool {
-        if lease.holder.is_near(judge) {
+    pub fn is_over(&self, lease: &Lease, claimant: &Holder) -> bool {
+        if lease.holder.has_same_pid_namespace(claimant) {
             !(self.is_alive)(&lease.holder)
         } else {
             lease.silence > lease.duration
@@ -84,7 +84,7 @@ impl LeaseTerms {
 
 /// Returns the boot id and the process namespace, empty if unknown.
 /// A host name would not do, because containers may share one.
-fn this_machine() -> String {
+fn machine_id() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
     let room = std::fs::read_link("/proc/self/ns/pid");
     match (boot, room) {
@@ -95,14 +95,14 @@ fn this_machine() -> String {
 
 /// Returns the start time of a local process, in clock ticks since boot.
 fn read_start_time(pid: u32) -> Option<u64> {
-    stat(pid)?.1
+    read_stat(pid)?.1
 }
 
 /// Returns whether a process is alive. If this cannot be checked, returns true.
 fn is_alive(pid: u32, began: Option<u64>) -> bool {
-    match stat(pid) {
+    match read_stat(pid) {
         Some((is_ended, now)) => !is_ended && (began.is_none() || now.is_none() || began == now),
-        None => Path::new(&format!("/proc/{pid}")).exists() || is_hidden(pid),
+        None => Path::new(&format!("/proc/{pid}")).exists() || is_owned_by_other_user(pid),
     }
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn is_stopped(pid: u32) -> bool {
     stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['T', 't']))
 }
 
-fn stat(pid: u32) -> Option<(bool, Option<u64>)> {
+fn read_stat(pid: u32) -> Option<(bool, Option<u64>)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // `PID (NAME) STATE ...`: the name may contain anything. The start time is the twentieth field after it.
     let rest = stat.rsplit(')').next()?.trim_start();
@@ -120,13 +120,13 @@ fn stat(pid: u32) -> Option<(bool, Option<u64>)> {
 }
 
 #[cfg(unix)]
-fn is_hidden(pid: u32) -> bool {
+fn is_owned_by_other_user(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::PERM))
 }
 
 #[cfg(not(unix))]
-fn is_hidden(_: u32) -> bool {
+fn is_owned_by_other_user(_: u32) -> bool {
     false
 }
 
@@ -145,7 +145,7 @@ mod tests {
             host: "h".into(),
             machine: machine.into(),
         };
-        let judge = holder("m");
+        let claimant = holder("m");
         for (machine, silence, is_alive, expected) in [
             ("m", 0, ALIVE, false),
             // The lease of a live local process is never taken over, however long it was silent.
@@ -165,7 +165,7 @@ mod tests {
                 duration: Millis::from_seconds(30),
             };
             let terms = LeaseTerms { duration: Millis::MINUTE, is_alive };
-            assert_eq!(terms.is_over(&lease, &judge), expected, "{machine} {silence}");
+            assert_eq!(terms.is_over(&lease, &claimant), expected, "{machine} {silence}");
         }
     }
 
@@ -180,7 +180,7 @@ mod tests {
         child.wait().unwrap();
         assert!(!is_alive(pid, None));
         assert!(!is_alive(u32::MAX, None));
-        assert!(!this_machine().is_empty());
+        assert!(!machine_id().is_empty());
     }
 
     #[cfg(unix)]

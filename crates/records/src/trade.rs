@@ -168,7 +168,7 @@ impl TradePage {
         let (mut next, end) = (before, before.saturating_sub(PAGE_SCAN_LIMIT).max(1));
         while next > end && trades.len() < most {
             next -= 1;
-            let lines = reader.sound_lines_of(next).await?;
+            let lines = reader.verified_lines_of_intent(next).await?;
             if let Some(trade) = Box::pin(find_trade(reader, &mut runs, &lines)).await? {
                 trades.extend(Some(trade).filter(|trade| bot.is_none_or(|bot| trade.bot == bot)));
             }

@@ -4,7 +4,7 @@ use super::fault::{WithUrl, from_sqlx};
 use super::{JournalUrl, Location};
 use crate::JournalError;
 use crate::error::{Result, unavailable};
-use crate::private_file::{self, with_ending};
+use crate::private_file::{self, with_suffix};
 use sqlx::any::AnyConnectOptions;
 use sqlx::{Any, AnyConnection, ConnectOptions, Connection as _, Transaction};
 use std::future::Future;
@@ -20,13 +20,13 @@ pub(crate) const OPEN_DEADLINE: Duration = Duration::from_mins(5);
 
 /// Maximum attempts to enable write-ahead logging while other processes open the same file.
 const WAL_ATTEMPTS: u32 = 100;
-const WAL_PAUSE: Duration = Duration::from_millis(50);
+const WAL_RETRY_DELAY: Duration = Duration::from_millis(50);
 
-pub(crate) const BEGIN_FILE: &str = "BEGIN IMMEDIATE";
+pub(crate) const BEGIN_SQLITE: &str = "BEGIN IMMEDIATE";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    Begin,
+    Create,
     Write,
     Read,
 }
@@ -34,7 +34,7 @@ pub(crate) enum Purpose {
 pub(crate) struct Connection {
     url: JournalUrl,
     any: AnyConnection,
-    file: Option<FileMark>,
+    file: Option<OpenedFile>,
 }
 
 impl Connection {
@@ -71,7 +71,7 @@ impl Connection {
                 Ok(mode) if mode == "wal" => break,
                 // SQLite does not wait while other processes open the file.
                 Err(JournalError::Unavailable { .. }) if attempt < WAL_ATTEMPTS => {
-                    tokio::time::sleep(WAL_PAUSE).await;
+                    tokio::time::sleep(WAL_RETRY_DELAY).await;
                 }
                 Err(error) => return Err(error),
                 Ok(mode) => {
@@ -85,33 +85,33 @@ impl Connection {
 
     pub(crate) async fn begin(&mut self) -> Result<Transaction<'_, Any>> {
         let (url, statement) = (self.url.clone(), self.begin_statement());
-        self.any.begin_with(statement).await.at(&url)
+        self.any.begin_with(statement).await.with_url(&url)
     }
 
     pub(crate) fn begin_statement(&self) -> &'static str {
-        if self.is_server() { "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" } else { BEGIN_FILE }
+        if self.is_server() { "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" } else { BEGIN_SQLITE }
     }
 
     pub(crate) async fn run(&mut self, statements: &'static str) -> Result<()> {
         let url = self.url.clone();
         let run = async {
             let done = sqlx::raw_sql(statements).execute(&mut self.any).await;
-            done.map(drop).at(&url)
+            done.map(drop).with_url(&url)
         };
         with_deadline(ANSWER_DEADLINE, &url, run).await
     }
 
     /// Checks that the file was not deleted or moved, because further writes would be lost.
-    pub(crate) fn is_in_place(&self) -> Result<()> {
+    pub(crate) fn check_in_place(&self) -> Result<()> {
         match &self.file {
-            Some(mark) if FileMark::read(&mark.path)?.identity != mark.identity => {
+            Some(mark) if OpenedFile::read(&mark.path)?.identity != mark.identity => {
                 Err(unavailable(&self.url, "another file has replaced it"))
             }
             Some(_) | None => Ok(()),
         }
     }
 
-    pub(crate) const fn any(&mut self) -> &mut AnyConnection {
+    pub(crate) const fn driver(&mut self) -> &mut AnyConnection {
         &mut self.any
     }
 
@@ -151,8 +151,8 @@ pub(crate) async fn with_deadline<T>(
 }
 
 async fn connect(driver_url: &str, url: &JournalUrl) -> Result<AnyConnection> {
-    let options = AnyConnectOptions::from_str(driver_url).at(url)?;
-    options.disable_statement_logging().connect().await.at(url)
+    let options = AnyConnectOptions::from_str(driver_url).with_url(url)?;
+    options.disable_statement_logging().connect().await.with_url(url)
 }
 
 async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Connection> {
@@ -161,16 +161,16 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let real = match (std::fs::canonicalize(folder), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
-        (Err(source), _) if purpose == Purpose::Begin => return Err(unwritable(source)),
+        (Err(source), _) if purpose == Purpose::Create => return Err(unwritable(source)),
         (Err(_), _) => PathBuf::new(),
         (Ok(_), None) => return Err(unwritable(io::ErrorKind::IsADirectory.into())),
     };
-    if purpose == Purpose::Begin {
+    if purpose == Purpose::Create {
         // Makes the file, and those that SQLite adds, accessible to the owner only. SQLite reports any failure.
         drop(private_file::create_if_missing(&real));
     }
     let mode = match (purpose, real.exists()) {
-        (Purpose::Begin, _) => "rwc",
+        (Purpose::Create, _) => "rwc",
         (Purpose::Write, true) => "rw",
         (Purpose::Write, false) => {
             return Err(JournalError::FileGone { path: path.to_owned() });
@@ -181,12 +181,12 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
     let any = open_with_mode(url, &real, mode).await;
     let any = match any {
         // A file without a write-ahead log needs no recovery, so it can be read in a read-only folder.
-        Err(JournalError::NotWritable { .. }) if purpose == Purpose::Read && !has_log(&real) => {
+        Err(JournalError::NotWritable { .. }) if purpose == Purpose::Read && !has_wal(&real) => {
             open_with_mode(url, &real, "ro&immutable=1").await?
         }
         any => any?,
     };
-    Ok(Connection { url: url.clone(), any, file: Some(FileMark::read(&real)?) })
+    Ok(Connection { url: url.clone(), any, file: Some(OpenedFile::read(&real)?) })
 }
 
 async fn open_with_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<AnyConnection> {
@@ -197,36 +197,36 @@ async fn open_with_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<Any
     let mut any = connect(&driver_url, url).await?;
     // SQLite opens files lazily, so only a query shows whether the file is readable.
     let asked = sqlx::raw_sql("SELECT 1 FROM sqlite_master LIMIT 1").execute(&mut any).await;
-    asked.at(url)?;
+    asked.with_url(url)?;
     Ok(any)
 }
 
-fn has_log(path: &Path) -> bool {
-    std::fs::metadata(with_ending(path, "-wal")).is_ok_and(|log| log.len() > 0)
+fn has_wal(path: &Path) -> bool {
+    std::fs::metadata(with_suffix(path, "-wal")).is_ok_and(|log| log.len() > 0)
 }
 
-struct FileMark {
+struct OpenedFile {
     path: PathBuf,
     identity: (u64, u64),
 }
 
-impl FileMark {
+impl OpenedFile {
     fn read(path: &Path) -> Result<Self> {
         let metadata = std::fs::metadata(path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => JournalError::FileGone { path: path.to_owned() },
             _ => unavailable(&JournalUrl::from_path(path), source),
         })?;
-        Ok(Self { path: path.to_owned(), identity: identity(&metadata) })
+        Ok(Self { path: path.to_owned(), identity: device_and_inode(&metadata) })
     }
 }
 
 #[cfg(unix)]
-fn identity(metadata: &std::fs::Metadata) -> (u64, u64) {
+fn device_and_inode(metadata: &std::fs::Metadata) -> (u64, u64) {
     use std::os::unix::fs::MetadataExt;
     (metadata.dev(), metadata.ino())
 }
 
 #[cfg(not(unix))]
-fn identity(_: &std::fs::Metadata) -> (u64, u64) {
+fn device_and_inode(_: &std::fs::Metadata) -> (u64, u64) {
     (0, 0)
 }

@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use std::io;
 
 pub(crate) trait WithUrl<T> {
-    fn at(self, url: &JournalUrl) -> Result<T, JournalError>;
+    fn with_url(self, url: &JournalUrl) -> Result<T, JournalError>;
 }
 
 impl<T> WithUrl<T> for Result<T, sqlx::Error> {
-    fn at(self, url: &JournalUrl) -> Result<T, JournalError> {
+    fn with_url(self, url: &JournalUrl) -> Result<T, JournalError> {
         self.map_err(|error| from_sqlx(error, url))
     }
 }

@@ -5,7 +5,7 @@ pub(crate) mod fault;
 pub(crate) mod lock;
 pub(crate) mod schema;
 
-use crate::private_file::{is_open_to_others, with_ending};
+use crate::private_file::{is_accessible_to_others, with_suffix};
 use crate::{JournalError, point};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::fmt;
@@ -23,11 +23,12 @@ pub(crate) enum Location {
     Server(url::Url),
 }
 
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
+const PATH_ENCODE_SET: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
-const ENDINGS: [&str; 5] = ["", "-wal", "-shm", lock::ENDING, point::ENDING];
+const SUFFIXES: [&str; 5] = ["", "-wal", "-shm", lock::LOCK_SUFFIX, point::VERIFIED_SUFFIX];
 
-const OPTIONS: [&str; 18] = [
+const SERVER_URL_OPTIONS: [&str; 18] = [
     "sslmode",
     "ssl-mode",
     "sslrootcert",
@@ -48,8 +49,8 @@ const OPTIONS: [&str; 18] = [
     "options",
 ];
 
-fn is_known(option: &str) -> bool {
-    OPTIONS.contains(&option) || option.starts_with("options[")
+fn is_known_option(option: &str) -> bool {
+    SERVER_URL_OPTIONS.contains(&option) || option.starts_with("options[")
 }
 
 impl JournalUrl {
@@ -66,8 +67,8 @@ impl JournalUrl {
 
     /// Returns the journal's files that other users can access. They expose the account's money and trades.
     pub fn files_open_to_others(&self) -> Vec<PathBuf> {
-        let files = self.file().into_iter().flat_map(|path| ENDINGS.map(|ending| with_ending(path, ending)));
-        files.filter(|file| is_open_to_others(file)).collect()
+        let files = self.file().into_iter().flat_map(|path| SUFFIXES.map(|suffix| with_suffix(path, suffix)));
+        files.filter(|file| is_accessible_to_others(file)).collect()
     }
 
     pub(crate) fn location(&self) -> &Location {
@@ -76,7 +77,7 @@ impl JournalUrl {
 
     pub(crate) fn sqlite_url(path: &Path, mode: &str) -> Option<String> {
         let path = path.to_str()?;
-        Some(format!("sqlite:{}?mode={mode}", utf8_percent_encode(path, PATH)))
+        Some(format!("sqlite:{}?mode={mode}", utf8_percent_encode(path, PATH_ENCODE_SET)))
     }
 }
 
@@ -103,7 +104,7 @@ impl FromStr for JournalUrl {
                 Ok(url) if !url.has_host() => wrong("the host is missing"),
                 Ok(url) if url.path().len() < 2 => wrong("the database name is missing"),
                 // The driver would log the value of an unknown option, which may be a password.
-                Ok(url) => match url.query_pairs().map(|(name, _)| name).find(|name| !is_known(name)) {
+                Ok(url) => match url.query_pairs().map(|(name, _)| name).find(|name| !is_known_option(name)) {
                     Some(name) => wrong(&format!("unknown option {name:?}")),
                     None => Ok(Self(Location::Server(url))),
                 },

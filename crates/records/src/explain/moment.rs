@@ -88,7 +88,7 @@ pub async fn read_moment(
     let mut found = Vec::new();
     for bot in bots {
         let from = time - bot.interval.length() * MAX_CANDLE_AGE;
-        let lines = reader.sound_lines_between(from, time + Millis::new(1), MAX_LINES).await?;
+        let lines = reader.verified_lines_between(from, time + Millis::new(1), MAX_LINES).await?;
         let risk = contents.risk_at(run, time)?;
         let mut moment = BotMoment::new(bot, run, &lines)?.with_limit(contents, bot, risk.as_ref());
         if let (Some(Rule::RefusedByVenue), Some((_, at)), Some(risk)) = (moment.rule, moment.judged, &risk)
@@ -96,11 +96,11 @@ pub async fn read_moment(
         {
             moment.refusal = moment.refusal.map(|words| format!("{words}, {pause}"));
         }
-        let later = reader.sound_lines_between(from, time + search_limit(time), MAX_LINES).await?;
+        let later = reader.verified_lines_between(from, time + search_limit(time), MAX_LINES).await?;
         let begun = moment.candle.as_ref().map_or(time, |candle| candle.close_time);
         moment.signals = SignalMoment::collect_all(&later, (bot, run), begun, risk.as_ref())?;
         let of_intent = match moment.intent {
-            Some(intent) => reader.sound_lines_of(intent).await?,
+            Some(intent) => reader.verified_lines_of_intent(intent).await?,
             None => Vec::new(),
         };
         found.push(moment.with_outcome(contents, &of_intent));
@@ -470,7 +470,7 @@ async fn refusal_pause_at(
                 continue;
             }
             IntentState::Rejected => {
-                let lines = reader.sound_lines_of(approved.intent().number()).await?;
+                let lines = reader.verified_lines_of_intent(approved.intent().number()).await?;
                 let Some(Rejection::Refused { reason, .. }) = rejection_in(&lines) else { continue };
                 Some(reason)
             }

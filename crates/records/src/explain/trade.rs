@@ -63,11 +63,11 @@ pub async fn read_trade(
     let (row, origin) = contents.find(asked.name)?;
     let intent = row.approved.intent();
     let decided = row.approved.decision_time();
-    let lines = reader.sound_lines_of(intent.number()).await?;
+    let lines = reader.verified_lines_of_intent(intent.number()).await?;
     let end = lines.last().map_or(origin.seq, |last| last.seq) + SEAL_SEARCH_LINES;
     reader.read_seals(origin.seq..end).await?;
     let exchanges = reader.exchanges_of(intent.number()).await?;
-    let exchanges_outside = reader.exchanges_outside_of(intent.number()).await?;
+    let exchanges_outside = reader.count_unsealed_exchanges(intent.number()).await?;
     let notes: Vec<&StoredLine> =
         contents.lines.iter().filter(|stored| is_trade_note(stored, intent)).collect();
     let entries = lines.iter().chain(notes.iter().copied());
@@ -149,7 +149,7 @@ async fn candles_around(
         let length = bot.interval.length();
         let end = row.close_time.unwrap_or(decided + length) + length;
         let lines = reader
-            .sound_lines_between(decided - length * CANDLES_BEFORE, end + Millis::new(1), MAX_LINES)
+            .verified_lines_between(decided - length * CANDLES_BEFORE, end + Millis::new(1), MAX_LINES)
             .await?;
         for stored in &lines {
             candles.extend(CandleLine::new(stored, run)?.filter(|line| line.series == bot.series()));
