@@ -1,4 +1,4 @@
-//! SQL statements that append entries, run in a transaction of the process that holds the journal.
+//! SQL statements that append entries to a journal within the writer's transaction.
 
 use crate::LoggedExchange;
 use crate::chain::{ChainHash, Head, PendingLine};
@@ -12,8 +12,8 @@ use std::sync::LazyLock;
 
 const ENTRY_COLUMNS: usize = 8;
 
-/// Insert statements for 64, 8, 4, 2 and 1 lines, so that few statements are prepared.
-/// Each one is a round trip to the driver's thread, and an open waits for two lines: its candle and its intent.
+/// Insert statements for batches of 64, 8, 4, 2 and 1 lines. A new trade waits for a batch of two lines:
+/// its candle and its intent.
 static INSERTS: LazyLock<[InsertStatement; 5]> = LazyLock::new(|| [64, 8, 4, 2, 1].map(InsertStatement::new));
 
 struct InsertStatement {
@@ -48,7 +48,7 @@ fn insert_sql(rows: usize) -> String {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AfterInsert {
     Nothing,
-    /// Commit in the same round trip. Only for files, and only with at least one line.
+    /// Commits in the same round trip. Requires a file database and at least one line.
     Commit,
 }
 

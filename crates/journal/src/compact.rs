@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 const LINES_PER_PAGE: u32 = 5_000;
-
 const LINES_PER_COMMIT: usize = 5_000;
 
 /// First line of a compacted journal. It contains the hash of the original's last line.
@@ -24,9 +23,9 @@ pub struct Compaction {
     pub of: Head,
     pub since: Millis,
     pub candles: u64,
-    /// Number of omitted exchanges: those not sealed, and old ones without an intent.
+    /// Number of omitted API exchanges: all unsealed exchanges, and old exchanges without an intent.
     pub exchanges: u64,
-    /// Number of omitted snapshot lines. Snapshots refer to line numbers, which change.
+    /// Number of omitted snapshots. A snapshot refers to line numbers, which the compaction changes.
     pub snapshots: u64,
 }
 
@@ -60,8 +59,8 @@ impl CompactedCopy {
     }
 }
 
-/// Verifies an idle journal, then copies it with a new hash chain. The copy omits snapshots.
-/// It also omits candles and exchanges without an intent that are more than `retention` older than the last line.
+/// Verifies an idle journal, then writes a compacted copy with a new hash chain. The copy omits snapshots, and
+/// candles and exchanges without an intent if they are older than the last line by more than `retention`.
 pub async fn compact(url: &JournalUrl, to: &Path, retention: Millis) -> Result<CompactedCopy> {
     let mut reader = Reader::open(url).await?;
     let head = reader.head().await?;
@@ -122,7 +121,7 @@ fn is_old_candle(stored: &StoredLine, since: Millis) -> bool {
     line.kind == LineKind::Event && line.at < since && line.body.contains("\"event\":\"candle\"")
 }
 
-/// Copies a journal file to a new file. The copy has no holder and is verified before it gets its name.
+/// Copies a journal file. The copy has no lease holder and is verified before it gets its final name.
 pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified> {
     if url.file().is_none() {
         return Err(JournalError::OnServer { url: url.to_string() });
@@ -134,7 +133,7 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified> {
     let (copy, _) = NewFile::create(to)?;
     let name = copy.partial_path().to_str().ok_or_else(|| JournalError::InvalidUrl {
         url: to.display().to_string(),
-        reason: "the file's name is not UTF-8".to_owned(),
+        reason: "the file name is not valid UTF-8".to_owned(),
     })?;
     // Runs in one read transaction, so the copy contains no concurrent writes.
     let copied = sqlx::query("VACUUM INTO $1").bind(name).execute(source.driver()).await;

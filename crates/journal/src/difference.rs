@@ -4,20 +4,17 @@ use crate::LoggedExchange;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Prefix of a stored difference. A response with this prefix is stored as a difference without base.
+/// Prefix of a stored difference. A response that begins like this is escaped as a difference without base.
 const DIFFERENCE_PREFIX: &str = "\u{1f}difference ";
 
 const PIECE_END: &str = "},";
-
 const MIN_RESPONSE_BYTES: usize = 512;
-
 const MAX_BASES: usize = 64;
-
 pub(crate) const MAX_CHAINED_DIFFERENCES: usize = 16;
 
 #[derive(Serialize, Deserialize)]
 struct Difference {
-    /// Number of the base exchange, 0 if there is none.
+    /// Number of the base exchange; 0 if the difference has no base.
     base: u64,
     parts: Vec<Part>,
 }
@@ -25,7 +22,7 @@ struct Difference {
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Part {
-    /// Pieces of the base: index of the first piece, and the number of pieces.
+    /// Consecutive pieces of the base response: index of the first piece, and number of pieces.
     FromBase(usize, usize),
     New(String),
 }
@@ -71,7 +68,7 @@ impl BaseResponses {
     }
 }
 
-/// Returns a difference's base exchange (0 if it has none), or `None` for a complete response.
+/// Returns the number of the base exchange, 0 without a base. `None` for a completely stored response.
 pub(crate) fn base_id(kept: &str) -> Option<u64> {
     parse_difference(kept).map(|difference| difference.base)
 }

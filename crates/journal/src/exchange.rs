@@ -1,4 +1,4 @@
-//! Raw requests and responses of the trading API, and the journal notes with their hashes (seals).
+//! Exchanges: raw requests and responses of the trading API. A seal is a journal note with their hashes.
 
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use std::ops::Range;
 
 pub const MAX_EXCHANGE_BYTES: usize = 1 << 16;
 
-/// A request and its response. The caller must have removed every token.
+/// API request and its response. The caller must remove all access tokens first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoggedExchange {
     pub intent: Option<u64>,
@@ -20,7 +20,7 @@ pub struct LoggedExchange {
 }
 
 impl LoggedExchange {
-    /// Truncates long texts and replaces NUL, which PostgreSQL cannot store.
+    /// Truncates long texts and replaces NUL characters, which PostgreSQL cannot store.
     pub(crate) fn sanitized(self) -> Self {
         Self {
             what: sanitize_text(self.what),
@@ -40,7 +40,7 @@ fn sanitize_text(text: String) -> String {
     text
 }
 
-/// Replaces NUL, which PostgreSQL cannot store in text.
+/// Replaces NUL characters, which PostgreSQL cannot store.
 pub fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
@@ -76,7 +76,7 @@ pub(crate) fn sealed_ids(body: &str) -> Option<Range<u64>> {
 }
 
 /// Returns the blake3 hash of an exchange's number and fields.
-/// Texts are length-prefixed. A byte before each optional field states whether it is present.
+/// Texts are length-prefixed. A byte before each optional field states whether the field is present.
 fn hash_exchange(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
     let LoggedExchange { intent, sent, received, what, request, response, status } = exchange;
     let mut hasher = blake3::Hasher::new();
@@ -129,12 +129,12 @@ impl Seals {
         self.0.range(from..).next().map(|(id, (_, seq))| (*id, *seq))
     }
 
-    /// Checks an exchange against its seal. Every exchange after the first sealed one must be sealed.
+    /// Compares an exchange with its seal. All exchanges after the first sealed exchange must be sealed.
     pub(crate) fn check_exchange(&self, id: u64, exchange: &LoggedExchange) -> Result<(), SealMismatch> {
         let Some((hash, seq)) = self.0.get(&id) else {
             return match self.0.range(..id).next_back() {
                 Some((_, (_, seq))) => {
-                    Err(SealMismatch { seq: *seq, reason: format!("raw exchange {id} was added after it") })
+                    Err(SealMismatch { seq: *seq, reason: format!("raw exchange {id} has no seal") })
                 }
                 None => Ok(()),
             };
@@ -142,7 +142,7 @@ impl Seals {
         if hash_exchange(id, exchange) == *hash {
             return Ok(());
         }
-        Err(SealMismatch { seq: *seq, reason: format!("raw exchange {id}, which it seals, was changed") })
+        Err(SealMismatch { seq: *seq, reason: format!("raw exchange {id} differs from its seal") })
     }
 }
 

@@ -1,4 +1,4 @@
-//! The process that holds a journal, its lease, and the check whether it is alive.
+//! Holder of a journal: the process with the lease, and the check whether that process is alive.
 
 use candlewick_sdk::Millis;
 use std::fmt;
@@ -11,8 +11,8 @@ pub struct Holder {
     /// Start time of the process in clock ticks since boot, `None` if unknown.
     pub started: Option<u64>,
     pub host: String,
-    /// Boot id of the kernel, a space, and the process namespace. Empty if unknown.
-    /// Two values of [`Holder::pid`] are only comparable if this is equal.
+    /// Boot id of the kernel, a space, and the PID namespace. Empty if unknown.
+    /// The process ids of two holders are only comparable if their machines are equal.
     pub machine: String,
 }
 
@@ -35,7 +35,7 @@ impl Holder {
         !self.machine.is_empty() && kernel(self) == kernel(other)
     }
 
-    /// Returns whether both processes share a process namespace, so that one can check the other's id.
+    /// Returns whether both processes share a PID namespace. Only then can one check the other's process id.
     pub(crate) fn has_same_pid_namespace(&self, other: &Self) -> bool {
         !self.machine.is_empty() && self.machine == other.machine
     }
@@ -47,14 +47,14 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Lease of a journal. Times are from the database's clock, because host clocks may disagree.
+/// Lease of a journal. Times come from the database's clock, because host clocks may disagree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     pub holder: Holder,
     pub since: Millis,
     pub heartbeat: Millis,
     pub silence: Millis,
-    /// Time after the last heartbeat until the lease expires, if the holder's process cannot be checked.
+    /// Time from the last heartbeat to expiry. Only applies if the holder's process cannot be checked.
     pub duration: Millis,
 }
 
@@ -71,8 +71,8 @@ impl Default for LeaseTerms {
 }
 
 impl LeaseTerms {
-    /// Returns whether the process `claimant` may take over a lease. If both run on the same machine, the
-    /// holder must have ended, however long it was silent. Otherwise the lease must have expired.
+    /// Returns whether the process `claimant` may take over a lease. On the same machine, the holder's process
+    /// must have ended, even if its last heartbeat is old. On another machine, the lease must have expired.
     pub fn is_over(&self, lease: &Lease, claimant: &Holder) -> bool {
         if lease.holder.has_same_pid_namespace(claimant) {
             !(self.is_alive)(&lease.holder)
@@ -82,13 +82,12 @@ impl LeaseTerms {
     }
 }
 
-/// Returns the boot id and the process namespace, empty if unknown.
-/// A host name would not do, because containers may share one.
+/// Returns the boot id and the PID namespace, empty if unknown. Host names are not unique among containers.
 fn machine_id() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
-    let room = std::fs::read_link("/proc/self/ns/pid");
-    match (boot, room) {
-        (Ok(boot), Ok(room)) => format!("{} {}", boot.trim(), room.display()),
+    let namespace = std::fs::read_link("/proc/self/ns/pid");
+    match (boot, namespace) {
+        (Ok(boot), Ok(namespace)) => format!("{} {}", boot.trim(), namespace.display()),
         _ => String::new(),
     }
 }
@@ -98,7 +97,7 @@ fn read_start_time(pid: u32) -> Option<u64> {
     read_stat(pid)?.1
 }
 
-/// Returns whether a process is alive. If this cannot be checked, returns true.
+/// Returns whether a process is alive, or true if its state cannot be checked.
 fn is_alive(pid: u32, began: Option<u64>) -> bool {
     match read_stat(pid) {
         Some((is_ended, now)) => !is_ended && (began.is_none() || now.is_none() || began == now),
@@ -113,7 +112,7 @@ pub(crate) fn is_stopped(pid: u32) -> bool {
 
 fn read_stat(pid: u32) -> Option<(bool, Option<u64>)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // `PID (NAME) STATE ...`: the name may contain anything. The start time is the twentieth field after it.
+    // `PID (NAME) STATE ...`: the name may contain any character. The start time is 20 fields after the name.
     let rest = stat.rsplit(')').next()?.trim_start();
     let began = rest.split(' ').nth(19).and_then(|ticks| ticks.parse().ok());
     Some((rest.starts_with(['Z', 'X']), began))

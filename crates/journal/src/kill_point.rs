@@ -1,4 +1,4 @@
-//! Kill points: debug builds can die by SIGKILL at any journal write, for crash tests.
+//! Kill points for crash tests: a debug build can kill itself with SIGKILL at any journal write.
 //!
 //! `JOURNAL_KILL_POINT="before open 2"` kills the process right before the second write that contains
 //! an `open` action; `after open 2` kills it right after that write is durable. `JOURNAL_KILL_POINT_LOG=FILE`

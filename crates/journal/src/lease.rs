@@ -1,4 +1,4 @@
-//! The lease in the database: acquired, checked in every write transaction, renewed and released.
+//! Lease of a journal, stored in the database. Every write transaction checks the lease.
 
 use crate::database::JournalUrl;
 use crate::database::connection::BEGIN_SQLITE;
@@ -13,11 +13,11 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 use std::sync::LazyLock;
 
-/// Database time in ms. A server's clock is the same for all hosts.
+/// Query for the server's time in milliseconds. All hosts share the server's clock.
 const SERVER_TIME: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 const FILE_TIME: &str = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
-/// Random token of one opened journal. Distinguishes holders within the same process.
+/// Random token of an open journal. Distinguishes several holders within one process.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct LeaseToken(String);
 
@@ -28,8 +28,8 @@ pub(crate) struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Returns whether the lease may be taken. The file lock proves that a holder on the same kernel has
-    /// ended. It proves nothing about other hosts, because a network file system may keep locks per host.
+    /// Returns whether the lease may be taken over. The file lock proves that a holder on the same kernel has
+    /// ended. The lock proves nothing about other hosts, because a network file system may keep locks per host.
     fn may_take(&self, lease: &Lease) -> bool {
         let has_lock = self.lock.is_some_and(FileLock::is_exclusive);
         let is_other_namespace = !lease.holder.has_same_pid_namespace(self.holder);
@@ -38,8 +38,8 @@ impl Claim<'_> {
     }
 }
 
-/// Takes the lease, or returns an error that names its holder. The caller's transaction excludes other
-/// openers. The conditions of the update exclude the holder, which may be writing.
+/// Takes the lease, or returns an error that names the holder. The caller's transaction excludes other
+/// openers. The conditions of the UPDATE exclude the holder, which may be writing.
 pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Claim<'_>) -> Result<LeaseToken> {
     let (before, lease) = read_lease(any, url, SCHEMA_VERSION).await?;
     if let Some(lease) = &lease
@@ -76,7 +76,7 @@ pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Clai
     }
 }
 
-/// Checks the lease and returns the last line. Locks out other writers until the commit.
+/// Checks the lease, blocks other writers until the commit, and returns the number and hash of the last line.
 pub(crate) async fn lock_head(any: &mut AnyConnection, url: &JournalUrl, token: &LeaseToken) -> Result<Head> {
     let row = sqlx::query("UPDATE lease SET id = 1 WHERE token = $1 RETURNING head_seq, head_hash")
         .bind(&token.0)
@@ -96,7 +96,7 @@ static BEGIN_AND_ADVANCE_HEAD: LazyLock<String> = LazyLock::new(|| format!("{BEG
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TransactionStart {
     Begun,
-    /// Begin the transaction in the same round trip to the driver. For files only.
+    /// Begins the transaction in the same round trip to the driver. Requires a file database.
     Begin,
 }
 
@@ -124,7 +124,7 @@ pub(crate) async fn advance_head(
     }
     // No row matched: the lease is lost, or the table was edited.
     let found = lock_head(any, url, token).await?;
-    let reason = format!("the journal ends with entry {}, this process wrote {}", found.seq, before.seq);
+    let reason = format!("the journal ends with entry {}, not with {}", found.seq, before.seq);
     Err(chain_error(url, found.seq.min(before.seq) + 1, &reason))
 }
 
@@ -204,7 +204,7 @@ fn head_from(row: &AnyRow) -> Option<Head> {
 
 pub(crate) fn held_by(url: &JournalUrl, lease: &Lease, claimant: &Holder) -> JournalError {
     let is_stopped = lease.holder.has_same_pid_namespace(claimant) && holder::is_stopped(lease.holder.pid);
-    let stopped = if is_stopped { ", suspended by a signal," } else { "" };
+    let stopped = if is_stopped { " (suspended by a signal)" } else { "" };
     JournalError::HeldBy {
         url: url.to_string(),
         who: format!("{}{stopped}", lease.holder),
@@ -217,7 +217,7 @@ pub(crate) fn held_by(url: &JournalUrl, lease: &Lease, claimant: &Holder) -> Jou
 async fn lost_lease(any: &mut AnyConnection, url: &JournalUrl) -> JournalError {
     match read_lease(any, url, SCHEMA_VERSION).await {
         Ok((_, lease)) => {
-            let who = lease.map_or("a process that released it".to_owned(), |lease| lease.holder.to_string());
+            let who = lease.map_or("a process that has ended".to_owned(), |lease| lease.holder.to_string());
             JournalError::LostLease { url: url.to_string(), who }
         }
         Err(error) => error,
@@ -225,5 +225,5 @@ async fn lost_lease(any: &mut AnyConnection, url: &JournalUrl) -> JournalError {
 }
 
 fn unreadable_lease(url: &JournalUrl) -> JournalError {
-    JournalError::NotAJournal { url: url.to_string(), reason: "its table lease cannot be read".to_owned() }
+    JournalError::NotAJournal { url: url.to_string(), reason: "the table lease cannot be read".to_owned() }
 }

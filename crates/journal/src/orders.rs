@@ -1,5 +1,5 @@
-//! Operator orders to the process that holds a journal, sent through the journal's database.
-//! Orders survive a restart of that process. An answer is committed together with the effects of its order.
+//! Operator orders, sent to a running bot through the database of its journal.
+//! Orders survive a restart of the bot. An answer is committed together with the effects of its order.
 
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
@@ -14,14 +14,14 @@ use std::fmt;
 
 const MAX_READ_ORDERS: i64 = 32;
 
-/// Idempotency key of an order. The order is executed once, even if it arrives by several routes.
+/// Idempotency key of an operator's order. An order that arrives several times is executed once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct OrderToken(String);
 
 impl OrderToken {
     pub fn random() -> Result<Self> {
-        random_hex(&"the random number generator of the system").map(Self)
+        random_hex(&"the system's random number generator").map(Self)
     }
 
     pub fn as_str(&self) -> &str {
@@ -29,7 +29,7 @@ impl OrderToken {
     }
 }
 
-/// Returns 128 random bits as hexadecimal digits. An error message names `subject`.
+/// Returns 128 random bits as hexadecimal digits. Errors name `subject` as unavailable.
 pub(crate) fn random_hex(subject: &impl fmt::Display) -> Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| unavailable(subject, error))?;
@@ -89,7 +89,7 @@ pub async fn close_orders(url: &JournalUrl, order: Option<&OrderToken>, answer: 
     .await
 }
 
-/// Opens a journal to add orders. Does not migrate it, because its holder may be an older program.
+/// Opens a journal to add orders. The schema is not migrated, because the holder may be an older program.
 async fn open(url: &JournalUrl) -> Result<Connection> {
     if url.file().is_some_and(|file| !file.exists()) {
         return Err(JournalError::NotFound { url: url.to_string() });

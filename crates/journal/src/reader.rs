@@ -20,10 +20,10 @@ pub(crate) const EXCHANGES_MIN_SCHEMA: i64 = 2;
 
 pub struct Reader {
     pub(crate) connection: Connection,
-    /// Schema version of the journal. May be older than this program's, because only writers migrate.
+    /// Schema version of the journal. May be older than the program's version, because only writers migrate.
     pub(crate) schema: i64,
     pub(crate) seals: Seals,
-    /// Whether `seals` may lack some seals before the last line read.
+    /// Whether `seals` may be incomplete.
     has_partial_seals: bool,
 }
 
@@ -61,7 +61,7 @@ impl Reader {
         self.fetch_lines(text, &[from.get(), to.get(), i64::from(limit)]).await
     }
 
-    /// Reads the exchanges of an intent. Returns none if the journal is too old to contain exchanges.
+    /// Reads the exchanges of an intent. The result is empty if the journal is too old to contain exchanges.
     /// Exchanges are checked against the seals read by the last [`Reader::walk`]. Later exchanges are omitted.
     pub async fn exchanges_of(&mut self, intent: u64) -> Result<Vec<LoggedExchange>> {
         if self.schema < EXCHANGES_MIN_SCHEMA {
@@ -73,7 +73,7 @@ impl Reader {
         self.sealed_exchanges(&rows).await
     }
 
-    /// Reads the last `limit` exchanges without an intent in an inclusive time range.
+    /// Reads the last `limit` exchanges without an intent that were sent in `[from, to]`.
     pub async fn exchanges_between(
         &mut self,
         from: Millis,
@@ -95,7 +95,7 @@ impl Reader {
         with_deadline(ANSWER_DEADLINE, &url, crate::append::last_head(self.connection.driver(), &url)).await
     }
 
-    /// Returns the lease, `None` if its holder has released it.
+    /// Returns the lease, `None` if no process holds the journal.
     pub async fn holder(&mut self) -> Result<Option<Lease>> {
         let url = self.connection.url().clone();
         with_deadline(ANSWER_DEADLINE, &url, async {
@@ -255,7 +255,7 @@ impl Reader {
     }
 }
 
-const UNREADABLE: &str = "it cannot be read";
+const UNREADABLE: &str = "the entry cannot be read";
 
 fn line_from(row: &AnyRow) -> Option<StoredLine> {
     let number = |column: &str| row.try_get::<i64, _>(column).ok();
@@ -289,8 +289,8 @@ fn exchange_from(row: &AnyRow) -> Result<(u64, LoggedExchange), sqlx::Error> {
     Ok((row.try_get::<i64, _>("id")?.cast_unsigned(), exchange))
 }
 
-/// Number of lines to search for a run's header, from the first line that may belong to the run.
-/// Lines written by an operator while no bot was running belong to no run and may precede the header.
+/// Number of lines to search for a run's header. Lines that an operator wrote while no bot was running may
+/// precede the header.
 const HEADER_SEARCH_LINES: u32 = 500;
 
 impl Reader {
@@ -320,7 +320,7 @@ impl Reader {
         self.find_header(run, 1, head).await
     }
 
-    /// Returns the external signals from line `seq` on with the session's answers, without verifying them.
+    /// Reads the external signals from line `seq` on, and the session's answers. The lines are not verified.
     pub async fn outside_signals_from(&mut self, seq: u64) -> Result<Vec<StoredLine>> {
         // The start of a new day may be recorded between a signal and its answer.
         let text = "SELECT DISTINCT b.seq, b.run, b.kind, b.intent, b.at, b.received, b.body, b.hash FROM entries a \
@@ -340,7 +340,7 @@ impl Reader {
         Ok(run.with_url(self.url())?.map(i64::cast_unsigned))
     }
 
-    /// Finds a run's first line by bisection. The result may be a preceding line that belongs to no run.
+    /// Finds a run's first line by bisection. Lines of no run that precede this line count as part of the run.
     async fn find_first_line(&mut self, run: u64, from: u64, head: u64) -> Result<u64> {
         let (mut low, mut high) = (from, head);
         while low < high {
@@ -364,9 +364,9 @@ impl Reader {
 const LINES_PER_PAGE: u32 = 5_000;
 
 impl Reader {
-    /// Reads the seals among these lines and verifies each against the preceding line.
-    /// Exchanges read later are checked against these seals and those of the last walk. An exchange
-    /// without a known seal triggers a walk over the whole journal.
+    /// Reads the seals in a range of lines, and verifies each seal against the preceding line.
+    /// Exchanges read later are checked against the known seals. If an exchange has no known seal, the whole
+    /// journal is walked.
     pub async fn read_seals(&mut self, numbers: Range<u64>) -> Result<()> {
         let text = "SELECT seq FROM entries WHERE seq >= $1 AND seq < $2 AND kind = 'note' \
                     AND body LIKE '{\"exchanges\":%' ORDER BY seq";

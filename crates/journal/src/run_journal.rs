@@ -1,4 +1,4 @@
-//! Journal of one run, written to a store whose lease it renews.
+//! Journal of one run. Writes entries to a store and renews the store's lease.
 
 use crate::tables::IntentRows;
 use crate::{
@@ -11,7 +11,7 @@ use candlewick_sdk::Millis;
 use std::io;
 use std::time::Duration;
 
-/// Interval of lease renewals in real time. A fraction of the lease's duration.
+/// Interval between lease renewals, in real time. Much shorter than the lease's duration.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 
 const FINAL_WRITE_TIMEOUT: Duration = Duration::from_secs(3);
@@ -25,13 +25,13 @@ const TABLES_RETRY_DELAY: Duration = Duration::from_mins(1);
 pub struct RunJournal {
     store: Option<Store>,
     run: u64,
-    /// Monotonic clock for the lease. It must advance while the machine sleeps.
+    /// Monotonic clock for lease renewals. Must advance while the machine sleeps.
     elapsed: Box<dyn Fn() -> Duration + Send + Sync>,
     last_heartbeat: Duration,
-    /// Venue times at which the last event happened and arrived. Its actions get the same times.
+    /// Venue times at which the last event happened and arrived. The event's actions get the same times.
     last_times: (Millis, Millis),
     follower: Option<Box<dyn Follower>>,
-    /// Whether a snapshot piece is being written. Stays true if the write was cancelled.
+    /// Whether a snapshot piece is being written. Remains true after a cancelled write.
     is_writing_piece: bool,
     failures: u64,
     projector: Option<Projector>,
@@ -39,8 +39,8 @@ pub struct RunJournal {
 }
 
 impl RunJournal {
-    /// Creates the journal of run `run` at venue time `now`, on a verified store.
-    /// `elapsed` is a monotonic clock with any origin. It must advance while the machine sleeps.
+    /// Creates the journal of run number `run` at venue time `now`. The store must have been verified.
+    /// `elapsed` is a monotonic clock with any origin. The clock must advance while the machine sleeps.
     pub fn new(
         mut store: Store,
         run: u64,
@@ -170,7 +170,7 @@ impl Recorder for RunJournal {
         match &self.store {
             None => return Err(io::Error::other("the journal is closed")),
             Some(store) if store.is_full() => {
-                return Err(io::Error::other("too many entries are pending: the journal cannot be written"));
+                return Err(io::Error::other("the journal cannot be written, and its buffer is full"));
             }
             Some(_) => {}
         }

@@ -1,4 +1,4 @@
-//! Durable journal, opened for writing by one process.
+//! Durable journal that one process has opened for writing.
 
 use crate::append::{self, AfterInsert};
 use crate::chain::{Head, PendingLine, StoredLine};
@@ -18,32 +18,32 @@ use sqlx::AnyConnection;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Maximum number of buffered lines, exchanges and answers. Normally the caller commits long before.
-/// If the database is unavailable, the caller must stop taking events once [`Store::is_full`].
+/// Maximum number of buffered lines, exchanges and answers. After that, the caller must accept no more events
+/// until a commit succeeds.
 pub const MAX_PENDING: usize = 100_000;
 
 const VERIFIED_HEAD_INTERVAL: Duration = Duration::from_mins(1);
 
-/// Maximum attempts to take the lock while no valid lease names its holder.
+/// Maximum number of attempts to take the file lock while no valid lease names its owner.
 const LOCK_ATTEMPTS: u32 = 40;
 const LOCK_RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// A journal opened for exclusive writing under a lease, which every transaction checks.
-/// Lines are durable once [`Store::commit`] has returned. A dropped future counts as an unknown outcome.
+/// A journal opened for exclusive writing under a lease. Every transaction checks the lease.
+/// Lines are durable once [`Store::commit`] has returned. After a dropped future, a write may have succeeded.
 pub struct Store {
     pub(crate) url: JournalUrl,
     pub(crate) token: LeaseToken,
-    /// `None` during a call and after a failure, because a pending query makes a connection unusable.
+    /// `None` during a call and after a failure, because a pending query makes the connection unusable.
     pub(crate) connection: Option<Connection>,
     is_outcome_known: bool,
     pub(crate) head: Head,
     last_exchange_id: u64,
     pub(crate) lines: Vec<PendingLine>,
-    /// Number of best-effort lines at the front of `lines`, whose write failed or is unfinished.
+    /// Number of best-effort lines at the front of `lines`. Their write has failed or is unfinished.
     best_effort_lines: usize,
     durable: Option<Vec<StoredLine>>,
     exchanges: Vec<LoggedExchange>,
-    /// Number of exchanges at the front of `exchanges` whose seal is already among the lines.
+    /// Number of exchanges at the front of `exchanges` that already have a seal in `lines`.
     sealed: usize,
     bases: BaseResponses,
     pub(crate) last_times: Option<(u64, Millis, Millis)>,
@@ -128,8 +128,8 @@ impl Store {
         self.exchanges.push(exchange.sanitized());
     }
 
-    /// Stores the last line as verified, now and periodically. Call this only once all lines from earlier
-    /// processes have been verified. `now` is a time with any fixed origin.
+    /// Stores the last line as verified, now and periodically. Call this only after all lines of earlier
+    /// processes have been verified. `now` is a monotonic time with any origin.
     pub fn store_point(&mut self, now: Duration) {
         point::write(&self.url, self.head);
         self.verified_head_stored = Some(now);
@@ -149,7 +149,7 @@ impl Store {
         self.lines.len() - self.best_effort_lines + self.exchanges.len() + self.answers.len()
     }
 
-    /// Returns whether [`MAX_PENDING`] is reached. If so, record nothing more until a commit.
+    /// Returns whether the buffer has reached [`MAX_PENDING`]. If so, record nothing more until a commit.
     pub fn is_full(&self) -> bool {
         self.pending() >= MAX_PENDING
     }
@@ -158,8 +158,8 @@ impl Store {
         self.head
     }
 
-    /// Commits the buffer and returns once its contents would survive a crash of the machine.
-    /// After an error the buffer is retained. Retry if [`crate::JournalError::is_temporary`]. No line is lost
+    /// Commits the buffer, so that its contents would survive a crash of the machine.
+    /// After an error, the buffer is retained. Retry if [`crate::JournalError::is_temporary`]. No line is lost
     /// or written twice, even if the outcome of a transaction is unknown.
     pub async fn commit(&mut self) -> Result<()> {
         if self.pending() == 0 {
@@ -183,7 +183,7 @@ impl Store {
         .await
     }
 
-    /// Commits and releases the lease. An error loses the buffer, so call [`Store::commit`] first.
+    /// Commits the buffer and releases the lease. An error loses the buffer, so call [`Store::commit`] first.
     pub async fn close(mut self) -> Result<()> {
         self.commit().await?;
         let url = self.url.clone();
@@ -204,14 +204,14 @@ impl Store {
     pub(crate) async fn write(&mut self, best_effort: BestEffortLine) -> Result<()> {
         let mut connection = self.take_connection().await?;
         connection.check_in_place()?;
-        let was_outcome_known = std::mem::replace(&mut self.is_outcome_known, false);
+        let was_known = std::mem::replace(&mut self.is_outcome_known, false);
         // Each statement is a round trip to the driver's thread, which delays an open.
         let is_file = !connection.is_server();
-        let start = if is_file && was_outcome_known { TransactionStart::Begin } else { TransactionStart::Begun };
+        let start = if is_file && was_known { TransactionStart::Begin } else { TransactionStart::Begun };
         if start == TransactionStart::Begun {
             connection.run(connection.begin_statement()).await?;
         }
-        if !was_outcome_known {
+        if !was_known {
             let any = connection.driver();
             // Takes the lock first. After that, any earlier transaction of this process has ended.
             let found = lease::lock_head(any, &self.url, &self.token).await?;
@@ -257,7 +257,7 @@ impl Store {
         self.record(Line { run, kind: LineKind::Note, intent: None, at, received, body });
     }
 
-    /// Drops buffered lines that an earlier transaction with an unknown outcome turns out to have written.
+    /// Drops the buffered lines that an earlier transaction of unknown outcome did write.
     fn drop_written(&mut self, found: Head, exchanges: u64) -> Result<()> {
         let written = if found == self.head {
             0
@@ -306,7 +306,7 @@ impl Store {
     }
 }
 
-/// Takes the file lock. A process that owns the lock has the lease, or is taking or releasing it.
+/// Takes the file lock. The owner of the lock has the lease, or is about to take or release the lease.
 async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Option<FileLock>> {
     let url = connection.url().clone();
     let Some(path) = url.file() else { return Ok(None) };
@@ -323,7 +323,7 @@ async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Opt
         }
         tokio::time::sleep(LOCK_RETRY_DELAY).await;
     }
-    let unnamed = || unavailable(&url, "another process has its lock, but not its lease");
+    let unnamed = || unavailable(&url, "another process has locked the journal, but holds no lease");
     Err(holder.map_or_else(unnamed, |lease| lease::held_by(&url, &lease, claim.holder)))
 }
 
@@ -333,8 +333,7 @@ async fn verify_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head> 
     if remembered == written {
         return Ok(written);
     }
-    let reason =
-        format!("the journal ends with entry {}, its last holder wrote {}", written.seq, remembered.seq);
+    let reason = format!("the journal ends with entry {}, not with {}", written.seq, remembered.seq);
     Err(chain_error(url, remembered.seq.min(written.seq) + 1, &reason))
 }
 
@@ -347,8 +346,8 @@ pub(crate) enum BestEffortLine {
 }
 
 impl Store {
-    /// Writes a best-effort line in its own transaction. Fails if anything else is buffered. A failed or
-    /// cancelled attempt is not retried: the next line is chained to the last durable line, perhaps this one.
+    /// Writes a best-effort line in its own transaction. Fails if other entries are buffered. A failed or
+    /// cancelled write is not retried. The next line then follows the last line that was stored.
     pub(crate) async fn commit_best_effort(&mut self, line: Line) -> Result<Head> {
         let url = self.url.clone();
         if self.pending() > 0 || self.best_effort_lines > 0 {

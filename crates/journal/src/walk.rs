@@ -1,4 +1,4 @@
-//! Verified reading of single lines, of a whole journal, or of the lines after a snapshot.
+//! Verified reading of journals: single lines, all lines, or the lines after a snapshot.
 
 use crate::chain::{ChainHash, Head, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, with_deadline};
@@ -13,7 +13,7 @@ use sqlx::any::AnyRow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// A walk over all lines that verifies each of them. Only reaching the end proves that none is missing.
+/// A walk over all lines that verifies each line. Only a walk to the end proves that no line is missing.
 pub struct Walk<'a> {
     reader: &'a mut Reader,
     url: JournalUrl,
@@ -32,13 +32,13 @@ impl<'a> Walk<'a> {
         Ok(Self { reader, url, page, head: Head::EMPTY, lease_head, verified_head })
     }
 
-    /// Begins a walk after a line that is trusted provisionally.
-    /// That line is verified once the walk has passed the last previously verified line.
+    /// Begins a walk after the line `head`, which is trusted provisionally.
+    /// The line is verified once the walk has passed the last line that was verified before.
     async fn begin_after(reader: &'a mut Reader, head: Head, page: u32) -> Result<Self> {
         let walk = Self { head, ..Self::begin(reader, page).await? };
         for known in [Some(walk.lease_head), walk.verified_head].into_iter().flatten() {
             if known.seq == head.seq && known.hash != head.hash {
-                return Err(chain_error(&walk.url, head.seq, "it differs from the entry that was written"));
+                return Err(chain_error(&walk.url, head.seq, "the entry differs from the writer's record"));
             }
         }
         Ok(walk)
@@ -75,16 +75,15 @@ impl<'a> Walk<'a> {
 
     fn check_line(&mut self, stored: &StoredLine) -> Result<()> {
         let next = self.head.advanced_by(&stored.line);
-        let reason = if stored.seq == next.seq { "it was changed" } else { "it is missing" };
+        let reason = if stored.seq == next.seq { "the entry was changed" } else { "the entry is missing" };
         if next != (Head { seq: stored.seq, hash: stored.hash }) {
             return Err(chain_error(&self.url, next.seq, reason));
         }
         if next.seq == self.lease_head.seq && next.hash != self.lease_head.hash {
-            return Err(chain_error(&self.url, next.seq, "it differs from the entry that was written"));
+            return Err(chain_error(&self.url, next.seq, "the entry differs from the writer's record"));
         }
         if self.verified_head.is_some_and(|point| next.seq == point.seq && next.hash != point.hash) {
-            let reason =
-                format!("it, or an earlier entry, differs from what was verified before{}", self.fix_hint());
+            let reason = format!("this or an earlier entry changed after verification{}", self.fix_hint());
             return Err(chain_error(&self.url, next.seq, &reason));
         }
         if stored.line.kind == LineKind::Note {
@@ -96,11 +95,11 @@ impl<'a> Walk<'a> {
 
     fn check_end(&self) -> Result<()> {
         if self.head.seq < self.lease_head.seq {
-            return Err(chain_error(&self.url, self.head.seq + 1, "it is missing"));
+            return Err(chain_error(&self.url, self.head.seq + 1, "the entry is missing"));
         }
         match self.verified_head {
             Some(point) if self.head.seq < point.seq => {
-                let reason = format!("it is missing, although it was verified before{}", self.fix_hint());
+                let reason = format!("the entry disappeared after verification{}", self.fix_hint());
                 Err(chain_error(&self.url, self.head.seq + 1, &reason))
             }
             _ => Ok(()),
@@ -109,16 +108,12 @@ impl<'a> Walk<'a> {
 
     fn fix_hint(&self) -> String {
         let file = point::verified_head_path(&self.url).unwrap_or_default();
-        format!(
-            " (if you replaced the journal yourself, delete {}, which belongs to the previous one)",
-            file.display()
-        )
+        format!(" (if you replaced the journal yourself, delete {})", file.display())
     }
 }
 
 impl Reader {
-    /// Returns the number of an intent's exchanges without a seal.
-    /// An older program wrote these, so they cannot be verified.
+    /// Counts the exchanges of an intent that an older program stored without a seal.
     pub async fn count_unsealed_exchanges(&mut self, intent: u64) -> Result<u64> {
         if self.schema < EXCHANGES_MIN_SCHEMA {
             return Ok(0);
@@ -138,18 +133,18 @@ pub struct Verified {
     pub entries: u64,
     pub head_hash: ChainHash,
     pub exchanges: u64,
-    /// Number of raw exchanges without a seal, written by an older program.
+    /// Number of raw exchanges that an older program stored without a seal.
     pub exchanges_outside: u64,
 }
 
 impl Reader {
-    /// Recomputes the chain from the first line to the last one, which must match the lease.
-    /// Also checks each raw exchange against its seal.
+    /// Verifies the hash chain of all lines, and each raw exchange against its seal.
+    /// The last line must match the lease.
     pub async fn verify(&mut self) -> Result<Verified> {
         self.verify_each(|_| {}).await
     }
 
-    /// Like [`Self::verify`], and passes each line to `show`, including those before an error.
+    /// Like [`Self::verify`], but also passes each line to `show`, up to the first error.
     pub async fn verify_each(&mut self, mut show: impl FnMut(&StoredLine)) -> Result<Verified> {
         self.seals = Seals::default();
         let mut walk = self.walk(LINES_PER_PAGE).await?;
@@ -175,7 +170,7 @@ impl Reader {
             next = last + 1;
         }
         if let Some((id, seq)) = self.seals.next_seal(next) {
-            return Err(chain_error(self.url(), seq, &format!("raw exchange {id}, which it seals, is missing")));
+            return Err(chain_error(self.url(), seq, &format!("raw exchange {id} is sealed, but missing")));
         }
         let (exchanges, exchanges_outside) = (self.seals.count(), outside);
         Ok(Verified { entries: head.seq, head_hash: head.hash, exchanges, exchanges_outside })
@@ -185,7 +180,7 @@ impl Reader {
         let (mut next, mut outside) = (from, 0);
         for (id, exchange) in page {
             if let Some((missing, seq)) = self.seals.next_seal(next).filter(|(sealed, _)| sealed < id) {
-                let reason = format!("raw exchange {missing}, which it seals, is missing");
+                let reason = format!("raw exchange {missing} is sealed, but missing");
                 return Err(chain_error(self.url(), seq, &reason));
             }
             self.seals.check_exchange(*id, exchange).map_err(|mismatch| self.seal_error(&mismatch))?;
@@ -206,7 +201,7 @@ static NUMBERED_LINES_QUERY: LazyLock<String> = LazyLock::new(|| {
 });
 
 impl Reader {
-    /// Walks over the lines after `head` and verifies them against `head` and the last verified line.
+    /// Begins a walk over the lines after `head`, which is trusted provisionally.
     /// Do not trust these lines until the walk has reached its end.
     pub async fn walk_after(&mut self, head: Head, page: u32) -> Result<Walk<'_>> {
         Walk::begin_after(self, head, page).await
@@ -234,7 +229,7 @@ impl Reader {
         Ok(self.verified_line(head.seq).await?.filter(|line| line.hash == head.hash))
     }
 
-    /// Reads the lines with these numbers and verifies each against the preceding line.
+    /// Reads the lines with these numbers, and verifies each line against the preceding line.
     pub async fn lines_numbered(&mut self, numbers: &[u64]) -> Result<Vec<StoredLine>> {
         let mut lines = Vec::with_capacity(numbers.len());
         for some in numbers.chunks(LINES_PER_QUERY) {
@@ -252,9 +247,8 @@ impl Reader {
             for seq in some {
                 let before = found.get(&seq.saturating_sub(1)).map_or(ChainHash::GENESIS, |line| line.hash);
                 let line = found.get(seq).filter(|line| before.next(*seq, &line.line) == line.hash);
-                lines.push(
-                    line.cloned().ok_or_else(|| chain_error(self.url(), *seq, "it is missing, or was changed"))?,
-                );
+                let error = || chain_error(self.url(), *seq, "the entry is missing or was changed");
+                lines.push(line.cloned().ok_or_else(error)?);
             }
         }
         Ok(lines)

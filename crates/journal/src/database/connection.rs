@@ -1,4 +1,4 @@
-//! Database connection whose commits are durable when they return.
+//! Database connection with durable commits.
 
 use super::fault::{WithUrl, from_sqlx};
 use super::{JournalUrl, Location};
@@ -15,10 +15,10 @@ use std::time::Duration;
 
 pub(crate) const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Deadline for opening a journal. Long, because millions of lines may have to be migrated.
+/// Deadline for opening a journal. The deadline is long because a migration may change millions of lines.
 pub(crate) const OPEN_DEADLINE: Duration = Duration::from_mins(5);
 
-/// Maximum attempts to enable write-ahead logging while other processes open the same file.
+/// Maximum number of attempts to enable write-ahead logging while other processes open the same file.
 const WAL_ATTEMPTS: u32 = 100;
 const WAL_RETRY_DELAY: Duration = Duration::from_millis(50);
 
@@ -57,7 +57,7 @@ impl Connection {
         }
     }
 
-    /// Makes commits to a file durable with a synced write-ahead log. No-op for a server.
+    /// Enables a synced write-ahead log, which makes commits to a file durable. No-op on a server.
     pub(crate) async fn make_durable(&mut self) -> Result<()> {
         if self.is_server() {
             return Ok(());
@@ -75,7 +75,7 @@ impl Connection {
                 }
                 Err(error) => return Err(error),
                 Ok(mode) => {
-                    let problem = format!("its file system supports only the journal mode {mode}, not wal");
+                    let problem = format!("the file system does not support SQLite's WAL mode, only {mode}");
                     return Err(unavailable(&self.url, problem));
                 }
             }
@@ -105,7 +105,7 @@ impl Connection {
     pub(crate) fn check_in_place(&self) -> Result<()> {
         match &self.file {
             Some(mark) if OpenedFile::read(&mark.path)?.identity != mark.identity => {
-                Err(unavailable(&self.url, "another file has replaced it"))
+                Err(unavailable(&self.url, "the file was replaced by another file"))
             }
             Some(_) | None => Ok(()),
         }
@@ -124,18 +124,18 @@ impl Connection {
     }
 
     pub(crate) async fn close(self) {
-        // Commits are already durable; a failed close changes nothing.
+        // Ignores errors, because all commits are already durable.
         drop(self.any.close().await);
     }
 }
 
-/// Turns `synchronous_commit` on if it is off, and times out the idle transactions of lost clients.
+/// Session settings of a server: durable commits, and timeouts for locks and idle transactions.
 const SERVER_SETTINGS: &str = "
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
     SET lock_timeout = '5s';
     SET idle_in_transaction_session_timeout = '10s'";
 
-/// Applies a deadline on servers. For files, SQLite's busy timeout limits the wait.
+/// Awaits `answer`, with a deadline if the journal is on a server. SQLite's busy timeout limits waits on files.
 pub(crate) async fn with_deadline<T>(
     deadline: Duration,
     url: &JournalUrl,
@@ -192,7 +192,7 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
 async fn open_with_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<AnyConnection> {
     let driver_url = JournalUrl::sqlite_url(path, mode).ok_or_else(|| JournalError::InvalidUrl {
         url: url.to_string(),
-        reason: "the file's name is not UTF-8".to_owned(),
+        reason: "the file name is not valid UTF-8".to_owned(),
     })?;
     let mut any = connect(&driver_url, url).await?;
     // SQLite opens files lazily, so only a query shows whether the file is readable.

@@ -1,4 +1,4 @@
-//! Lock file next to a journal: one process at a time, released when the process exits.
+//! Lock file next to a journal. One process can hold the lock, until the process exits.
 
 use crate::JournalError;
 use crate::private_file::{self, with_suffix};
@@ -36,15 +36,15 @@ impl FileLock {
 }
 
 impl Drop for FileLock {
-    /// Unlocks explicitly, because a child between `fork` and `exec` would keep a closed file locked.
+    /// Unlocks explicitly. A child process between `fork` and `exec` would keep the lock on a closed file.
     fn drop(&mut self) {
         if let Some(file) = &self.file {
-            let _ = file.unlock(); // where it fails, the lock ends with its file
+            let _ = file.unlock(); // on failure, closing the file releases the lock
         }
     }
 }
 
-/// Opens the lock file, read-only if it is not writable. Read access suffices for locking.
+/// Opens the lock file, read-only if necessary. Read access is sufficient for locking.
 fn open(path: &Path) -> io::Result<File> {
     match private_file::open_or_create(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path),

@@ -65,7 +65,7 @@ impl JournalUrl {
         }
     }
 
-    /// Returns the journal's files that other users can access. They expose the account's money and trades.
+    /// Returns the journal's files that other users can access. Such files expose balances and trades.
     pub fn files_open_to_others(&self) -> Vec<PathBuf> {
         let files = self.file().into_iter().flat_map(|path| SUFFIXES.map(|suffix| with_suffix(path, suffix)));
         files.filter(|file| is_accessible_to_others(file)).collect()
@@ -95,8 +95,8 @@ impl FromStr for JournalUrl {
                 let path = text.trim_start_matches("sqlite:");
                 match path.strip_prefix("//").unwrap_or(path) {
                     "" => wrong("the file name is missing"),
-                    ":memory:" => wrong("a journal in memory is lost at exit: name a file"),
-                    path if path.contains(['?', '#']) => wrong("the URL of a file has no options"),
+                    ":memory:" => wrong("an in-memory journal would be lost at exit: specify a file"),
+                    path if path.contains(['?', '#']) => wrong("a file URL cannot have options"),
                     path => Ok(Self(Location::File(PathBuf::from(path)))),
                 }
             }
@@ -113,11 +113,11 @@ impl FromStr for JournalUrl {
             // A file name contains no password.
             "" if is_database_file(text) => Err(JournalError::InvalidUrl {
                 url: format!("{text:?}"),
-                reason: format!("write a file as sqlite://{text}"),
+                reason: format!("to use this file, specify sqlite://{text}"),
             }),
             _ => Err(JournalError::InvalidUrl {
                 url: "without a known scheme".to_owned(),
-                reason: "it must begin with sqlite:// or postgres://".to_owned(),
+                reason: "the URL must begin with sqlite:// or postgres://".to_owned(),
             }),
         }
     }
@@ -167,15 +167,15 @@ mod tests {
             ("postgres://ann:hunter2@db:5433/journal?sslmode=require", Ok("postgres://ann@db:5433/journal")),
             ("postgresql://db/journal?password=hunter2", Ok("postgres://db/journal")),
             ("sqlite://", Err("the file name is missing")),
-            ("sqlite://:memory:", Err("a journal in memory is lost at exit: name a file")),
-            ("sqlite://a.db?mode=rwc", Err("the URL of a file has no options")),
+            ("sqlite://:memory:", Err("an in-memory journal would be lost at exit: specify a file")),
+            ("sqlite://a.db?mode=rwc", Err("a file URL cannot have options")),
             ("postgres://ann:hunter2@db", Err("the database name is missing")),
             ("postgres:///journal?password=hunter2", Err("the host is missing")),
             ("postgres://ann:hunter2@db:port/journal", Err("invalid port number")),
             ("postgres://db/journal?pasword=hunter2", Err("unknown option \"pasword\"")),
-            ("runs/foo.db", Err("write a file as sqlite://runs/foo.db")),
-            ("hunter2:x", Err("it must begin with sqlite:// or postgres://")),
-            ("hunter2", Err("it must begin with sqlite:// or postgres://")),
+            ("runs/foo.db", Err("to use this file, specify sqlite://runs/foo.db")),
+            ("hunter2:x", Err("the URL must begin with sqlite:// or postgres://")),
+            ("hunter2", Err("the URL must begin with sqlite:// or postgres://")),
         ] {
             let parsed = match JournalUrl::from_str(text) {
                 Ok(url) => {

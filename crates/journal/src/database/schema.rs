@@ -14,7 +14,7 @@ pub(crate) const ORDERS_MIN_SCHEMA: i64 = 3;
 
 const MIGRATIONS_TABLE: &str = "_sqlx_migrations";
 
-/// Migrations in ascending order. Never change an existing one.
+/// Migrations in ascending order. Never change an existing migration.
 const MIGRATIONS: [(i64, &str, &str); 4] = [
     (1, "journal", include_str!("../../migrations/1_journal.sql")),
     (2, "wires", include_str!("../../migrations/2_wires.sql")),
@@ -50,7 +50,7 @@ pub(crate) async fn inspect_on(
     }
     for table in [MIGRATIONS_TABLE, "entries", "lease"] {
         if !tables.iter().any(|name| name == table) {
-            let reason = format!("it holds tables, but none named {table}");
+            let reason = format!("the database has tables, but no table {table}");
             return Err(JournalError::NotAJournal { url: url.to_string(), reason });
         }
     }
@@ -62,7 +62,7 @@ pub(crate) async fn inspect_on(
     Ok(FoundSchema::Schema(found))
 }
 
-/// Migrates to [`SCHEMA_VERSION`]. Must run within a transaction that excludes other processes.
+/// Migrates a database to [`SCHEMA_VERSION`]. Must run within a transaction that excludes other processes.
 pub(crate) async fn migrate(any: &mut AnyConnection, url: &JournalUrl) -> Result<()> {
     let fault = |error| from_migrate(error, url);
     any.ensure_migrations_table(MIGRATIONS_TABLE).await.map_err(fault)?;

@@ -1,4 +1,4 @@
-//! Tables of intents and daily figures, derived from the entries for operators and other programs.
+//! SQL tables of intents and daily figures, derived from the entries for operators and other programs.
 //! Trading never reads these tables and never waits for them.
 
 mod projector;
@@ -19,12 +19,12 @@ pub(crate) const FORMAT: i64 = 1;
 
 const TABLES_MIN_SCHEMA: i64 = 4;
 
-/// A row of the table `intents`: a request and its outcome. Unknown fields are `None`.
-/// Times are Unix ms. Money is in the wallet's smallest unit; `unit` is the number of those per unit of currency.
+/// A row of the table `intents`: a trade request and its outcome. Unknown fields are `None`. Times are in Unix
+/// milliseconds. Amounts are in minor units such as cents; `unit` is the number of minor units per currency unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntentRecord {
     pub intent: u64,
-    /// Number of the last entry about the intent: an event, or the action that opened it.
+    /// Number of the last journal entry about the intent.
     pub seq: u64,
     pub run: u64,
     pub bot: String,
@@ -39,7 +39,7 @@ pub struct IntentRecord {
     pub stake_minor: i64,
     pub profit_minor: Option<i64>,
     pub unit: i64,
-    /// Payout of a win, in percent of the stake.
+    /// Profit of a win, in percent of the stake.
     pub payout: Option<f64>,
     pub decision_time: Millis,
     pub request_time: Option<Millis>,
@@ -48,12 +48,12 @@ pub struct IntentRecord {
     pub close_time: Option<Millis>,
     pub close_price: Option<f64>,
     pub settled_time: Option<Millis>,
-    /// Duration as `HH:MM`.
+    /// Duration of the trade as `HH:MM`.
     pub close_type: String,
     pub expiration_type: String,
     pub reason: String,
     pub venue_id: Option<String>,
-    /// Requested symbol, if the venue opened a different trade. The same applies to the next two fields.
+    /// Ordered symbol. This field and the next two are only set if the venue opened a different trade.
     pub ordered_symbol: Option<String>,
     pub ordered_direction: Option<String>,
     pub ordered_stake_minor: Option<i64>,
@@ -130,7 +130,7 @@ pub(crate) struct Progress {
 }
 
 impl Reader {
-    /// Reads a consistent copy of the tables, `None` if they do not exist or are still being built.
+    /// Reads a consistent copy of the tables, `None` if the tables are missing or incomplete.
     pub async fn tables(&mut self) -> Result<Option<Tables>> {
         if self.schema < TABLES_MIN_SCHEMA {
             return Ok(None);
@@ -199,7 +199,7 @@ impl Reader {
         Ok(rows.first().and_then(progress))
     }
 
-    /// Finds intents in `[from, to)` whose row is missing or outdated, with their last entry numbers.
+    /// Finds intents in `[from, to)` with a missing or outdated row. Returns pairs of intent and last entry number.
     pub(crate) async fn stale_intents(&mut self, from: u64, to: u64) -> Result<Vec<(u64, u64)>> {
         let text = "SELECT e.intent AS intent, e.last AS seq FROM (SELECT intent, MAX(seq) AS last FROM entries \
                     WHERE intent >= $1 AND intent < $2 AND kind <> 'note' GROUP BY intent) e \

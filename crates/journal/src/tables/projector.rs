@@ -1,4 +1,4 @@
-//! Updates the tables from the entries in small pieces while nothing waits for the journal.
+//! Updates the SQL tables from journal entries, in small pieces while nothing else waits for the journal.
 
 use super::{FORMAT, IntentRecord};
 use crate::database::connection::with_deadline;
@@ -15,22 +15,22 @@ use std::time::Duration;
 const ROWS_PER_PIECE: usize = 250;
 const INTENTS_PER_QUERY: u64 = 500;
 const ENTRIES_PER_QUERY: u64 = 20_000;
-/// Maximum number of entries to scan for changes. Beyond it, all intents are compared instead.
+/// Maximum number of entries to scan for changes. If there are more, all intents are compared instead.
 const MAX_SCANNED_ENTRIES: u64 = 200_000;
 const MAX_LAG_ENTRIES: u64 = 50_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunNames {
     pub bots: Vec<(String, String)>,
-    /// Number of the wallet's smallest units per unit of its currency.
+    /// Number of minor units (such as cents) per unit of the wallet's currency.
     pub unit: i64,
 }
 
 pub trait IntentRows: Send + Sync {
     fn last_intent(&self) -> u64;
 
-    /// Returns the run that decided an intent, `None` if it was evicted.
-    /// An evicted intent is final: only the last entry number in its row can still change.
+    /// Returns the run that decided an intent, `None` if the intent was evicted from memory.
+    /// The row of an evicted intent is final, except for the number of the last entry.
     fn run_of(&self, intent: u64) -> Option<u64>;
 
     fn names_of(&self, header: &StoredLine) -> Option<RunNames>;
@@ -52,8 +52,8 @@ enum Search {
     Done,
 }
 
-/// Writes changed intents to the tables. It is given every line after a certain one, in order. It finds
-/// earlier changes that the tables lack by itself.
+/// Writes changed intents to the tables. [`Projector::take`] must receive all lines after the initial head.
+/// Earlier changes that the tables lack are found in the journal.
 pub struct Projector {
     before: Head,
     seen: Head,
@@ -83,7 +83,7 @@ impl Projector {
         Self { must_clear: true, search: Search::Intents(1), ..Self::after(head) }
     }
 
-    /// Takes the next durable line. `source` must already contain it.
+    /// Takes the next durable line. `source` must already include this line.
     pub fn take(&mut self, stored: &StoredLine, source: &dyn IntentRows) {
         self.seen = stored.head();
         match (stored.line.kind, stored.line.intent) {
@@ -110,7 +110,7 @@ impl Projector {
         self.must_clear || self.complete_to != Some(self.seen.seq)
     }
 
-    /// Writes the next piece. If the future is dropped, the piece is written again.
+    /// Writes the next piece of the tables. If the future is dropped, the next call repeats the piece.
     pub async fn write_piece(&mut self, store: &mut Store, source: &dyn IntentRows) -> Result<ProjectionEnd> {
         let url = store.url.clone();
         self.find_changes(&url, source).await?;
@@ -215,7 +215,7 @@ const UPSERT_INTENT: &str = "INSERT INTO intents (intent, seq, run, bot, symbol,
      venue_id = excluded.venue_id, ordered_symbol = excluded.ordered_symbol, ordered_direction = excluded.ordered_direction, \
      ordered_stake_minor = excluded.ordered_stake_minor, settled_by_person = excluded.settled_by_person";
 
-/// Recomputes the figures of a day from its intents, so that repeating it is harmless.
+/// Recomputes a bot's daily figures from its intents. The statement is idempotent.
 const RECOUNT_FIGURES: &str = "INSERT INTO figures (day, bot, seq, decided, settled, won, lost, drawn, cancelled, stake_minor, profit_minor, unit) \
      SELECT CAST($1 AS BIGINT), CAST($2 AS TEXT), MAX(seq), \
      COUNT(CASE WHEN decision_time >= $1 AND decision_time < $3 THEN 1 END), \
@@ -235,12 +235,12 @@ const RECOUNT_FIGURES: &str = "INSERT INTO figures (day, bot, seq, decided, sett
 pub(crate) struct RowsToWrite {
     must_clear: bool,
     pub(crate) intents: Vec<IntentRecord>,
-    /// Entry up to which these rows complete the tables, `None` if more rows follow.
+    /// Last entry that the tables include after this write, `None` if more rows follow.
     pub(crate) up_to: Option<Head>,
 }
 
 impl Store {
-    /// Writes rows atomically, even if the future is dropped. Retries are safe.
+    /// Writes rows in one transaction, which a dropped future rolls back. Retries are safe.
     async fn write_rows(&mut self, rows: &RowsToWrite) -> Result<()> {
         let url = self.url.clone();
         with_deadline(TABLES_DEADLINE, &url, async {
