@@ -76,7 +76,7 @@ pub trait Journal: Recorder + Send {
         false
     }
 
-    /// Writes the next piece of a pending snapshot or of the tables. Best effort: errors are only counted.
+    /// Writes the next piece of a pending snapshot or of the tables. Best effort: no error is returned.
     /// Called while nothing else waits for the journal. The future may be dropped at any time.
     async fn write_snapshot_piece(&mut self) {}
 

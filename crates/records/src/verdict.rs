@@ -36,12 +36,12 @@ impl VerdictLine {
             terms.bot().index() == place && terms.intent() >= verdict.first_intent()
         };
         let own: Vec<&IntentRow> = book.rows().iter().filter(is_own).collect();
-        let said = own.iter().filter(|row| book.is_settled_by_operator(row.approved.intent()));
+        let manual = own.iter().filter(|row| book.is_settled_by_operator(row.approved.intent()));
         let intervals = EdgeIntervals::from_sequence(&edge_sequence(own.iter().copied()));
-        Self::with(bot, verdict, (said.count() as u64, intervals))
+        Self::with(bot, verdict, (manual.count() as u64, intervals))
     }
 
-    pub fn with(bot: &str, verdict: &BotVerdict, (said, intervals): (u64, EdgeIntervals)) -> Self {
+    pub fn with(bot: &str, verdict: &BotVerdict, (manual, intervals): (u64, EdgeIntervals)) -> Self {
         let test = verdict.edge_test();
         let no_longer_held_since = verdict.judge().no_longer_held_since();
         let (mut name, about_more_trades) = verdict_name(test);
@@ -52,7 +52,7 @@ impl VerdictLine {
             bot: bot.to_owned(),
             verdict: name,
             trades: test.settled(),
-            settled_by_person: said,
+            settled_by_person: manual,
             about_more_trades,
             account_for: test.edge_account(),
             account_against: test.mirror_account(),
@@ -74,12 +74,12 @@ impl VerdictLine {
         );
         let interval = self.intervals.edge_text();
         let interval = interval.map(|interval| format!(", edge {interval} of the stake")).unwrap_or_default();
-        let said = match self.settled_by_person {
+        let manual = match self.settled_by_person {
             0 => String::new(),
             count => format!(" ({count} manually settled, excluded)"),
         };
         format!(
-            "{bot}: {verdict}; {trades}{said}{interval}, evidence for an edge {account_for:.3} of {needed}, against one {account_against:.3} of {against}"
+            "{bot}: {verdict}; {trades}{manual}{interval}, evidence for an edge {account_for:.3} of {needed}, against one {account_against:.3} of {against}"
         )
     }
 }
@@ -125,7 +125,7 @@ pub fn verdict_text(verdict: &str, about_more: Option<u64>) -> String {
     }
 }
 
-const CONFIDENCE: f64 = 0.95;
+const CONFIDENCE_LEVEL: f64 = 0.95;
 
 /// Intervals valid after every trade, even with overlap. If the ends cross, no value fits all trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -142,22 +142,22 @@ impl EdgeIntervals {
         }
         let ends = |interval: ConfidenceInterval| [interval.lower, interval.upper];
         Self {
-            edge_sequence_95: sequence.edge(CONFIDENCE).ok().map(ends),
-            win_rate_sequence_95: sequence.win_rate(CONFIDENCE).ok().map(ends),
+            edge_sequence_95: sequence.edge(CONFIDENCE_LEVEL).ok().map(ends),
+            win_rate_sequence_95: sequence.win_rate(CONFIDENCE_LEVEL).ok().map(ends),
         }
     }
 
     pub fn edge_text(&self) -> Option<String> {
-        self.edge_sequence_95.map(|ends| describe_ends(ends, |end| format!("{:+.2} %", end * 100.0), "edge"))
+        self.edge_sequence_95.map(|ends| interval_text(ends, |end| format!("{:+.2} %", end * 100.0), "edge"))
     }
 
     pub fn win_rate_text(&self) -> Option<String> {
         self.win_rate_sequence_95
-            .map(|ends| describe_ends(ends, |end| format!("{:.2} %", end * 100.0), "rate"))
+            .map(|ends| interval_text(ends, |end| format!("{:.2} %", end * 100.0), "rate"))
     }
 }
 
-fn describe_ends([low, high]: [f64; 2], text: impl Fn(f64) -> String, name: &str) -> String {
+fn interval_text([low, high]: [f64; 2], text: impl Fn(f64) -> String, name: &str) -> String {
     if low <= high {
         format!("{} to {}", text(low), text(high))
     } else {

@@ -10,7 +10,7 @@ use candlewick_journal::{LineKind, Reader};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 
-const PAGE: u32 = 5_000;
+const LINES_PER_PAGE: u32 = 5_000;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DecisionEntry {
@@ -20,7 +20,7 @@ pub(super) struct DecisionEntry {
 }
 
 /// Visits the Session before each decision, in order of entry; skips far decisions unless `is_far`.
-pub(super) async fn visit_before(
+pub(super) async fn visit_sessions_before(
     reader: &mut Reader,
     contents: &JournalContents,
     (run, decisions): (&RecordedRun, &[DecisionEntry]),
@@ -33,7 +33,7 @@ pub(super) async fn visit_before(
         return Ok(());
     }
     let mut fold = SessionFold::new(run.silent_session()?);
-    let mut walk = reader.walk(PAGE).await?;
+    let mut walk = reader.walk(LINES_PER_PAGE).await?;
     loop {
         let page = walk.next().await?;
         for stored in &page {
@@ -46,8 +46,8 @@ pub(super) async fn visit_before(
             if stored.line.kind == LineKind::Note && stored.line.run == run.number {
                 let note = ReloadNote::parse(&stored.line.body);
                 if let Some(note) = note.map_err(|error| RecordsError::unreadable(stored, error))? {
-                    let held = fold.session.apply_limits(&note.risk);
-                    held.map_err(|error| RecordsError::unreadable(stored, error))?;
+                    let applied = fold.session.apply_limits(&note.risk);
+                    applied.map_err(|error| RecordsError::unreadable(stored, error))?;
                 }
             }
             fold.take(stored)?;
@@ -58,7 +58,7 @@ pub(super) async fn visit_before(
     }
 }
 
-pub(super) async fn add_figures(
+pub(super) async fn add_limit_figures(
     mut refusals: Vec<(DecisionEntry, Rule, &mut String)>,
     reader: &mut Reader,
     of_run: (&JournalContents, &RecordedRun),
@@ -67,7 +67,7 @@ pub(super) async fn add_figures(
     refusals.sort_by_key(|(decision, ..)| decision.seq);
     let decisions: Vec<DecisionEntry> = refusals.iter().map(|(decision, ..)| *decision).collect();
     let (contents, run) = of_run;
-    visit_before(reader, contents, (run, &decisions), is_far, |session, decision| {
+    visit_sessions_before(reader, contents, (run, &decisions), is_far, |session, decision| {
         for (_, rule, words) in refusals.iter_mut().filter(|(other, ..)| other.seq == decision.seq) {
             let figures = limit_figures(*rule, session, decision);
             **words = rule.with_detail(std::mem::take(*words), &figures);
@@ -85,7 +85,7 @@ fn limit_figures(rule: Rule, session: &Session, decision: &DecisionEntry) -> Str
 }
 
 /// Describes the origin of a stake, such as `level 3 of 3 (4.40, times 2 after a loss)`.
-pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &DecisionEntry) -> Option<String> {
+pub(super) fn stake_origin(session: &Session, run: &RecordedRun, decision: &DecisionEntry) -> Option<String> {
     let (bot, settings) = (BotId::new(decision.bot)?, run.settings.bots.get(decision.bot)?);
     let (next, is_probe) = session.next_stake(bot, decision.at)?;
     if is_probe {
@@ -172,7 +172,7 @@ mod tests {
             at += Millis::MINUTE * 3;
         }
         let decision = DecisionEntry { seq: 1, bot: 0, at };
-        stake_reason(&session, &run, &decision).unwrap()
+        stake_origin(&session, &run, &decision).unwrap()
     }
 
     #[test]

@@ -10,14 +10,14 @@ use candlewick_sdk::{Millis, Symbol};
 use serde_json::Value;
 
 /// Minimum delay until the second list, which confirms a found trade (`domain 5`).
-const FOUND_AGAIN_AFTER: Millis = Millis::from_seconds(5);
+const MIN_FOUND_LIST_DELAY: Millis = Millis::from_seconds(5);
 /// Minimum delay until the second list, which confirms a missing trade.
-const MISSED_AGAIN_AFTER: Millis = Millis::from_seconds(10);
+const MIN_MISSING_LIST_DELAY: Millis = Millis::from_seconds(10);
 const MAX_EXCHANGES: u32 = 500;
 const TIME_SLACK: Millis = Millis::SECOND;
 
 /// Reads the trade lists that resolved a doubt, and the wallet if the trade was missing.
-pub(super) async fn read_lists(
+pub(super) async fn read_trade_lists(
     reader: &mut Reader,
     (lines, notes): (&[StoredLine], &[&StoredLine]),
 ) -> Result<Vec<LoggedExchange>, RecordsError> {
@@ -30,8 +30,8 @@ pub(super) async fn read_lists(
                 began = Some(ended);
                 continue;
             }
-            EventKind::Adopted(_) => (FOUND_AGAIN_AFTER, true),
-            EventKind::NotOpened { .. } => (MISSED_AGAIN_AFTER, false),
+            EventKind::Adopted(_) => (MIN_FOUND_LIST_DELAY, true),
+            EventKind::NotOpened { .. } => (MIN_MISSING_LIST_DELAY, false),
             _ => continue,
         };
         let by_person =
@@ -39,26 +39,26 @@ pub(super) async fn read_lists(
         let Some(began) = began.filter(|_| !by_person) else { continue };
         let exchanges = reader.exchanges_between(began, ended, MAX_EXCHANGES).await?;
         let lists: Vec<LoggedExchange> =
-            exchanges.iter().filter(|exchange| is_list(exchange)).cloned().collect();
-        let Some((last, before)) = last_two(&lists, apart) else { continue };
+            exchanges.iter().filter(|exchange| is_trade_list(exchange)).cloned().collect();
+        let Some((last, before)) = last_two_lists(&lists, apart) else { continue };
         read.extend(before.iter().chain(last).cloned());
         let shows_payment =
-            |exchange: &&LoggedExchange| !is_opened && is_wallet(exchange) && exchange.sent >= last[0].sent;
+            |exchange: &&LoggedExchange| !is_opened && is_wallet_reply(exchange) && exchange.sent >= last[0].sent;
         read.extend(exchanges.iter().find(shows_payment).cloned());
     }
     Ok(read)
 }
 
-pub(super) fn steps(
+pub(super) fn build_steps(
     exchange: &LoggedExchange,
     (row, origin): (&IntentRow, &IntentOrigin),
     venue_id: Option<&str>,
 ) -> [Step; 2] {
-    let kind = if is_list(exchange) { "list" } else { "wallet" };
+    let kind = if is_trade_list(exchange) { "list" } else { "wallet" };
     let steps = Step::from_exchange(exchange, row.approved.decision_time());
     let [request, reply] = steps.map(|step| Step { what: format!("{kind} {}", step.what), ..step });
     let page = exchange.response.as_deref().unwrap_or_default();
-    let short = is_list(exchange).then(|| describe_page(page, venue_id, origin));
+    let short = is_trade_list(exchange).then(|| describe_page(page, venue_id, origin));
     [request, Step { short, ..reply }]
 }
 
@@ -70,15 +70,15 @@ fn is_manual_resolution(stored: &StoredLine, ended: Millis) -> bool {
     stored.line.kind == LineKind::Note && is_word && apart <= TIME_SLACK && Millis::ZERO - TIME_SLACK <= apart
 }
 
-fn is_list(exchange: &LoggedExchange) -> bool {
+fn is_trade_list(exchange: &LoggedExchange) -> bool {
     exchange.what.starts_with("GET /token/trades?") && exchange.status == Some(200)
 }
 
-fn is_wallet(exchange: &LoggedExchange) -> bool {
+fn is_wallet_reply(exchange: &LoggedExchange) -> bool {
     exchange.what == "GET /token/wallets" && exchange.status == Some(200)
 }
 
-fn last_two(lists: &[LoggedExchange], apart: Millis) -> Option<(&[LoggedExchange], &[LoggedExchange])> {
+fn last_two_lists(lists: &[LoggedExchange], apart: Millis) -> Option<(&[LoggedExchange], &[LoggedExchange])> {
     let is_first_page =
         |exchange: &LoggedExchange| exchange.what.contains("?page=1&") || exchange.what.ends_with("?page=1");
     let whole = lists.chunk_by(|_, next| !is_first_page(next)).filter(|pages| is_first_page(&pages[0]));
@@ -169,9 +169,9 @@ mod tests {
         for (apart, expected) in
             [(3, &[3..4, 4..6][..]), (4, &[1..3, 4..6]), (7, &[1..3, 4..6]), (8, &[0..0, 4..6])]
         {
-            let (last, before) = last_two(&lists, Millis::from_seconds(apart)).unwrap();
+            let (last, before) = last_two_lists(&lists, Millis::from_seconds(apart)).unwrap();
             assert_eq!((before, last), (&lists[expected[0].clone()], &lists[expected[1].clone()]), "{apart}");
         }
-        assert_eq!(last_two(&lists[..1], Millis::ZERO), None);
+        assert_eq!(last_two_lists(&lists[..1], Millis::ZERO), None);
     }
 }

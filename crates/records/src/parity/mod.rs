@@ -5,14 +5,14 @@ mod outcomes;
 
 use crate::RecordsError;
 use crate::contents::{JournalContents, compacted_since};
-use crate::lines::read_unverified;
+use crate::lines::read_unverified_lines;
 use crate::moment::{counted, utc};
 use crate::run::{FILE_CHANGED, FILE_OR_PART_CHANGED, RecordedRun};
 use crate::table::{table, table_text};
 use candlewick_journal::{JournalError, Reader};
 use candlewick_sdk::{Outcome, Registry, format_price};
-use decisions::{Decisions, Difference, NotCompared};
-use outcomes::{Differing, Outcomes};
+use decisions::{Decisions, Difference, UncomparedDecisions};
+use outcomes::{DifferingTrade, Outcomes};
 use serde::Serialize;
 use std::fmt::{self, Display};
 
@@ -22,10 +22,10 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
         Err(JournalError::BrokenChain { seq, reason, .. }) => ChainCheck::Broken { seq, reason },
         Err(error) => return Err(error.into()),
     };
-    let lines = match read_unverified(reader).await {
+    let lines = match read_unverified_lines(reader).await {
         Ok(lines) => lines,
         // The chain check already reports the unreadable row.
-        Err(JournalError::BrokenChain { .. }) => return Ok(ParityReport::unread(chain)),
+        Err(JournalError::BrokenChain { .. }) => return Ok(ParityReport::unreadable(chain)),
         Err(error) => return Err(error.into()),
     };
     if let Some(since) = compacted_since(&lines).filter(|_| chain.is_whole()) {
@@ -33,7 +33,7 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
     }
     let runs = match RecordedRun::read_all(&lines) {
         Ok(runs) => runs,
-        Err(_) if !chain.is_whole() => return Ok(ParityReport::unread(chain)),
+        Err(_) if !chain.is_whole() => return Ok(ParityReport::unreadable(chain)),
         Err(failure) => return Err(failure),
     };
     let decisions = Decisions::compare(&lines, &runs, registry)?;
@@ -60,7 +60,7 @@ enum Cause {
 }
 
 impl Cause {
-    const ALL: [(&'static str, &'static str); 7] = [
+    const LABELS: [(&'static str, &'static str); 7] = [
         (
             "latency",
             "the order reached the venue after another latency than the settings assume; `backtest --latency-from` uses the recorded ones",
@@ -78,11 +78,11 @@ impl Cause {
     ];
 
     const fn as_str(self) -> &'static str {
-        Self::ALL[self as usize].0
+        Self::LABELS[self as usize].0
     }
 }
 
-fn prices(result: &str, open: Option<f64>, close: Option<f64>) -> String {
+fn price_text(result: &str, open: Option<f64>, close: Option<f64>) -> String {
     let price = |price: Option<f64>| price.map_or("?".to_owned(), format_price);
     format!("{result} {} to {}", price(open), price(close))
 }
@@ -113,7 +113,7 @@ impl ChainCheck {
 }
 
 impl ParityReport {
-    const fn unread(chain: ChainCheck) -> Self {
+    const fn unreadable(chain: ChainCheck) -> Self {
         Self { ok: false, chain, runs: 0, decisions: None, outcomes: None, unexplained: 0 }
     }
 
@@ -160,10 +160,10 @@ impl ParityReport {
             Some(false) if is_whole => {
                 "check each of these trades with `candlewick explain NUMBER`; all other figures are valid"
             }
-            Some(true) if is_whole && self.has_cause(FILE_OR_PART_CHANGED) => {
+            Some(true) if is_whole && self.problem_contains(FILE_OR_PART_CHANGED) => {
                 "restore the files as they were when the run began; if they are unchanged, use the program version that wrote the journal"
             }
-            Some(true) if is_whole && self.has_cause(FILE_CHANGED) => {
+            Some(true) if is_whole && self.problem_contains(FILE_CHANGED) => {
                 "restore the file as it was when the run began: the changed file is another strategy"
             }
             Some(true) if is_whole => {
@@ -173,7 +173,7 @@ impl ParityReport {
         }
     }
 
-    fn has_cause(&self, cause: &str) -> bool {
+    fn problem_contains(&self, cause: &str) -> bool {
         self.difference().is_some_and(|difference| difference.problem.contains(cause))
     }
 
@@ -197,7 +197,7 @@ impl Display for ParityReport {
                 Some(difference) => format!("differ at entry {}: {}", difference.seq, difference.problem),
             };
             figures.add_row(["decisions".to_owned(), text]);
-            for NotCompared { seq, run } in &decisions.not_compared {
+            for UncomparedDecisions { seq, run } in &decisions.not_compared {
                 let text = format!(
                     "run {run} from entry {seq} on: the verdict of an earlier rule decided whether to reject a trade"
                 );
@@ -207,7 +207,7 @@ impl Display for ParityReport {
         if let Some(outcomes) = &self.outcomes {
             let text = format!("{} of {} trades match the simulation", outcomes.agree, outcomes.intents);
             figures.add_row(["outcomes".to_owned(), text]);
-            for (name, _) in Cause::ALL {
+            for (name, _) in Cause::LABELS {
                 if let Some(count) = outcomes.causes.get(name) {
                     figures.add_row([format!("  differ by {name}"), count.to_string()]);
                 }
@@ -217,7 +217,7 @@ impl Display for ParityReport {
         match &self.outcomes {
             Some(outcomes) if !outcomes.differing.is_empty() => {
                 write!(f, "\n\n{}\n", differing_table(&outcomes.differing))?;
-                let mut met = Cause::ALL.iter().filter(|(name, _)| outcomes.causes.contains_key(name));
+                let mut met = Cause::LABELS.iter().filter(|(name, _)| outcomes.causes.contains_key(name));
                 met.try_for_each(|(name, description)| write!(f, "\n{name}: {description}"))
             }
             Some(_) | None => Ok(()),
@@ -225,8 +225,8 @@ impl Display for ParityReport {
     }
 }
 
-fn differing_table(differing: &[Differing]) -> String {
-    let row = |Differing { recorded, simulated, decide_to_open_ms, causes }: &Differing| {
+fn differing_table(differing: &[DifferingTrade]) -> String {
+    let row = |DifferingTrade { recorded, simulated, decide_to_open_ms, causes }: &DifferingTrade| {
         let names: Vec<&str> = causes.iter().map(|cause| cause.as_str()).collect();
         let result = recorded.result.map_or(recorded.state, Outcome::as_str);
         [
@@ -234,7 +234,7 @@ fn differing_table(differing: &[Differing]) -> String {
             recorded.bot.clone(),
             utc(recorded.decision_time),
             decide_to_open_ms.map_or("-".to_owned(), |delay| delay.to_string()),
-            prices(result, recorded.open_price, recorded.close_price),
+            price_text(result, recorded.open_price, recorded.close_price),
             simulated.to_string(),
             names.join(", "),
         ]
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn rounds_prices_to_significant_digits() {
-        assert_eq!(prices("WON", Some(1.576_093_999_999_999_9), Some(93_663.5)), "WON 1.576094 to 93663.5");
-        assert_eq!(prices("OPEN", Some(1.25), None), "OPEN 1.25 to ?");
+        assert_eq!(price_text("WON", Some(1.576_093_999_999_999_9), Some(93_663.5)), "WON 1.576094 to 93663.5");
+        assert_eq!(price_text("OPEN", Some(1.25), None), "OPEN 1.25 to ?");
     }
 }
