@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 const EXCHANGES_PER_PAGE: u32 = 200;
-
 pub(crate) const EXCHANGES_MIN_SCHEMA: i64 = 2;
 
 pub struct Reader {

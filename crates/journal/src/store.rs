@@ -21,9 +21,7 @@ use std::time::Duration;
 /// Maximum number of buffered lines, exchanges and answers. After that, the caller must accept no more events
 /// until a commit succeeds.
 pub const MAX_PENDING: usize = 100_000;
-
 const VERIFIED_HEAD_INTERVAL: Duration = Duration::from_mins(1);
-
 /// Maximum number of attempts to take the file lock while no valid lease names its owner.
 const LOCK_ATTEMPTS: u32 = 40;
 const LOCK_RETRY_DELAY: Duration = Duration::from_millis(50);

@@ -192,7 +192,6 @@ impl Reader {
 }
 
 const SNAPSHOT_SEARCH_ENTRIES: u64 = 1_000_000;
-
 const LINES_PER_QUERY: usize = 32;
 static NUMBERED_LINES_QUERY: LazyLock<String> = LazyLock::new(|| {
     let places: Vec<String> = (1..=LINES_PER_QUERY * 2).map(|place| format!("${place}")).collect();

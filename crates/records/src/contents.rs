@@ -33,7 +33,7 @@ pub struct LimitReached {
 impl LimitReached {
     pub fn describe(&self) -> String {
         format!(
-            "halted by {} at {}; to continue, run candlewick halt, start the bot, then candlewick resume",
+            "halted by {} at {}; to continue, run `candlewick halt`, start the bot, then run `candlewick resume`",
             visible(&self.rule),
             utc(self.at)
         )
@@ -43,7 +43,7 @@ impl LimitReached {
 pub struct FoldedJournal {
     pub session: Session,
     pub book: TradeBook,
-    /// Per intent: run, line number, index of the bot within the run, and journal time.
+    /// Decided intents, each with run, line number, index of the bot within the run, and journal time.
     pub decided: Vec<(IntentId, u64, u64, usize, Millis)>,
     pub is_halted: bool,
     pub lines: Vec<StoredLine>,
@@ -54,7 +54,7 @@ pub struct JournalContents {
     pub runs: Vec<RecordedRun>,
     pub book: TradeBook,
     pub origins: BTreeMap<IntentId, IntentOrigin>,
-    /// Money, limits and orders in doubt at the end, as the next run would restore them.
+    /// Session restored from the whole journal: money, limits and orders in doubt.
     pub session: Session,
     pub lines: Vec<StoredLine>,
     pub candles: BTreeMap<u64, u64>,
@@ -107,14 +107,14 @@ impl JournalContents {
         Ok(Self { runs, book, origins, session, lines: read.lines, candles: read.candles, is_halted, last })
     }
 
-    /// Builds the contents since the last snapshot, without refusals, candle counts and other lines.
+    /// Builds the contents since the last snapshot. Refusals, candle counts and other lines are missing.
     pub fn from_folded(folded: FoldedJournal) -> Result<Self, RecordsError> {
         let FoldedJournal { session, book, decided, is_halted, lines, last } = folded;
         let runs = RecordedRun::read_all(&lines)?;
         let origin = |(intent, number, seq, place, request_time): (IntentId, u64, u64, usize, Millis)| {
             let run = runs.iter().find(|run| run.number == number);
             let origin = run.and_then(|run| IntentOrigin::new(run, place, seq, request_time));
-            let problem = || "the run has no such bot".to_owned();
+            let problem = || "unknown bot index".to_owned();
             let origin = origin.ok_or_else(|| RecordsError::UnreadableEntry { seq, problem: problem() })?;
             Ok((intent, origin))
         };
@@ -199,7 +199,7 @@ impl JournalContents {
         Ok(SessionSettings { risk, ..run.settings.clone() })
     }
 
-    /// Returns the limits in force at a time; `None` if a later reload hides them.
+    /// Returns the risk settings at a time; `None` if unknown because the settings were reloaded later.
     pub(crate) fn risk_settings_at(
         &self,
         run: &RecordedRun,
@@ -222,7 +222,7 @@ impl JournalContents {
         compacted_since(&self.lines)
     }
 
-    /// Returns the intent that a trade duplicates, whether the trade is booked or not, open or closed.
+    /// Returns the intent that a trade duplicates. The trade may be booked or not, and open or closed.
     pub fn second_of(&self, venue_id: VenueId) -> Option<IntentId> {
         let booked = |stored: &StoredLine| match parse_event_with(stored, "\"second_trade\"")? {
             EventKind::SecondTrade(trade) if trade.venue_id == venue_id => Some(trade.intent),

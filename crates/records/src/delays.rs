@@ -1,4 +1,4 @@
-//! Recorded latencies: arrival of candles, and arrival and open of orders.
+//! Recorded latencies of candles and orders.
 
 use crate::RecordsError;
 use crate::lines::{is_candle, parse, visit_lines};
@@ -18,9 +18,9 @@ pub struct Delays {
 
 #[derive(Debug, Default)]
 struct Samples {
-    /// Delay from candle close to arrival. A histogram, because most lines of a journal are candles.
+    /// Histogram of the delay from candle close to arrival. A list would be too long, because candles are many.
     close_to_available: BTreeMap<Millis, usize>,
-    /// Delay from the decision to the venue's arrival timestamp; use it as the latency of a backtest.
+    /// Delay from the decision to the venue's arrival timestamp. A backtest can use these delays as its latency.
     decide_to_arrival: Vec<Millis>,
     decide_to_open: Vec<Millis>,
     request_to_answer: Vec<Millis>,

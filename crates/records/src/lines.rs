@@ -110,7 +110,7 @@ impl SessionFold {
         Self { session, decoder: None }
     }
 
-    /// Applies the next line and returns its record; `None` for a header, a note or a candle.
+    /// Applies the next line to the Session. Returns `None` for a header, a note or a candle.
     pub fn take(&mut self, stored: &StoredLine) -> Result<Option<Recorded>, RecordsError> {
         match stored.line.kind {
             LineKind::Run => {
@@ -123,7 +123,7 @@ impl SessionFold {
         }
         let decoder = self.decoder.as_mut();
         let decoder =
-            decoder.ok_or_else(|| RecordsError::unreadable(stored, "the entry precedes the first run"))?;
+            decoder.ok_or_else(|| RecordsError::unreadable(stored, "the entry comes before the first run"))?;
         let recorded = decode(decoder, stored)?;
         self.session.recall(&recorded);
         Ok(Some(recorded))
@@ -146,7 +146,7 @@ pub(crate) fn decode(decoder: &mut JournalDecoder, stored: &StoredLine) -> Resul
     recorded.map_err(|error| RecordsError::unreadable(stored, error))
 }
 
-/// Parses a refusal without its reason, which is only in the text of the line.
+/// Parses a refusal, but not the text of its reason. Returns `None` for other lines.
 pub fn read_refusal(stored: &StoredLine) -> Result<Option<Refused>, RecordsError> {
     #[derive(Deserialize)]
     struct RecordedRefusal {
@@ -186,7 +186,7 @@ impl RecordedCandles {
             if let EventKind::Candle { series, candle, .. } = event.kind {
                 let series = self.run_series.get(series.index());
                 let series =
-                    series.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such series"))?;
+                    series.ok_or_else(|| RecordsError::unreadable(stored, "unknown series index"))?;
                 self.by_series.entry(*series).or_default().entry(candle.time()).or_insert(candle);
             }
         }

@@ -1,4 +1,4 @@
-//! A run as described by its header, and the data that reports read about one run or all runs.
+//! Recorded runs: the settings in the header of a run, and the data of one or all runs for reports.
 
 use crate::RecordsError;
 use crate::contents::JournalContents;
@@ -79,7 +79,7 @@ impl RecordedRun {
     ) -> Result<Result<Box<dyn Strategy>, String>, RecordsError> {
         let (Some(bot), Some((name, version))) = (self.settings.bots.get(place), self.strategies.get(place))
         else {
-            return Ok(Err("the run does not record its strategy".to_owned()));
+            return Ok(Err("the header of the run does not name the bot's strategy".to_owned()));
         };
         let Some(entry) = registry.find(name) else {
             return Ok(Err(format!("this program has no strategy \"{name}\"")));
@@ -92,7 +92,7 @@ impl RecordedRun {
             let what =
                 if is_remade { format!("{}: ", describe_change(name, &bot.params)) } else { String::new() };
             return Ok(Err(format!(
-                "{what}the run had version {version} of strategy \"{name}\", this program has version {here}"
+                "{what}the run had version {version} of strategy \"{name}\", but this program has version {here}"
             )));
         }
         let context = bot.context(self.settings.longer_share_percent);
@@ -106,7 +106,7 @@ impl RecordedRun {
     }
 }
 
-/// Returns the distinct series of all bots. Call it once per run, because it is slow for many bots.
+/// Returns the distinct series of all bots. Slow for many bots, so the result should be stored.
 pub(crate) fn required_series(settings: &SessionSettings) -> Vec<Series> {
     distinct(settings.bots.iter().map(BotSettings::series))
 }
@@ -122,20 +122,20 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 pub(crate) const FILE_CHANGED: &str = "has changed since the run began";
-/// A single hash covers the files of a combination and the versions of its parts.
+/// Message for combinations, where a single hash covers all files and the versions of all parts.
 pub(crate) const FILE_OR_PART_CHANGED: &str =
-    "has changed since the run began, or this program has another version of a part";
+    "has changed since the run began, or this program has another version of a part of the combination";
 
 fn describe_change(strategy: &str, params: &Value) -> String {
     let mut files = Vec::new();
     collect_files(params, &mut files);
     let file = match &files[..] {
         // Without files, only the version of a part can differ.
-        [] => return "this program has another version of a part of it".to_owned(),
+        [] => return "this program has another version of a part of the combination".to_owned(),
         [file] => format!("the file {file}"),
         files => format!("one of the files {}", files.join(", ")),
     };
-    // A rule consists only of its text. A combination also has parts with versions.
+    // A rule consists of its text only. A combination also has parts with versions.
     format!("{file} {}", if strategy == "rules" { FILE_CHANGED } else { FILE_OR_PART_CHANGED })
 }
 
@@ -170,7 +170,7 @@ fn with_kelly_bound(mut session: Value) -> Value {
     session
 }
 
-/// Kind of money that a run trades. A journal holds only one kind.
+/// Kind of money that a run trades with. A journal contains only one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TradingMode {
@@ -193,7 +193,7 @@ pub struct RecordedRuns {
     pub head_hash: String,
     pub span: Range<Millis>,
     pub verdicts: Vec<BotVerdict>,
-    /// Share of alpha for the combined trades of several bots; 0 if they are not judged together.
+    /// Share of alpha for the combined trades of all bots; 0 if there is no combined verdict.
     pub weight_of_all_bots: f64,
     pub delays: Delays,
     pub audit_findings: BTreeMap<String, u64>,
@@ -234,7 +234,7 @@ impl RecordedRuns {
         })
     }
 
-    /// Builds the data of one run. Earlier runs only affect the Session; later runs may settle intents.
+    /// Builds the data of one run. Earlier runs only affect the Session. Later runs may settle the run's intents.
     fn from_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
         let mut fold = SessionFold::new(run.silent_session()?);
         let mut book = TradeBook::default();

@@ -1,4 +1,4 @@
-//! Layout of all tables. Cell texts are sanitized here.
+//! Text tables that fit the width of the terminal. All cells are sanitized.
 
 use candlewick_sdk::visible;
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
@@ -51,7 +51,8 @@ impl Table {
         if fits_width(&plain, width) {
             return plain;
         }
-        let folded = FOLD_LINES.map(|lines| self.folded_table(lines).trim_fmt()).find(|text| fits_width(text, width));
+        let mut folded = FOLD_LINES.map(|lines| self.folded_table(lines).trim_fmt());
+let folded = folded.find(|text| fits_width(text, width));
         let fitting = self.render_wrapped(width).into_iter().chain(folded);
         fitting.min_by_key(|text| text.lines().count()).unwrap_or_else(|| self.render_list(width))
     }
@@ -60,7 +61,7 @@ impl Table {
         build_table(self.header.clone(), self.rows.iter().cloned())
     }
 
-    /// Wraps cells at word boundaries, except in the second of two columns.
+    /// Wraps cells at word boundaries. In a table of two columns, words in the second column may be split.
     fn render_wrapped(&self, width: u16) -> Option<String> {
         let columns = self.header.len();
         let room = usize::from(width).checked_sub(columns * 3 - 1)?;

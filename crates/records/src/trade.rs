@@ -1,4 +1,4 @@
-//! Intents as text and as JSON with fixed keys: one intent, a page, or a filtered list.
+//! Trades as text and as JSON with fixed keys: single trades, pages and filtered lists.
 
 use crate::RecordsError;
 use crate::contents::JournalContents;
@@ -17,7 +17,7 @@ use std::fmt;
 const MAX_SCANNED_PER_PAGE: u64 = 500;
 /// Maximum number of trades that are read individually, each from its own lines.
 const MAX_LAST_TRADES: usize = 100;
-/// Maximum number of intents to scan for these trades.
+/// Maximum number of intents to scan for the last trades.
 const MAX_SCANNED_INTENTS: u64 = 1_000;
 const LINES_PER_PAGE: u32 = 5_000;
 
@@ -39,7 +39,7 @@ impl IntentOrigin {
         }
         let BotRef { bot } = parse(stored)?;
         let origin = Self::new(run, bot, stored.seq, stored.line.received);
-        origin.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such bot"))
+        origin.ok_or_else(|| RecordsError::unreadable(stored, "unknown bot index"))
     }
 
     pub fn new(run: &RecordedRun, bot: usize, seq: u64, request_time: Millis) -> Option<Self> {
@@ -52,7 +52,7 @@ impl IntentOrigin {
 /// An intent with stable JSON keys. Times are in milliseconds; unknown values are `None`.
 #[derive(Debug, Serialize)]
 pub struct TradeLine {
-    /// 1-based, unique across the whole journal.
+    /// 1-based number of the intent, unique across the whole journal.
     pub intent_id: u64,
     pub venue_id: Option<String>,
     pub bot: String,
@@ -73,15 +73,15 @@ pub struct TradeLine {
     pub close_price: Option<f64>,
     /// Profit of a win, in percent of the stake.
     pub payout: Option<Payout>,
-    /// Duration as `HH:MM`.
+    /// Duration of the trade as `HH:MM`.
     pub close_type: String,
     pub expiration_type: String,
     pub reason: String,
     pub run: u64,
-    /// Symbol of the order if the venue opened a different trade. The fields above are the venue's.
+    /// Ordered symbol, if the venue opened a different trade. The fields above describe the opened trade.
     pub ordered_symbol: Option<Symbol>,
     pub ordered_direction: Option<Direction>,
-    /// Stake of the order in the wallet's currency.
+    /// Ordered stake in the wallet's currency, if the venue opened a different trade.
     pub ordered_amount: Option<f64>,
     /// Whether an operator entered the result because the venue no longer had the trade.
     pub settled_by_person: bool,
@@ -232,7 +232,7 @@ impl TradeFilter {
         Ok(TradeList(lines))
     }
 
-    /// Reads the last trades backward, at a cost independent of the journal size; `None` if impossible.
+    /// Reads the last trades backward, without reading the whole journal. `None` if this is impossible.
     pub async fn read_last(&self, reader: &mut Reader) -> Result<Option<TradeList>, RecordsError> {
         let Some(most) = self.last.filter(|most| *most <= MAX_LAST_TRADES) else { return Ok(None) };
         if self.bot.is_some() || self.symbol.is_some() || !is_intact_since_snapshot(reader).await? {

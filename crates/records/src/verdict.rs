@@ -9,18 +9,18 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VerdictLine {
     pub bot: String,
-    /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
+    /// Name of the verdict: `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
     pub verdict: &'static str,
     pub trades: u64,
-    /// Trades with a result entered by an operator. They are not evidence and are excluded.
+    /// Number of trades with a result entered by an operator. Such trades are not evidence.
     pub settled_by_person: u64,
     pub about_more_trades: Option<u64>,
-    /// Value of the account that bets on an edge; starts at 1.
+    /// Evidence for an edge: value of an account that bets on the edge, starting at 1.
     pub account_for: f64,
     pub account_against: f64,
-    /// `1 / (alpha x weight)`, because all bots of a journal share alpha. `None` without a weight.
+    /// Account value that shows an edge: `1 / (alpha x weight)`. `None` without a weight.
     pub threshold_for: Option<f64>,
-    /// `1 / beta`.
+    /// Account value that rejects an edge: `1 / beta`.
     pub threshold_against: f64,
     pub since_intent: u64,
     /// First decision that no longer supports a shown edge of `delta`; `None` while the edge holds.
@@ -79,7 +79,7 @@ impl VerdictLine {
             count => format!(" ({count} manually settled, excluded)"),
         };
         format!(
-            "{bot}: {verdict}; {trades}{manual}{interval}, evidence for an edge {account_for:.3} of {needed}, against one {account_against:.3} of {against}"
+            "{bot}: {verdict}; {trades}{manual}{interval}, evidence for an edge {account_for:.3} of {needed}, against an edge {account_against:.3} of {against}"
         )
     }
 }
@@ -100,7 +100,7 @@ pub fn threshold_text(threshold: Option<f64>) -> String {
 pub const NO_LONGER_HELD: &str = "edge_no_longer_held";
 
 pub fn no_longer_held_text(since: &str) -> String {
-    format!("edge no longer held since {since} (it ended, or was smaller all along)")
+    format!("edge no longer held since {since} (the edge has ended, or was always smaller)")
 }
 
 pub fn withheld_text(reasons: &[String], no_longer_held_since: Option<&str>) -> String {
@@ -127,7 +127,7 @@ pub fn verdict_text(verdict: &str, about_more: Option<u64>) -> String {
 
 const CONFIDENCE_LEVEL: f64 = 0.95;
 
-/// Intervals valid after every trade, even with overlap. If the ends cross, no value fits all trades.
+/// Confidence intervals, valid after every trade. If the ends cross, no single value fits all trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct EdgeIntervals {
     /// 95 % confidence sequence of the mean return per unit of stake; `None` without a trade.

@@ -27,7 +27,6 @@ const PATH_ENCODE_SET: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
 const SUFFIXES: [&str; 5] = ["", "-wal", "-shm", lock::LOCK_SUFFIX, point::VERIFIED_SUFFIX];
-
 const SERVER_URL_OPTIONS: [&str; 18] = [
     "sslmode",
     "ssl-mode",

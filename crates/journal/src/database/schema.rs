@@ -9,11 +9,8 @@ use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType};
 use sqlx::{AnyConnection, SqlSafeStr};
 
 pub(crate) const SCHEMA_VERSION: i64 = 4;
-
 pub(crate) const ORDERS_MIN_SCHEMA: i64 = 3;
-
 const MIGRATIONS_TABLE: &str = "_sqlx_migrations";
-
 /// Migrations in ascending order. Never change an existing migration.
 const MIGRATIONS: [(i64, &str, &str); 4] = [
     (1, "journal", include_str!("../../migrations/1_journal.sql")),

@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 
 /// Format version of the tables. Increase it with every change, so that old tables are rebuilt.
 pub(crate) const FORMAT: i64 = 1;
-
 const TABLES_MIN_SCHEMA: i64 = 4;
 
 /// A row of the table `intents`: a trade request and its outcome. Unknown fields are `None`. Times are in Unix

@@ -201,7 +201,6 @@ impl Projector {
 }
 
 const TABLES_DEADLINE: Duration = Duration::from_secs(5);
-
 const UPSERT_INTENT: &str = "INSERT INTO intents (intent, seq, run, bot, symbol, direction, state, result, stake_minor, profit_minor, unit, payout, \
      decision_time, request_time, open_time, open_price, close_time, close_price, settled_time, close_type, expiration_type, \
      reason, venue_id, ordered_symbol, ordered_direction, ordered_stake_minor, settled_by_person) \

@@ -1,4 +1,4 @@
-//! Audit of a settled trade against its terms and the venue's record, independent of the run.
+//! Audit of a settled trade against the terms of the trade and the venue's record.
 
 use super::doubt::parse_rows;
 use crate::run::TradingMode;
@@ -43,7 +43,7 @@ pub(super) fn run_checks<'a>(
     }
     let mut checks: Vec<AuditCheck> =
         [check_profit(row, origin), check_result(row), check_duration(row)].into_iter().flatten().collect();
-    let records = own_records(venue_id, exchanges);
+    let records = venue_records(venue_id, exchanges);
     checks.extend(check_terms(row, origin, trading, &records));
     checks.extend(check_settlement(row, origin, &records));
     checks
@@ -60,7 +60,7 @@ fn check_profit(row: &IntentRow, origin: &IntentOrigin) -> Option<AuditCheck> {
     let [profit, stake, expected_text] =
         [row.profit, stake, expected].map(|money| origin.scale.format(money));
     let paid = payout.map(|payout| format!(" at {} %", payout.to_percent())).unwrap_or_default();
-    let detail = format!("{profit}; {outcome} with a stake of {stake}{paid} gives {expected_text}");
+    let detail = format!("{profit}; expected {expected_text} for {outcome} with a stake of {stake}{paid}");
     Some(AuditCheck::from_terms("profit", row.profit == expected, detail))
 }
 
@@ -98,8 +98,8 @@ fn check_duration(row: &IntentRow) -> Option<AuditCheck> {
     Some(AuditCheck::from_terms("span", agrees, format!("{lasted} ms; ordered: {close_type} {kind}")))
 }
 
-fn own_records<'a>(venue_id: Option<&str>, exchanges: impl Iterator<Item = &'a LoggedExchange>) -> Vec<Value> {
-    let Some(id) = venue_id else { return Vec::new() };
+fn venue_records<'a>(id: Option<&str>, exchanges: impl Iterator<Item = &'a LoggedExchange>) -> Vec<Value> {
+    let Some(id) = id else { return Vec::new() };
     let mut records: Vec<Value> = Vec::new();
     for text in exchanges
         .filter(|exchange| exchange.status == Some(200))
@@ -126,7 +126,7 @@ fn check_terms(
     let terms = [
         compare("symbol", records, &origin.symbol, text(origin.symbol.to_string())),
         compare("direction", records, &trade.direction(), text(trade.direction().to_string())),
-        compare("amount", records, &origin.scale.to_f64(trade.stake()), amount_matcher(trade.stake(), origin)),
+        compare("amount", records, &origin.scale.to_f64(trade.stake()), is_amount(trade.stake(), origin)),
         compare("closeType", records, &expiry.close_type, |value| {
             Some(value.as_str()?.parse() == Ok(expiry.close_type))
         }),
@@ -153,7 +153,7 @@ fn check_settlement(row: &IntentRow, origin: &IntentOrigin, records: &[Value]) -
     };
     let booked = [
         compare("result", last, &outcome, |value| Some(value.as_str()? == outcome.as_str())),
-        compare("pnl", last, &origin.scale.to_f64(row.profit), amount_matcher(row.profit, origin)),
+        compare("pnl", last, &origin.scale.to_f64(row.profit), is_amount(row.profit, origin)),
         price("openPrice", row.open_price),
         price("closePrice", row.close_price),
     ];
@@ -169,7 +169,8 @@ fn compare(
     let values =
         || records.iter().map(|record| &record[what]).filter_map(|value| Some((value, is_it(value)?)));
     let (value, agrees) = values().find(|(_, agrees)| !agrees).or_else(|| values().last())?;
-    Some(AuditCheck { what, by: CheckSource::Venue, agrees, detail: format!("{value}; the journal has {wanted}") })
+    let detail = format!("{value} at the venue, {wanted} in the journal");
+Some(AuditCheck { what, by: CheckSource::Venue, agrees, detail })
 }
 
 /// Parses a price; 0 means that the price is not known yet (contract 2.3).
@@ -177,7 +178,7 @@ fn parse_price(value: &Value) -> Option<f64> {
     value.as_f64().filter(|value| value.abs() > 0.0)
 }
 
-fn amount_matcher(wanted: Money, origin: &IntentOrigin) -> impl Fn(&Value) -> Option<bool> {
+fn is_amount(wanted: Money, origin: &IntentOrigin) -> impl Fn(&Value) -> Option<bool> {
     let wanted = origin.scale.to_f64(wanted);
     move |value| {
         let value = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
@@ -187,7 +188,7 @@ fn amount_matcher(wanted: Money, origin: &IntentOrigin) -> impl Fn(&Value) -> Op
 
 pub(super) fn describe_checks(checks: &[AuditCheck]) -> Vec<String> {
     let sources =
-        [(CheckSource::Terms, "recomputed and correct"), (CheckSource::Venue, "same in the venue's record")];
+        [(CheckSource::Terms, "recomputed and correct"), (CheckSource::Venue, "identical at the venue")];
     let agreed = sources.into_iter().filter_map(|(by, label)| {
         let agreeing = checks.iter().filter(|check| check.by == by && check.agrees);
         let names: Vec<&str> = agreeing.map(|check| check.what).collect();

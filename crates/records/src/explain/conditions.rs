@@ -18,9 +18,9 @@ pub(super) struct ConditionState {
     /// Nesting depth: 0 for the whole condition, 1 for operands of its `and` or `or`.
     depth: usize,
     condition: String,
-    /// Whether the condition holds; `None` if unknown, and for a filter without a signal.
+    /// Whether the condition is true. `None` if unknown, or for a filter without a signal.
     holds: Option<bool>,
-    /// Values by name. A missing value is NaN here and null in JSON.
+    /// Values in the condition, by name. A missing value is NaN here and null in JSON.
     #[serde(serialize_with = "serialize_numbers")]
     numbers: Vec<(String, f64)>,
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -1,4 +1,4 @@
-//! Trade lists that resolved an order of unknown status. They have request times, but no intent.
+//! Recorded trade lists that resolved an order of unknown status. Lists are found by request time.
 
 use super::step::{Step, describe_document};
 use crate::RecordsError;
@@ -9,14 +9,14 @@ use candlewick_journal::{LineKind, LoggedExchange, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
 use serde_json::Value;
 
-/// Minimum delay until the second list, which confirms a found trade (`domain 5`).
+/// Minimum delay between the two trade lists that confirm a found trade (`domain 5`).
 const MIN_FOUND_LIST_DELAY: Millis = Millis::from_seconds(5);
-/// Minimum delay until the second list, which confirms a missing trade.
+/// Minimum delay between the two trade lists that confirm a missing trade.
 const MIN_MISSING_LIST_DELAY: Millis = Millis::from_seconds(10);
 const MAX_EXCHANGES: u32 = 500;
 const TIME_SLACK: Millis = Millis::SECOND;
 
-/// Reads the trade lists that resolved a doubt, and the wallet if the trade was missing.
+/// Reads the trade lists that resolved an order in doubt, and the wallet if the trade was missing.
 pub(super) async fn read_trade_lists(
     reader: &mut Reader,
     (lines, notes): (&[StoredLine], &[&StoredLine]),
@@ -42,9 +42,8 @@ pub(super) async fn read_trade_lists(
             exchanges.iter().filter(|exchange| is_trade_list(exchange)).cloned().collect();
         let Some((last, before)) = last_two_lists(&lists, apart) else { continue };
         read.extend(before.iter().chain(last).cloned());
-        let shows_payment =
-            |exchange: &&LoggedExchange| !is_opened && is_wallet_reply(exchange) && exchange.sent >= last[0].sent;
-        read.extend(exchanges.iter().find(shows_payment).cloned());
+        let mut later = exchanges.iter().filter(|exchange| exchange.sent >= last[0].sent);
+        read.extend(later.find(|exchange| !is_opened && is_wallet_reply(exchange)).cloned());
     }
     Ok(read)
 }
@@ -93,7 +92,7 @@ fn describe_page(text: &str, venue_id: Option<&str>, origin: &IntentOrigin) -> S
     let page: Value = serde_json::from_str(text).unwrap_or_default();
     let length = page["total"].as_u64().or(page["count"].as_u64());
     let count = match (page.is_null(), length) {
-        (true, _) => format!("{} trades and some that were cut off", rows.len()),
+        (true, _) => format!("{} trades (the rest was cut off)", rows.len()),
         (false, Some(length)) => format!("{} of {length} trades", rows.len()),
         (false, None) => format!("{} trades", rows.len()),
     };
@@ -123,7 +122,7 @@ fn describe_matches(rows: &[Value], venue_id: Option<&str>, origin: &IntentOrigi
     let since: Vec<&str> =
         rows.iter().filter_map(|row| opened_since(row, origin.symbol, origin.request_time)).collect();
     let since = if since.is_empty() { "none".to_owned() } else { since.join(" ") };
-    format!("opened on {} since the request: {since}", origin.symbol)
+    format!("trades opened on {} since the request: {since}", origin.symbol)
 }
 
 fn opened_since(row: &Value, symbol: Symbol, since: Millis) -> Option<&str> {

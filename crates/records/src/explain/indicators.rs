@@ -14,7 +14,6 @@ use candlewick_sdk::{
 use std::collections::BTreeMap;
 
 pub const MAX_REPLAYED_ENTRIES: u64 = 500_000;
-
 const ENTRIES_PER_PAGE: u32 = 5_000;
 
 #[derive(Debug, Default)]
@@ -31,7 +30,7 @@ pub(super) struct RecomputeOptions<'a> {
     pub(super) command: &'a str,
 }
 
-/// Recomputes each bot's indicators right before an entry, or returns why this is not possible.
+/// Recomputes each bot's indicators right before an entry. An inner error is the reason if this fails.
 pub(super) async fn recompute(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -42,7 +41,7 @@ pub(super) async fn recompute(
     let header = run.and_then(|run| contents.lines.iter().find(|stored| stored.seq == run.seq));
     let unread = |why: String| Ok(bots.iter().map(|_| Err(why.clone())).collect());
     let (Some(run), Some(header)) = (run, header) else {
-        return unread("the run is not in the journal".to_owned());
+        return unread("the journal does not contain the run".to_owned());
     };
     if let Some(since) = contents.compacted_since().filter(|since| run.began < *since) {
         return unread(RecordsError::Compacted { since }.to_string());
@@ -52,7 +51,7 @@ pub(super) async fn recompute(
     let is_needed = |replay: &&Replay| !options.only_conditions || replay.has_conditions();
     let untils = replays.iter().flatten().filter(is_needed).map(|replay| replay.until);
     if let Some(until) = untils.max() {
-        // These lines are not verified yet. The walk verifies them from the header on.
+        // The walk verifies all replayed lines, starting at the header.
         let mut walk = reader.walk_after(header.head(), ENTRIES_PER_PAGE).await?;
         loop {
             let page = walk.next().await?;
@@ -74,7 +73,7 @@ struct Replay {
     longer: LongerCandles,
     last: Option<Candle>,
     run: u64,
-    /// Number of the entry before which the replay ends.
+    /// Number of the first entry that is not replayed.
     until: u64,
     series: Option<usize>,
     symbol: Option<usize>,
@@ -96,7 +95,7 @@ impl Replay {
         let is_needed = !options.only_conditions || replay.has_conditions();
         if is_needed && before > MAX_REPLAYED_ENTRIES && !options.is_far {
             return Err(format!(
-                "{before} earlier entries of the run must be read; run `candlewick {} --indicators` to read them",
+                "a replay of {before} entries is necessary; to allow the replay, run `candlewick {} --indicators`",
                 options.command
             ));
         }
@@ -167,7 +166,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Passes on longer candles completed by the bot's last candle, after the decision on that candle.
+    /// Feeds the longer candles that the last candle completed. Called after the decision on the last candle.
     fn feed_longer_candles(&mut self) {
         if let Some(candle) = self.last.take() {
             self.longer.feed_completed(&candle, &mut *self.strategy);
@@ -336,7 +335,7 @@ mod tests {
         unfit.settings.bots[1].params = json!({"longer_s": 1});
         for (run, bot, expected) in [
             (run("1.0.0"), "c", "the run has no bot \"c\""),
-            (run("0.9.0"), "b", "the run had version 0.9.0 of strategy \"probe\", this program has version"),
+            (run("0.9.0"), "b", "the run had version 0.9.0 of strategy \"probe\", but this program has version"),
             (unfit, "b", "bot \"b\": parameters of strategy \"probe\": "),
         ] {
             let why = Replay::new(&run, (bot, 100), &registry).err().unwrap();

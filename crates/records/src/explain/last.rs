@@ -1,4 +1,4 @@
-//! The last decisions of a journal, each of them an opened or refused signal.
+//! The last decisions in a journal: approved and rejected signals.
 
 use super::before::{DecisionEntry, add_limit_figures};
 use super::describe_refusal;
@@ -134,7 +134,7 @@ impl Decision {
         let outcome = match (&self.refusal, self.intent, self.state) {
             (Some(refusal), ..) => format!("rejected: {refusal}"),
             (None, Some(intent), _) if self.is_under_way => {
-                format!("approved as trade #{intent}, no answer from the venue yet")
+                format!("approved as trade #{intent}; the venue has not answered yet")
             }
             (None, Some(intent), Some(state)) => format!("approved as trade #{intent}, now {state}"),
             (None, Some(intent), None) => format!("approved as trade #{intent}"),
@@ -148,9 +148,9 @@ fn shorten_reasons(decisions: &[Decision]) -> Vec<String> {
     let shorten = |(place, own): (usize, &Decision)| {
         let mut before = decisions[..place].iter().rev();
         let last = before.find(|other| (&other.bot, other.direction) == (&own.bot, own.direction));
-        let is_said =
-            own.reason.chars().count() > MAX_REASON_CHARS && last.is_some_and(|last| last.reason == own.reason);
-        if is_said { "same reason".to_owned() } else { visible(&own.reason).to_string() }
+        let is_long = own.reason.chars().count() > MAX_REASON_CHARS;
+        let is_repeated = is_long && last.is_some_and(|last| last.reason == own.reason);
+        if is_repeated { "same reason".to_owned() } else { visible(&own.reason).to_string() }
     };
     decisions.iter().enumerate().map(shorten).collect()
 }
@@ -160,7 +160,7 @@ impl Display for LastDecisions {
         let Some(last) = self.decisions.last() else {
             return write!(
                 f,
-                "No signal in the last {} entries of the journal. Run `candlewick why TIME` to see what each bot decided at that time.",
+                "The last {} journal entries contain no signal. Run `candlewick why TIME` to see the decisions of all bots at a time.",
                 self.looked_at
             );
         };
@@ -170,7 +170,7 @@ impl Display for LastDecisions {
         }
         write!(
             f,
-            "Run `candlewick why \"{}\"` for details of a decision, `candlewick explain NUMBER` for a trade.",
+            "For details, run `candlewick why \"{}\"` (a decision) or `candlewick explain NUMBER` (a trade).",
             short_time(last.time)
         )
     }

@@ -1,4 +1,4 @@
-//! Explains what each bot decided at a moment, and why it opened no trade.
+//! Explains what each bot decided at a moment, and why no trade was opened.
 
 use super::before::{DecisionEntry, add_limit_figures};
 use super::conditions::{self, ConditionState};
@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
 const MAX_LINES: u32 = 20_000;
-/// Maximum age of the candle before the moment, in intervals.
+/// Maximum age of the last candle before the moment, in candle intervals.
 const MAX_CANDLE_AGE: i64 = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct MomentQuery {
 pub struct MomentRequest<'a> {
     pub query: &'a MomentQuery,
     pub registry: &'a Registry,
-    /// Whether to compute the conditions even if many entries of the run precede the candle.
+    /// Whether to compute the conditions even if this requires a long replay.
     pub is_far: bool,
 }
 
@@ -43,7 +43,7 @@ pub struct MomentReport {
     time: Millis,
     run: Option<u64>,
     bots: Vec<BotMoment>,
-    /// Reason why the journal does not cover the moment.
+    /// Reason why the journal does not cover the moment, if any.
     ended: Option<String>,
 }
 
@@ -63,7 +63,7 @@ struct BotMoment {
     action: Option<Value>,
     signals: Vec<SignalMoment>,
     #[serde(skip)]
-    refused_at: Option<(Millis, Millis)>,
+    refused: Option<(Millis, Millis)>,
     #[serde(skip)]
     refusal_entry: Option<DecisionEntry>,
     #[serde(skip)]
@@ -91,7 +91,7 @@ pub async fn read_moment(
         let lines = reader.verified_lines_between(from, time + Millis::new(1), MAX_LINES).await?;
         let risk = contents.risk_settings_at(run, time)?;
         let mut moment = BotMoment::new(bot, run, &lines)?.with_refusal(contents, bot, risk.as_ref());
-        if let (Some(Rule::RefusedByVenue), Some((_, at)), Some(risk)) = (moment.rule, moment.refused_at, &risk)
+        if let (Some(Rule::RefusedByVenue), Some((_, at)), Some(risk)) = (moment.rule, moment.refused, &risk)
             && let Some(pause) = describe_refusal_pause_at(reader, contents, risk, (bot.symbol, at)).await?
         {
             moment.refusal = moment.refusal.map(|words| format!("{words}, {pause}"));
@@ -115,8 +115,8 @@ pub async fn read_moment(
 
 fn describe_end_before(contents: &JournalContents, time: Millis) -> Option<String> {
     let last = Some(contents.last.line.received).filter(|last| *last < time)?;
-    let why = contents.limit_reached().map(|limit| format!(": the run was {}", limit.describe()));
-    Some(format!("nothing is recorded after {}{}", utc(last), why.unwrap_or_default()))
+    let why = contents.limit_reached().map(|limit| format!(", because the run was {}", limit.describe()));
+    Some(format!("the journal ends at {}{}", utc(last), why.unwrap_or_default()))
 }
 
 async fn add_conditions(
@@ -188,14 +188,14 @@ impl BotMoment {
             rejection: None,
             action: None,
             signals: Vec::new(),
-            refused_at: None,
+            refused: None,
             refusal_entry: None,
             is_under_way: false,
         };
         let Some((place, candle)) = last else { return Ok(line) };
         line.answer = if candle.origin == Origin::Live { "no_signal" } else { "warm_up" };
         line.candle = Some(candle);
-        // The bots' answers are between the candle and the next event.
+        // The decisions on a candle are recorded between the candle and the next event.
         let answers = lines[place + 1..].iter().take_while(|stored| stored.line.kind != LineKind::Event);
         for stored in answers.filter(|stored| !is_candle(stored)) {
             line.record_action(stored, bot, run)?;
@@ -217,7 +217,7 @@ impl BotMoment {
         }
         if let Some(refused) = read_refusal(stored)? {
             (self.answer, self.rule) = ("refused", Some(refused.rule));
-            self.refused_at = Some((refused.decision_time, stored.line.received));
+            self.refused = Some((refused.decision_time, stored.line.received));
             let (seq, at) = (stored.seq, refused.decision_time);
             self.refusal_entry = index.map(|bot| DecisionEntry { seq, bot, at });
         } else {
@@ -233,7 +233,7 @@ impl BotMoment {
         bot: &BotSettings,
         risk: Option<&RiskSettings>,
     ) -> Self {
-        let (Some(rule), Some(times)) = (self.rule, self.refused_at) else { return self };
+        let (Some(rule), Some(times)) = (self.rule, self.refused) else { return self };
         let is_symbol_limit =
             rule == Rule::MaxOpenTrades && risk.is_some_and(|risk| self.is_symbol_limit(contents, risk));
         let named = if is_symbol_limit { Rule::MaxOpenTradesPerSymbol } else { rule };
@@ -247,7 +247,7 @@ impl BotMoment {
         self
     }
 
-    /// Returns whether the per-symbol limit refused. Older versions used one rule name for both limits.
+    /// Returns whether the per-symbol limit rejected the signal. Older versions used one name for both limits.
     fn is_symbol_limit(&self, contents: &JournalContents, risk: &RiskSettings) -> bool {
         let at = self.action.as_ref().and_then(|action| action["decision_time"].as_i64()).map(Millis::new);
         let is_open = |row: &IntentRow| {
@@ -313,7 +313,7 @@ impl BotMoment {
 impl Display for MomentReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "At {}", utc(self.time))?;
-        let Some(run) = self.run else { return write!(f, " no run had started yet.") };
+        let Some(run) = self.run else { return write!(f, ", no run had started yet.") };
         write!(f, ", in run {run}:")?;
         if let Some(ended) = &self.ended {
             write!(f, " {ended}.")?;
@@ -344,7 +344,7 @@ impl Display for MomentReport {
     }
 }
 
-/// Returns the length of the moment: a minute, second or millisecond, by the precision of `time`.
+/// Returns the length of the moment: a minute, second or millisecond, depending on the precision of `time`.
 fn moment_length(time: Millis) -> Millis {
     [Millis::MINUTE, Millis::SECOND]
         .into_iter()
@@ -424,7 +424,7 @@ impl Display for SignalMoment {
 
 const MAX_READ_REFUSALS: usize = 200;
 
-/// Returns `paused until TIME after 2 losses in a row`; `None` after a compaction or manual resume.
+/// Describes a pause, such as `paused until TIME after 2 losses in a row`; `None` after a manual resume.
 fn describe_pause_at(
     contents: &JournalContents,
     risk: &RiskSettings,
@@ -442,7 +442,7 @@ fn describe_pause_at(
     Some(format!("paused until {} after {}", utc(until), pause.describe_cause()))
 }
 
-/// Returns `until TIME after 2 refusals by the venue in a row: ...`; `None` if not recorded.
+/// Describes a pause, such as `until TIME after 2 refusals by the venue in a row: ...`; `None` if unknown.
 async fn describe_refusal_pause_at(
     reader: &mut Reader,
     contents: &JournalContents,

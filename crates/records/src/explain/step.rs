@@ -1,4 +1,4 @@
-//! Chronological steps of an intent.
+//! Timeline of an intent, step by step.
 
 use crate::moment::short_time;
 use candlewick_journal::{LineKind, LoggedExchange, StoredLine};
@@ -12,7 +12,7 @@ const HIDDEN_FIELDS: [&str; 5] = ["at", "received", "event", "action", "intent"]
 pub(super) struct Step {
     pub(super) time: Millis,
     pub(super) after_ms: Millis,
-    /// `decision`, an event, `note`, `request`, `reply`, or, without an intent, such as `list request`.
+    /// Kind of step: `decision`, `note`, `request`, `reply`, `list request`, or the name of an event.
     pub(super) what: String,
     pub(super) detail: Value,
     #[serde(skip)]
@@ -197,7 +197,7 @@ fn plain_text(value: &Value) -> String {
 fn truncate(text: &str) -> String {
     let text = visible(text);
     match text.char_indices().nth(MAX_TEXT_CHARS) {
-        Some((end, _)) => format!("{}... (--raw shows the rest)", &text[..end]),
+        Some((end, _)) => format!("{}... (add --raw for the full text)", &text[..end]),
         None => text.into_owned(),
     }
 }
@@ -225,7 +225,7 @@ mod tests {
             assert_eq!(describe_text(text), expected);
         }
         let long = describe_text(&format!("200 {}", "x".repeat(900)));
-        assert!(long.len() < 220 && long.ends_with("... (--raw shows the rest)"), "{long}");
+        assert!(long.len() < 220 && long.ends_with("... (add --raw for the full text)"), "{long}");
     }
 
     #[test]

@@ -24,7 +24,7 @@ use std::fmt::{self, Display};
 const PRIOR_CANDLES: i64 = 5;
 const DAY_MS: i64 = Millis::DAY.get();
 const MAX_LINES: u32 = 20_000;
-/// Number of lines after an intent to search for its seals. Beyond them, the journal is walked.
+/// Number of lines to search for the seals of an intent. If a seal is missing, the whole journal is read.
 const SEAL_SEARCH_LINES: u64 = 5_000;
 
 #[derive(Debug, Serialize)]
@@ -50,7 +50,7 @@ pub struct Explanation {
 pub struct TradeRequest<'a> {
     pub name: &'a str,
     pub registry: &'a Registry,
-    /// Whether to compute the indicators even if many entries of the run precede the decision.
+    /// Whether to compute the indicators even if this requires a long replay.
     pub is_far: bool,
 }
 
@@ -184,7 +184,7 @@ impl Explanation {
             "Trade #{intent_id} of {bot}: {direction} {amount} on {symbol}, {close_type} {expiration_type}"
         )];
         lines.extend(
-            ordered.map(|ordered| format!("Ordered was {ordered}; the venue opened a different trade")),
+            ordered.map(|ordered| format!("Ordered: {ordered}, but the venue opened a different trade")),
         );
         lines.push(state);
         lines.extend(self.stake_reason.as_ref().map(|reason| format!("Stake: {amount}, {reason}")));
@@ -213,12 +213,14 @@ impl Explanation {
         lines.extend(missing.map(|why| format!("Indicators not available: {why}")));
         if let [first, .., last] = self.passed_rules[..] {
             let count = self.passed_rules.len();
-            lines.push(format!("Risk: passed all {count} rules, from {first} to {last}"));
+            lines.push(format!("Risk: all {count} rules passed, from {first} to {last}"));
         }
         lines.extend(audit::describe_checks(&self.audit).iter().map(|line| format!("Audit: {line}")));
         if self.exchanges_outside > 0 {
-            let words = "from an earlier version are outside the hash chain and may have been edited";
-            lines.push(format!("Raw exchanges: {} {words}", self.exchanges_outside));
+            lines.push(format!(
+                "Raw exchanges: {} of an earlier version are not in the hash chain and may have been edited",
+                self.exchanges_outside
+            ));
         }
         lines
     }
@@ -262,7 +264,7 @@ impl Display for Explanation {
     }
 }
 
-/// Formats a gate move as `closed at 2026-01-05T08:14:00Z, when the BUY of 2026-01-05T08:13:00Z won`.
+/// Describes a gate move, such as `closed at 2026-01-05T08:14:00Z, when the BUY of 2026-01-05T08:13:00Z won`.
 fn describe_gate_move(moved: &GateMove) -> String {
     let what = if moved.is_open { "opened" } else { "closed" };
     let at = utc(moved.at);

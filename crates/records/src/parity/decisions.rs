@@ -23,7 +23,7 @@ pub(super) struct Decisions {
     pub not_compared: Vec<UncomparedDecisions>,
 }
 
-/// Decisions that cannot be replayed: a trade was refused by a rule that no longer exists.
+/// First of the decisions that cannot be compared, because they depend on a rule that no longer exists.
 #[derive(Debug, Serialize)]
 pub(super) struct UncomparedDecisions {
     pub seq: u64,
@@ -44,7 +44,7 @@ struct Replay {
     actions: Vec<Action>,
     unmatched: VecDeque<Value>,
     format: u32,
-    /// Whether some verdicts come from a rule that no longer exists. They are accepted as recorded.
+    /// Whether some verdicts come from a rule that no longer exists. Such verdicts are not compared.
     has_old_verdicts: bool,
     stopped_at: Option<u64>,
     is_reload_prepared: bool,
@@ -94,7 +94,8 @@ impl Decisions {
                 stopped_at: None,
                 is_reload_prepared: false,
             };
-            let difference = lines[begin..end].iter().find_map(|stored| replay.compare_entry(stored, &mut decisions));
+            let mut own = lines[begin..end].iter();
+            let difference = own.find_map(|stored| replay.compare_entry(stored, &mut decisions));
             decisions.difference = difference.or_else(|| replay.check_unmatched(&lines[end - 1]));
             let run = run.number;
             decisions.not_compared.extend(replay.stopped_at.map(|seq| UncomparedDecisions { seq, run }));
@@ -152,8 +153,8 @@ impl Replay {
                     return None;
                 }
                 let problem = match (&expected, &got) {
-                    (None, _) => "the entry is not JSON",
-                    (_, None) => "the journal has a decision that the replay lacks",
+                    (None, _) => "the entry is not valid JSON",
+                    (_, None) => "the journal contains a decision that the replay did not make",
                     (Some(_), Some(_)) => "the decision differs",
                 };
                 Some(Difference { expected, got, ..Difference::from_line(stored, problem) })
@@ -180,16 +181,14 @@ impl Replay {
             }
         };
         if stored.line.run == BETWEEN_RUNS {
-            // No Session was running, so the next start applies the event.
+            // No Session was running, so the next run applies the event at its start.
             self.session.recall(&Recorded::Event(event));
             return None;
         }
         let is_reload = matches!(event.kind, EventKind::Control { control: Control::Reload });
         if is_reload && !mem::take(&mut self.is_reload_prepared) {
-            return Some(Difference::from_line(
-                stored,
-                "settings were reloaded, but the journal does not record them",
-            ));
+            let problem = "the settings were reloaded, but the new settings are not recorded";
+            return Some(Difference::from_line(stored, problem));
         }
         self.session.handle_recorded(&event, &mut self.actions);
         let (format, without_verdicts) = (self.format, self.has_old_verdicts);
@@ -218,12 +217,12 @@ impl Replay {
             self.stop(stored);
             return None;
         }
-        let problem = "the replay has a decision that the journal lacks";
+        let problem = "the replay made a decision that the journal does not contain";
         Some(Difference { got, ..Difference::from_line(stored, problem) })
     }
 }
 
-/// Returns whether only the names differ. Older versions had one name for both open-trade limits.
+/// Returns whether only the rule names differ. Older versions had one name for both open-trade limits.
 fn differs_by_name(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
     let (Some(recorded), Some(mut replayed)) = (recorded, replayed.cloned()) else { return false };
     if replayed["rule"] != Rule::MaxOpenTradesPerSymbol.as_str() {
@@ -244,7 +243,7 @@ fn is_verdict(stored: &StoredLine) -> bool {
     stored.line.kind == LineKind::Action && stored.line.body.contains(r#""action":"verdict""#)
 }
 
-/// Returns whether the verdict is older than the split of alpha among bots.
+/// Returns whether the line is a verdict from before alpha was divided among the bots.
 fn is_old_verdict(stored: &StoredLine) -> bool {
     let weight = || serde_json::from_str::<Value>(&stored.line.body).ok()?.get("weight").cloned();
     is_verdict(stored) && weight().is_none()

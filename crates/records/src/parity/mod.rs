@@ -1,4 +1,4 @@
-//! Parity check: compares decisions and outcomes in a journal with those of this program.
+//! Parity check: compares recorded decisions and outcomes with a replay by this program.
 
 mod decisions;
 mod outcomes;
@@ -63,18 +63,17 @@ impl Cause {
     const LABELS: [(&'static str, &'static str); 7] = [
         (
             "latency",
-            "the order reached the venue after another latency than the settings assume; `backtest --latency-from` uses the recorded ones",
+            "the recorded latency differs from the configured latency; `backtest --latency-from` uses recorded latencies",
         ),
         (
             "price_source",
-            "the venue's prices are inside the recorded candles but not on the simulated path, because the venue has finer prices \
-             than the journal (as the sandbox has for its last days)",
+            "the venue's price is inside the recorded candle, but not on the simulated path (the venue has finer prices)",
         ),
-        ("payout", "the venue paid a different percentage than the settings assume"),
-        ("refusal", "the venue declined the order, it was not sent, or its status is unknown"),
+        ("payout", "the venue's payout differs from the configured payout"),
+        ("refusal", "the venue declined the order, the order was not sent, or its status is unknown"),
         ("gap", "candles around the open or close are missing in the journal"),
         ("end_of_recording", "the journal ends before the settlement"),
-        ("unexplained", "no other cause applies: the terms of the trade do not give the recorded outcome"),
+        ("unexplained", "no known cause: the terms of the trade do not explain the recorded outcome"),
     ];
 
     const fn as_str(self) -> &'static str {
@@ -129,16 +128,13 @@ impl ParityReport {
             problems.push(format!("the journal was changed at entry {seq}: {reason}"));
         }
         if let Some(difference) = self.difference() {
+            let Difference { seq, run, problem, expected, got } = difference;
             let value = |name: &str, value: &Option<serde_json::Value>| {
                 value.as_ref().map(|value| format!("; {name} {value}")).unwrap_or_default()
             };
+            let (recorded, replayed) = (value("recorded", expected), value("replayed", got));
             problems.push(format!(
-                "first difference at entry {} of run {}: {}{}{}",
-                difference.seq,
-                difference.run,
-                difference.problem,
-                value("recorded", &difference.expected),
-                value("replayed", &difference.got),
+                "first difference at entry {seq} of run {run}: {problem}{recorded}{replayed}"
             ));
         }
         if self.unexplained > 0 {
@@ -161,15 +157,15 @@ impl ParityReport {
                 "check each of these trades with `candlewick explain NUMBER`; all other figures are valid"
             }
             Some(true) if is_whole && self.problem_contains(FILE_OR_PART_CHANGED) => {
-                "restore the files as they were when the run began; if they are unchanged, use the program version that wrote the journal"
+                "restore the original files of the run; if the files are unchanged, use the program version that wrote the journal"
             }
             Some(true) if is_whole && self.problem_contains(FILE_CHANGED) => {
-                "restore the file as it was when the run began: the changed file is another strategy"
+                "restore the original file of the run: the changed file defines another strategy"
             }
             Some(true) if is_whole => {
                 "the journal is unchanged, but this program decides differently: use the program version that wrote it"
             }
-            Some(_) | None => "do not trust any figure of this journal from there on",
+            Some(_) | None => "do not trust any figure of this journal after that entry",
         }
     }
 
@@ -199,7 +195,7 @@ impl Display for ParityReport {
             figures.add_row(["decisions".to_owned(), text]);
             for UncomparedDecisions { seq, run } in &decisions.not_compared {
                 let text = format!(
-                    "run {run} from entry {seq} on: the verdict of an earlier rule decided whether to reject a trade"
+                    "run {run}, from entry {seq} on: a decision depends on a verdict rule that no longer exists"
                 );
                 figures.add_row(["  not compared".to_owned(), text]);
             }
@@ -249,7 +245,8 @@ mod tests {
 
     #[test]
     fn rounds_prices_to_significant_digits() {
-        assert_eq!(price_text("WON", Some(1.576_093_999_999_999_9), Some(93_663.5)), "WON 1.576094 to 93663.5");
+        let price = Some(1.576_093_999_999_999_9);
+assert_eq!(price_text("WON", price, Some(93_663.5)), "WON 1.576094 to 93663.5");
         assert_eq!(price_text("OPEN", Some(1.25), None), "OPEN 1.25 to ?");
     }
 }

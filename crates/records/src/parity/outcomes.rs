@@ -44,7 +44,7 @@ pub(super) struct DifferingTrade {
 pub(super) struct SimulatedTrade {
     state: &'static str,
     result: Option<Outcome>,
-    /// In minor units of the wallet's currency.
+    /// Profit in minor units of the wallet's currency.
     #[serde(skip)]
     profit: Money,
     open_time: Option<Millis>,
@@ -303,7 +303,7 @@ fn is_same_price(one: f64, other: f64) -> bool {
     (one - other).abs() <= PRICE_TOLERANCE * one.abs().max(other.abs())
 }
 
-/// Venues timestamp prices in whole seconds, so a price may belong to the previous or next second.
+/// Tolerance for the timestamps of prices, which venues round to whole seconds.
 const TIMESTAMP_SLACK: Millis = Millis::SECOND;
 
 impl RecordedCandles {
