@@ -185,8 +185,7 @@ impl RecordedCandles {
             let event: Event = parse(stored)?;
             if let EventKind::Candle { series, candle, .. } = event.kind {
                 let series = self.run_series.get(series.index());
-                let series =
-                    series.ok_or_else(|| RecordsError::unreadable(stored, "unknown series index"))?;
+                let series = series.ok_or_else(|| RecordsError::unreadable(stored, "unknown series index"))?;
                 self.by_series.entry(*series).or_default().entry(candle.time()).or_insert(candle);
             }
         }
