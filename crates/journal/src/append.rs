@@ -1,41 +1,40 @@
-//! SQL statements that append entries, run in a transaction of the process that holds the journal.
+//! SQL statements that append entries to a journal within the writer's transaction.
 
 use crate::LoggedExchange;
 use crate::chain::{ChainHash, Head, PendingLine};
 use crate::database::JournalUrl;
 use crate::database::fault::WithUrl;
-use crate::difference::Bases;
-use crate::error::{Result, broken};
+use crate::difference::BaseResponses;
+use crate::error::{Result, chain_error};
 use sqlx::{AnyConnection, Row};
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-const COLUMNS: usize = 8;
+const ENTRY_COLUMNS: usize = 8;
+/// Insert statements for batches of 64, 8, 4, 2 and 1 lines. A new trade waits for a batch of two lines:
+/// its candle and its intent.
+static INSERTS: LazyLock<[InsertStatement; 5]> = LazyLock::new(|| [64, 8, 4, 2, 1].map(InsertStatement::new));
 
-/// Insert statements for 64, 8, 4, 2 and 1 lines, so that few statements are prepared.
-/// Each one is a round trip to the driver's thread, and an open waits for two lines: its candle and its intent.
-static INSERTS: LazyLock<[Insert; 5]> = LazyLock::new(|| [64, 8, 4, 2, 1].map(Insert::new));
-
-struct Insert {
+struct InsertStatement {
     rows: usize,
-    alone: String,
-    ending: String,
+    sql: String,
+    sql_with_commit: String,
 }
 
-impl Insert {
+impl InsertStatement {
     fn new(rows: usize) -> Self {
-        let alone = insert(rows);
-        Self { rows, ending: format!("{alone}; COMMIT"), alone }
+        let sql = insert_sql(rows);
+        Self { rows, sql_with_commit: format!("{sql}; COMMIT"), sql }
     }
 }
 
-fn insert(rows: usize) -> String {
+fn insert_sql(rows: usize) -> String {
     let mut text =
         "INSERT INTO entries (seq, run, kind, intent, at, received, body, hash) VALUES ".to_owned();
     for row in 0..rows {
-        let mut place = row * COLUMNS;
+        let mut place = row * ENTRY_COLUMNS;
         text.push_str(if row == 0 { "(" } else { ", (" });
-        for column in 0..COLUMNS {
+        for column in 0..ENTRY_COLUMNS {
             place += 1;
             let comma = if column == 0 { "" } else { ", " };
             write!(text, "{comma}${place}").expect("writing to a String succeeds");
@@ -46,24 +45,24 @@ fn insert(rows: usize) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AfterLines {
-    More,
-    /// Commit in the same round trip. Only for files, and only with at least one line.
+pub(crate) enum AfterInsert {
+    Nothing,
+    /// Commits in the same round trip. Requires a file database and at least one line.
     Commit,
 }
 
-pub(crate) async fn lines(
+pub(crate) async fn insert_lines(
     any: &mut AnyConnection,
     url: &JournalUrl,
     lines: &[PendingLine],
-    then: AfterLines,
+    then: AfterInsert,
 ) -> Result<()> {
     let mut rest = lines;
-    for Insert { rows, alone, ending } in INSERTS.iter() {
+    for InsertStatement { rows, sql, sql_with_commit } in INSERTS.iter() {
         while rest.len() >= *rows {
             let (now, later) = rest.split_at(*rows);
-            let is_end = later.is_empty() && then == AfterLines::Commit;
-            let mut query = sqlx::query(if is_end { ending.as_str() } else { alone.as_str() });
+            let is_end = later.is_empty() && then == AfterInsert::Commit;
+            let mut query = sqlx::query(if is_end { sql_with_commit.as_str() } else { sql.as_str() });
             for PendingLine { line, head } in now {
                 query = query
                     .bind(head.seq.cast_signed())
@@ -75,23 +74,23 @@ pub(crate) async fn lines(
                     .bind(line.body.as_str())
                     .bind(head.hash.to_string());
             }
-            query.execute(&mut *any).await.at(url)?;
+            query.execute(&mut *any).await.with_url(url)?;
             rest = later;
         }
     }
     Ok(())
 }
 
-pub(crate) async fn exchanges(
+pub(crate) async fn insert_exchanges(
     any: &mut AnyConnection,
     url: &JournalUrl,
-    (last, bases): (u64, &mut Bases),
+    (last, bases): (u64, &mut BaseResponses),
     exchanges: &[LoggedExchange],
 ) -> Result<()> {
     let statement = "INSERT INTO wires (id, intent, sent, received, what, request, response, status) \
                      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     for (id, exchange) in (last + 1..).zip(exchanges) {
-        let response = bases.shorten(id, exchange);
+        let response = bases.encode_response(id, exchange);
         sqlx::query(statement)
             .bind(id.cast_signed())
             .bind(exchange.intent.map(u64::cast_signed))
@@ -103,26 +102,26 @@ pub(crate) async fn exchanges(
             .bind(exchange.status.map(i64::from))
             .execute(&mut *any)
             .await
-            .at(url)?;
+            .with_url(url)?;
     }
     Ok(())
 }
 
-pub(crate) async fn last_line(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head> {
+pub(crate) async fn last_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head> {
     let text = "SELECT seq, hash FROM entries ORDER BY seq DESC LIMIT 1";
-    let row = sqlx::query(text).fetch_optional(any).await.at(url)?;
+    let row = sqlx::query(text).fetch_optional(any).await.with_url(url)?;
     let Some(row) = row else {
         return Ok(Head::EMPTY);
     };
     let seq: Option<u64> = row.try_get::<i64, _>("seq").ok().and_then(|seq| u64::try_from(seq).ok());
     let hash: Option<ChainHash> =
         row.try_get::<String, _>("hash").ok().as_deref().and_then(ChainHash::from_hex);
-    let unreadable = || broken(url, seq.unwrap_or_default(), "the last entry cannot be read");
+    let unreadable = || chain_error(url, seq.unwrap_or_default(), "the last entry cannot be read");
     seq.zip(hash).map(|(seq, hash)| Head { seq, hash }).ok_or_else(unreadable)
 }
 
-pub(crate) async fn last_exchange(any: &mut AnyConnection, url: &JournalUrl) -> Result<u64> {
+pub(crate) async fn last_exchange_id(any: &mut AnyConnection, url: &JournalUrl) -> Result<u64> {
     let text = "SELECT COALESCE(MAX(id), 0) FROM wires";
-    let last: i64 = sqlx::query_scalar(text).fetch_one(any).await.at(url)?;
+    let last: i64 = sqlx::query_scalar(text).fetch_one(any).await.with_url(url)?;
     Ok(u64::try_from(last).unwrap_or_default())
 }

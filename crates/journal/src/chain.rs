@@ -1,4 +1,4 @@
-//! Lines of a journal and their hash chain: the hash of a line covers the line and the previous hash.
+//! Journal lines and their hash chain. The hash of a line covers the line and the previous hash.
 
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub struct ChainHash(blake3::Hash);
 impl ChainHash {
     pub const GENESIS: Self = Self(blake3::Hash::from_bytes([0; 32]));
 
-    /// Returns the next hash: blake3 over this hash, `seq` and length-prefixed fields.
+    /// Returns the hash of the next line: blake3 over this hash, `seq` and the line's length-prefixed fields.
     #[must_use]
     pub fn next(self, seq: u64, line: &Line) -> Self {
         let mut hasher = blake3::Hasher::new();
@@ -47,7 +47,7 @@ impl TryFrom<String> for ChainHash {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::from_hex(&text).ok_or("a hash has 64 hexadecimal digits")
+        Self::from_hex(&text).ok_or("a journal hash must have 64 hexadecimal digits")
     }
 }
 
@@ -73,7 +73,7 @@ pub struct Head {
 impl Head {
     pub(crate) const EMPTY: Self = Self { seq: 0, hash: ChainHash::GENESIS };
 
-    pub(crate) fn followed_by(self, line: &Line) -> Self {
+    pub(crate) fn advanced_by(self, line: &Line) -> Self {
         let seq = self.seq + 1;
         Self { seq, hash: self.hash.next(seq, line) }
     }

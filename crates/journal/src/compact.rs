@@ -5,7 +5,7 @@ use crate::database::fault::WithUrl;
 use crate::database::schema::{self, FoundSchema};
 use crate::error::Result;
 use crate::private_file::NewFile;
-use crate::reader::EXCHANGES_SINCE;
+use crate::reader::EXCHANGES_MIN_SCHEMA;
 use crate::{
     Head, Holder, JournalError, JournalUrl, Line, LineKind, Reader, Store, StoredLine, Verified, exchange,
     is_snapshot, lease,
@@ -14,9 +14,8 @@ use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-const PAGE: u32 = 5_000;
-
-const COMMIT: usize = 5_000;
+const LINES_PER_PAGE: u32 = 5_000;
+const LINES_PER_COMMIT: usize = 5_000;
 
 /// First line of a compacted journal. It contains the hash of the original's last line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,21 +23,22 @@ pub struct Compaction {
     pub of: Head,
     pub since: Millis,
     pub candles: u64,
-    /// Number of omitted exchanges: those not sealed, and old ones without an intent.
+    /// Number of omitted API exchanges: all unsealed exchanges, and old exchanges without an intent.
     pub exchanges: u64,
-    /// Number of omitted snapshot lines. Snapshots refer to line numbers, which change.
+    /// Number of omitted snapshots. A snapshot refers to line numbers, which the compaction changes.
     pub snapshots: u64,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Note {
+struct CompactionNote {
     compacted: Compaction,
 }
 
 impl Compaction {
     pub fn from_line(line: &Line) -> Option<Self> {
         let is_note = line.kind == LineKind::Note && line.body.starts_with("{\"compacted\":");
-        is_note.then(|| serde_json::from_str::<Note>(&line.body).ok()).flatten().map(|note| note.compacted)
+        let note = is_note.then(|| serde_json::from_str::<CompactionNote>(&line.body).ok()).flatten();
+        note.map(|note| note.compacted)
     }
 }
 
@@ -55,17 +55,17 @@ impl CompactedCopy {
     }
 
     pub fn put_in_place(self) -> Result<()> {
-        self.file.put_in_place()
+        self.file.publish()
     }
 }
 
-/// Verifies an idle journal, then copies it with a new hash chain. The copy omits snapshots.
-/// It also omits candles and exchanges without an intent that are more than `keep` older than the last line.
-pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<CompactedCopy> {
+/// Verifies an idle journal, then writes a compacted copy with a new hash chain. The copy omits snapshots, and
+/// candles and exchanges without an intent if they are older than the last line by more than `retention`.
+pub async fn compact(url: &JournalUrl, to: &Path, retention: Millis) -> Result<CompactedCopy> {
     let mut reader = Reader::open(url).await?;
     let head = reader.head().await?;
     let last = reader.line_at(head).await?.map_or(Millis::ZERO, |stored| stored.line.received);
-    let (since, mut candles, mut snapshots, mut first) = (last - keep, 0, 0, None);
+    let (since, mut candles, mut snapshots, mut first) = (last - retention, 0, 0, None);
     let verified = reader
         .verify_each(|stored| {
             candles += u64::from(is_old_candle(stored, since));
@@ -74,21 +74,21 @@ pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<Compac
         })
         .await?;
     let of = Head { seq: verified.entries, hash: verified.head_hash };
-    let exchanges = if reader.schema < EXCHANGES_SINCE {
+    let exchanges = if reader.schema < EXCHANGES_MIN_SCHEMA {
         0
     } else {
-        let first = reader.seals.next(0).map_or(i64::MAX, |(first, _)| first.cast_signed());
+        let first = reader.seals.next_seal(0).map_or(i64::MAX, |(first, _)| first.cast_signed());
         let text = "SELECT COUNT(*) FROM wires WHERE id < $1 OR (intent IS NULL AND sent < $2)";
-        reader.count(text, &[first, since.get()]).await?
+        reader.fetch_count(text, &[first, since.get()]).await?
     };
     let compaction = Compaction { of, since, candles, exchanges, snapshots };
     let (file, _) = NewFile::create(to)?;
-    let copy = JournalUrl::from_path(file.partial());
+    let copy = JournalUrl::from_path(file.partial_path());
     let mut store = Store::open(&copy, &Holder::current_process("candlewick journal compact")).await?;
     let (at, received) = first.unwrap_or_default();
-    let body = serde_json::to_string(&Note { compacted: compaction }).unwrap_or_default();
+    let body = serde_json::to_string(&CompactionNote { compacted: compaction }).unwrap_or_default();
     store.record(Line { run: 0, kind: LineKind::Note, intent: None, at, received, body });
-    let mut walk = reader.walk(PAGE).await?;
+    let mut walk = reader.walk(LINES_PER_PAGE).await?;
     loop {
         let page = walk.next().await?;
         if page.is_empty() {
@@ -96,7 +96,7 @@ pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<Compac
         }
         for stored in page {
             if let Some(ids) = exchange::sealed_ids(&stored.line.body) {
-                for exchange in walk.reader().kept_exchanges(ids, since).await? {
+                for exchange in walk.reader().retained_exchanges(ids, since).await? {
                     store.record_exchange(exchange);
                 }
                 // Committing here writes the new seal at the position of the old one.
@@ -104,7 +104,7 @@ pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<Compac
             } else if !is_old_candle(&stored, since) && !is_snapshot(&stored.line.body) {
                 store.record(stored.line);
             }
-            if store.pending() >= COMMIT {
+            if store.pending() >= LINES_PER_COMMIT {
                 store.commit().await?;
             }
         }
@@ -121,7 +121,7 @@ fn is_old_candle(stored: &StoredLine, since: Millis) -> bool {
     line.kind == LineKind::Event && line.at < since && line.body.contains("\"event\":\"candle\"")
 }
 
-/// Copies a journal file to a new file. The copy has no holder and is verified before it gets its name.
+/// Copies a journal file. The copy has no lease holder and is verified before it gets its final name.
 pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified> {
     if url.file().is_none() {
         return Err(JournalError::OnServer { url: url.to_string() });
@@ -131,23 +131,23 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified> {
         return Err(JournalError::NotFound { url: url.to_string() });
     }
     let (copy, _) = NewFile::create(to)?;
-    let name = copy.partial().to_str().ok_or_else(|| JournalError::InvalidUrl {
+    let name = copy.partial_path().to_str().ok_or_else(|| JournalError::InvalidUrl {
         url: to.display().to_string(),
-        reason: "the file's name is not UTF-8".to_owned(),
+        reason: "the file name is not valid UTF-8".to_owned(),
     })?;
     // Runs in one read transaction, so the copy contains no concurrent writes.
-    let copied = sqlx::query("VACUUM INTO $1").bind(name).execute(source.any()).await;
-    copied.at(&JournalUrl::from_path(to))?;
+    let copied = sqlx::query("VACUUM INTO $1").bind(name).execute(source.driver()).await;
+    copied.with_url(&JournalUrl::from_path(to))?;
     source.close().await;
-    let verified = verify_copy(copy.partial()).await.map_err(|error| with_original_url(error, url))?;
-    copy.put_in_place()?;
+    let verified = verify_copy(copy.partial_path()).await.map_err(|error| with_original_url(error, url))?;
+    copy.publish()?;
     Ok(verified)
 }
 
 async fn verify_copy(copy: &Path) -> Result<Verified> {
     let url = JournalUrl::from_path(copy);
     let mut connection = Connection::open(&url, Purpose::Write).await?;
-    lease::clear(connection.any(), &url).await?;
+    lease::clear_holder(connection.driver(), &url).await?;
     connection.close().await;
     Reader::open(&url).await?.verify().await
 }

@@ -4,20 +4,17 @@ use crate::LoggedExchange;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Prefix of a stored difference. A response with this prefix is stored as a difference without base.
-const MARK: &str = "\u{1f}difference ";
+/// Prefix of a stored difference. A response that begins like this is escaped as a difference without base.
+const DIFFERENCE_PREFIX: &str = "\u{1f}difference ";
 
-const END: &str = "},";
-
-const MIN_BYTES: usize = 512;
-
+const PIECE_END: &str = "},";
+const MIN_RESPONSE_BYTES: usize = 512;
 const MAX_BASES: usize = 64;
-
-pub(crate) const MAX_DIFFERENCES: usize = 16;
+pub(crate) const MAX_CHAINED_DIFFERENCES: usize = 16;
 
 #[derive(Serialize, Deserialize)]
 struct Difference {
-    /// Number of the base exchange, 0 if there is none.
+    /// Number of the base exchange; 0 if the difference has no base.
     base: u64,
     parts: Vec<Part>,
 }
@@ -25,63 +22,63 @@ struct Difference {
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Part {
-    /// Pieces of the base: index of the first piece, and the number of pieces.
-    Taken(usize, usize),
+    /// Consecutive pieces of the base response: index of the first piece, and number of pieces.
+    FromBase(usize, usize),
     New(String),
 }
 
 #[derive(Default)]
-pub(crate) struct Bases(HashMap<String, Base>);
+pub(crate) struct BaseResponses(HashMap<String, BaseResponse>);
 
-struct Base {
+struct BaseResponse {
     id: u64,
     whole: String,
     differences: usize,
 }
 
-impl Bases {
-    pub(crate) fn shorten(&mut self, id: u64, exchange: &LoggedExchange) -> Option<String> {
+impl BaseResponses {
+    pub(crate) fn encode_response(&mut self, id: u64, exchange: &LoggedExchange) -> Option<String> {
         let whole = exchange.response.as_deref()?;
-        if whole.starts_with(MARK) {
+        if whole.starts_with(DIFFERENCE_PREFIX) {
             let parts = vec![Part::New(whole.to_owned())];
             return Some(encode_difference(&Difference { base: 0, parts }));
         }
-        if whole.len() < MIN_BYTES {
+        if whole.len() < MIN_RESPONSE_BYTES {
             return Some(whole.to_owned());
         }
-        let before = self.0.get(&exchange.what).filter(|base| base.differences < MAX_DIFFERENCES);
-        let short = before.map(|Base { id, whole: earlier, differences }| {
+        let before = self.0.get(&exchange.what).filter(|base| base.differences < MAX_CHAINED_DIFFERENCES);
+        let short = before.map(|BaseResponse { id, whole: earlier, differences }| {
             (
-                encode_difference(&Difference { base: *id, parts: split_parts(earlier, whole) }),
+                encode_difference(&Difference { base: *id, parts: diff_parts(earlier, whole) }),
                 differences + 1,
             )
         });
         let (kept, differences) =
             short.filter(|(short, _)| short.len() < whole.len() / 2).unwrap_or_else(|| (whole.to_owned(), 0));
         if self.0.len() >= MAX_BASES && !self.0.contains_key(&exchange.what) {
-            self.forget_oldest();
+            self.evict_oldest();
         }
-        self.0.insert(exchange.what.clone(), Base { id, whole: whole.to_owned(), differences });
+        self.0.insert(exchange.what.clone(), BaseResponse { id, whole: whole.to_owned(), differences });
         Some(kept)
     }
 
-    fn forget_oldest(&mut self) {
+    fn evict_oldest(&mut self) {
         let oldest = self.0.iter().min_by_key(|(_, base)| base.id).map(|(what, _)| what.clone());
         oldest.and_then(|what| self.0.remove(&what));
     }
 }
 
-/// Returns a difference's base exchange (0 if it has none), or `None` for a complete response.
+/// Returns the number of the base exchange, 0 without a base. `None` for a completely stored response.
 pub(crate) fn base_id(kept: &str) -> Option<u64> {
-    difference(kept).map(|difference| difference.base)
+    parse_difference(kept).map(|difference| difference.base)
 }
 
-pub(crate) fn restore(kept: &str, base: &str) -> Option<String> {
-    let pieces: Vec<&str> = base.split_inclusive(END).collect();
+pub(crate) fn restore_response(kept: &str, base: &str) -> Option<String> {
+    let pieces: Vec<&str> = base.split_inclusive(PIECE_END).collect();
     let mut whole = String::new();
-    for part in difference(kept)?.parts {
+    for part in parse_difference(kept)?.parts {
         match part {
-            Part::Taken(from, count) => {
+            Part::FromBase(from, count) => {
                 pieces.get(from..from.checked_add(count)?)?.iter().for_each(|piece| whole.push_str(piece));
             }
             Part::New(text) => whole.push_str(&text),
@@ -90,31 +87,31 @@ pub(crate) fn restore(kept: &str, base: &str) -> Option<String> {
     Some(whole)
 }
 
-fn difference(kept: &str) -> Option<Difference> {
-    serde_json::from_str(kept.strip_prefix(MARK)?).ok()
+fn parse_difference(kept: &str) -> Option<Difference> {
+    serde_json::from_str(kept.strip_prefix(DIFFERENCE_PREFIX)?).ok()
 }
 
 fn encode_difference(difference: &Difference) -> String {
     let text = serde_json::to_string(difference).expect("numbers and strings serialize to JSON");
-    format!("{MARK}{text}")
+    format!("{DIFFERENCE_PREFIX}{text}")
 }
 
-fn split_parts(base: &str, whole: &str) -> Vec<Part> {
-    let pieces: Vec<&str> = base.split_inclusive(END).collect();
+fn diff_parts(base: &str, whole: &str) -> Vec<Part> {
+    let pieces: Vec<&str> = base.split_inclusive(PIECE_END).collect();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for (place, piece) in pieces.iter().enumerate() {
         places.entry(piece).or_insert(place);
     }
     let mut parts = Vec::new();
-    for piece in whole.split_inclusive(END) {
-        if let Some(Part::Taken(from, count)) = parts.last_mut()
+    for piece in whole.split_inclusive(PIECE_END) {
+        if let Some(Part::FromBase(from, count)) = parts.last_mut()
             && pieces.get(*from + *count) == Some(&piece)
         {
             *count += 1;
             continue;
         }
         match (places.get(piece), parts.last_mut()) {
-            (Some(place), _) => parts.push(Part::Taken(*place, 1)),
+            (Some(place), _) => parts.push(Part::FromBase(*place, 1)),
             (None, Some(Part::New(text))) => text.push_str(piece),
             (None, _) => parts.push(Part::New(piece.to_owned())),
         }
@@ -138,15 +135,15 @@ mod tests {
     }
 
     fn kept(answers: &[String]) -> Vec<String> {
-        let mut bases = Bases::default();
+        let mut bases = BaseResponses::default();
         let mut kept: Vec<String> = Vec::new();
         for (id, answer) in (1..).zip(answers) {
-            kept.push(bases.shorten(id, &exchange("GET /list", answer)).unwrap());
+            kept.push(bases.encode_response(id, &exchange("GET /list", answer)).unwrap());
             let text = kept.last().unwrap();
             let restored = match base_id(text) {
                 None => text.clone(),
-                Some(0) => restore(text, "").unwrap(),
-                Some(base) => restore(text, &answers[usize::try_from(base).unwrap() - 1]).unwrap(),
+                Some(0) => restore_response(text, "").unwrap(),
+                Some(base) => restore_response(text, &answers[usize::try_from(base).unwrap() - 1]).unwrap(),
             };
             assert_eq!(&restored, answer);
         }
@@ -155,18 +152,18 @@ mod tests {
 
     #[test]
     fn repeated_lists_stay_bases_longer_than_single_requests() {
-        let (mut bases, whole) = (Bases::default(), list(1..=50, "open"));
+        let (mut bases, whole) = (BaseResponses::default(), list(1..=50, "open"));
         let mut lengths = Vec::new();
         for id in 1..=1_000 {
             let is_list = id % 10 == 1;
             let what = if is_list { "GET /list".to_owned() } else { format!("GET /trades/{id}") };
-            let kept = bases.shorten(id, &exchange(&what, &whole)).unwrap();
+            let kept = bases.encode_response(id, &exchange(&what, &whole)).unwrap();
             assert!(is_list || kept == whole, "another question is another list");
             lengths.extend(is_list.then_some(kept.len()));
         }
         let are_whole = lengths.iter().filter(|length| **length == whole.len()).count();
-        assert_eq!(are_whole, 1 + 99 / (MAX_DIFFERENCES + 1), "a chain of differences is only so long");
-        assert_eq!((bases.0.len(), bases.shorten(7, &LoggedExchange::default())), (MAX_BASES, None));
+        assert_eq!(are_whole, 1 + 99 / (MAX_CHAINED_DIFFERENCES + 1), "the chain of differences is limited");
+        assert_eq!((bases.0.len(), bases.encode_response(7, &LoggedExchange::default())), (MAX_BASES, None));
     }
 
     #[test]
@@ -204,20 +201,18 @@ mod tests {
     fn stores_a_complete_response_from_time_to_time() {
         let kept = kept(&vec![list(1..=50, "open"); 40]);
         let whole: Vec<usize> = (0..40).filter(|place| base_id(&kept[*place]).is_none()).collect();
-        assert_eq!(whole, [0, MAX_DIFFERENCES + 1, 2 * (MAX_DIFFERENCES + 1)]);
+        assert_eq!(whole, [0, MAX_CHAINED_DIFFERENCES + 1, 2 * (MAX_CHAINED_DIFFERENCES + 1)]);
     }
 
     #[test]
     fn restores_response_that_looks_like_a_difference() {
-        let hostile = format!("{MARK}{{\"base\":1,\"parts\":[[0,99]]}}");
-        let kept = kept(&[list(1..=50, "open"), hostile.clone(), format!("{MARK}x")]);
+        let hostile = format!("{DIFFERENCE_PREFIX}{{\"base\":1,\"parts\":[[0,99]]}}");
+        let kept = kept(&[list(1..=50, "open"), hostile.clone(), format!("{DIFFERENCE_PREFIX}x")]);
         assert_eq!((base_id(&kept[1]), base_id(&kept[2])), (Some(0), Some(0)));
         // An edited difference cannot be restored, or its exchange fails the seal.
-        assert_eq!(restore(&hostile, "short"), None);
-        assert_eq!(
-            restore(&format!("{MARK}{{\"base\":1,\"parts\":[[18446744073709551615,2]]}}"), "a},b"),
-            None
-        );
-        assert_eq!(base_id(&format!("{MARK}nonsense")), None);
+        assert_eq!(restore_response(&hostile, "short"), None);
+        let overflow = format!("{DIFFERENCE_PREFIX}{{\"base\":1,\"parts\":[[18446744073709551615,2]]}}");
+        assert_eq!(restore_response(&overflow, "a},b"), None);
+        assert_eq!(base_id(&format!("{DIFFERENCE_PREFIX}nonsense")), None);
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn unavailable(url: &impl fmt::Display, source: impl Into<Cause>) -> 
     JournalError::Unavailable { url: url.to_string(), source: source.into() }
 }
 
-pub(crate) fn broken(url: &JournalUrl, seq: u64, reason: &str) -> JournalError {
+pub(crate) fn chain_error(url: &JournalUrl, seq: u64, reason: &str) -> JournalError {
     JournalError::BrokenChain { url: url.to_string(), seq, reason: reason.to_owned() }
 }
 
@@ -28,13 +28,13 @@ pub enum JournalError {
     #[error("{url} is on a PostgreSQL server: copy it with pg_dump --format=custom --file=FILE {url}")]
     OnServer { url: String },
     #[error(
-        "{url} is on a PostgreSQL server, but this program was built without PostgreSQL support: \
-         build it with `--features postgres`, or use a file: sqlite://FILE"
+        "this program was built without PostgreSQL support and cannot open {url}: \
+        rebuild it with `--features postgres`, or use a file (sqlite://FILE)"
     )]
     WithoutPostgres { url: String },
     #[error("invalid journal URL{}: {reason}", prepend_space(url))]
     InvalidUrl {
-        /// The URL without its password, empty if the password cannot be located in it.
+        /// URL without its password. Empty if the password cannot be separated from the rest.
         url: String,
         reason: String,
     },
@@ -52,7 +52,7 @@ pub enum JournalError {
     #[error("{url} is not a journal: {reason}")]
     NotAJournal { url: String, reason: String },
     #[error(
-        "{url} was written by a newer program (schema {found}, supported up to {known}): use the newer program"
+        "{url} has schema {found}, but this program supports schemas up to {known}: use a newer program"
     )]
     NewerSchema { url: String, found: i64, known: i64 },
     #[error("{url} was last written by an older program, which accepts no orders through it")]
@@ -64,7 +64,7 @@ pub enum JournalError {
     HeldBy {
         url: String,
         who: String,
-        /// Start of the lease, according to the database's clock.
+        /// Start of the lease, by the database's clock.
         since: Millis,
         held_for: Millis,
         silence: Millis,
@@ -85,7 +85,7 @@ fn prepend_space(text: &str) -> String {
 }
 
 impl JournalError {
-    /// Returns whether a retry may succeed without loss. Do not open trades until a retry has succeeded.
+    /// Returns whether a retry may succeed without data loss. Open no trades until a retry has succeeded.
     pub fn is_temporary(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! Raw requests and responses of the trading API, and the journal notes with their hashes (seals).
+//! Exchanges: raw requests and responses of the trading API. A seal is a journal note with their hashes.
 
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use std::ops::Range;
 
 pub const MAX_EXCHANGE_BYTES: usize = 1 << 16;
 
-/// A request and its response. The caller must have removed every token.
+/// API request and its response. The caller must remove all access tokens first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoggedExchange {
     pub intent: Option<u64>,
@@ -20,18 +20,18 @@ pub struct LoggedExchange {
 }
 
 impl LoggedExchange {
-    /// Truncates long texts and replaces NUL, which PostgreSQL cannot store.
-    pub(crate) fn bounded(self) -> Self {
+    /// Truncates long texts and replaces NUL characters, which PostgreSQL cannot store.
+    pub(crate) fn sanitized(self) -> Self {
         Self {
-            what: bound(self.what),
-            request: bound(self.request),
-            response: self.response.map(bound),
+            what: sanitize_text(self.what),
+            request: sanitize_text(self.request),
+            response: self.response.map(sanitize_text),
             ..self
         }
     }
 }
 
-fn bound(text: String) -> String {
+fn sanitize_text(text: String) -> String {
     let mut text = without_nul(text);
     if text.len() > MAX_EXCHANGE_BYTES {
         text.truncate(text.floor_char_boundary(MAX_EXCHANGE_BYTES));
@@ -40,12 +40,12 @@ fn bound(text: String) -> String {
     text
 }
 
-/// Replaces NUL, which PostgreSQL cannot store in text.
+/// Replaces NUL characters, which PostgreSQL cannot store.
 pub fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
 
-const BEGINNING: &str = "{\"exchanges\":";
+const SEAL_PREFIX: &str = "{\"exchanges\":";
 
 #[derive(Serialize, Deserialize)]
 struct Seal {
@@ -58,7 +58,7 @@ struct SealedHashes {
     hashes: Vec<String>,
 }
 
-pub(crate) fn seal(first: u64, exchanges: &[LoggedExchange]) -> String {
+pub(crate) fn build_seal(first: u64, exchanges: &[LoggedExchange]) -> String {
     let hashes =
         (first..).zip(exchanges).map(|(id, exchange)| hash_exchange(id, exchange).to_hex().to_string());
     let seal = Seal { exchanges: SealedHashes { first, hashes: hashes.collect() } };
@@ -66,7 +66,7 @@ pub(crate) fn seal(first: u64, exchanges: &[LoggedExchange]) -> String {
 }
 
 pub fn is_seal(body: &str) -> bool {
-    body.starts_with(BEGINNING)
+    body.starts_with(SEAL_PREFIX)
 }
 
 pub(crate) fn sealed_ids(body: &str) -> Option<Range<u64>> {
@@ -76,7 +76,7 @@ pub(crate) fn sealed_ids(body: &str) -> Option<Range<u64>> {
 }
 
 /// Returns the blake3 hash of an exchange's number and fields.
-/// Texts are length-prefixed. A byte before each optional field states whether it is present.
+/// Texts are length-prefixed. A byte before each optional field states whether the field is present.
 fn hash_exchange(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
     let LoggedExchange { intent, sent, received, what, request, response, status } = exchange;
     let mut hasher = blake3::Hasher::new();
@@ -102,7 +102,7 @@ pub(crate) struct SealMismatch {
 }
 
 impl Seals {
-    pub(crate) fn take(&mut self, seq: u64, body: &str) {
+    pub(crate) fn add_line(&mut self, seq: u64, body: &str) {
         if !is_seal(body) {
             return;
         }
@@ -117,24 +117,24 @@ impl Seals {
         self.0.len() as u64
     }
 
-    pub(crate) fn holds(&self, id: u64) -> bool {
+    pub(crate) fn contains(&self, id: u64) -> bool {
         self.0.contains_key(&id)
     }
 
-    pub(crate) fn last(&self) -> Option<u64> {
+    pub(crate) fn last_id(&self) -> Option<u64> {
         self.0.last_key_value().map(|(id, _)| *id)
     }
 
-    pub(crate) fn next(&self, from: u64) -> Option<(u64, u64)> {
+    pub(crate) fn next_seal(&self, from: u64) -> Option<(u64, u64)> {
         self.0.range(from..).next().map(|(id, (_, seq))| (*id, *seq))
     }
 
-    /// Checks an exchange against its seal. Every exchange after the first sealed one must be sealed.
-    pub(crate) fn check(&self, id: u64, exchange: &LoggedExchange) -> Result<(), SealMismatch> {
+    /// Compares an exchange with its seal. All exchanges after the first sealed exchange must be sealed.
+    pub(crate) fn check_exchange(&self, id: u64, exchange: &LoggedExchange) -> Result<(), SealMismatch> {
         let Some((hash, seq)) = self.0.get(&id) else {
             return match self.0.range(..id).next_back() {
                 Some((_, (_, seq))) => {
-                    Err(SealMismatch { seq: *seq, reason: format!("raw exchange {id} was added after it") })
+                    Err(SealMismatch { seq: *seq, reason: format!("raw exchange {id} has no seal") })
                 }
                 None => Ok(()),
             };
@@ -142,7 +142,7 @@ impl Seals {
         if hash_exchange(id, exchange) == *hash {
             return Ok(());
         }
-        Err(SealMismatch { seq: *seq, reason: format!("raw exchange {id}, which it seals, was changed") })
+        Err(SealMismatch { seq: *seq, reason: format!("raw exchange {id} differs from its seal") })
     }
 }
 
@@ -159,7 +159,7 @@ mod tests {
             (long.clone(), format!("{} [cut]", "é".repeat(MAX_EXCHANGE_BYTES / 2))),
             (format!("a{long}"), format!("a{} [cut]", "é".repeat(MAX_EXCHANGE_BYTES / 2 - 1))),
         ] {
-            let exchange = LoggedExchange { response: Some(text), ..LoggedExchange::default() }.bounded();
+            let exchange = LoggedExchange { response: Some(text), ..LoggedExchange::default() }.sanitized();
             assert_eq!(exchange.response, Some(expected));
         }
     }
@@ -206,11 +206,11 @@ mod tests {
     fn checks_each_exchange_against_its_own_seal() {
         let changed = LoggedExchange { status: Some(500), ..exchange() };
         let mut seals = Seals::default();
-        seals.take(8, "{\"note\":1}");
-        assert!(seals.check(3, &changed).is_ok(), "no seal, and so an earlier program's");
-        seals.take(9, &seal(4, &[exchange(), changed.clone()]));
-        assert!(is_seal(&seal(4, &[exchange()])));
-        assert_eq!((seals.next(0), seals.count(), seals.next(5)), (Some((4, 9)), 2, Some((5, 9))));
+        seals.add_line(8, "{\"note\":1}");
+        assert!(seals.check_exchange(3, &changed).is_ok(), "no seal, and so an earlier program's");
+        seals.add_line(9, &build_seal(4, &[exchange(), changed.clone()]));
+        assert!(is_seal(&build_seal(4, &[exchange()])));
+        assert_eq!((seals.next_seal(0), seals.count(), seals.next_seal(5)), (Some((4, 9)), 2, Some((5, 9))));
         for (id, exchange, is_sound) in [
             (3, &changed, true),
             (4, &exchange(), true),
@@ -219,7 +219,7 @@ mod tests {
             (5, &exchange(), false),
             (6, &exchange(), false),
         ] {
-            assert_eq!(seals.check(id, exchange).is_ok(), is_sound, "{id}");
+            assert_eq!(seals.check_exchange(id, exchange).is_ok(), is_sound, "{id}");
         }
     }
 }

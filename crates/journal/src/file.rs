@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Appends entries to a new file. The file gets its final name only when it is complete.
+/// Journal in a new JSON Lines file. The file gets its final name only when it is complete.
 #[derive(Debug)]
 pub struct FileJournal {
     path: PathBuf,
@@ -25,7 +25,7 @@ impl FileJournal {
 
     pub fn finish(&mut self) -> Result<(), JournalError> {
         self.sync()?;
-        self.new.put_in_place()
+        self.new.publish()
     }
 
     fn sync(&mut self) -> Result<(), JournalError> {

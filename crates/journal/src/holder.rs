@@ -1,4 +1,4 @@
-//! The process that holds a journal, its lease, and the check whether it is alive.
+//! Holder of a journal: the process with the lease, and the check whether that process is alive.
 
 use candlewick_sdk::Millis;
 use std::fmt;
@@ -11,8 +11,8 @@ pub struct Holder {
     /// Start time of the process in clock ticks since boot, `None` if unknown.
     pub started: Option<u64>,
     pub host: String,
-    /// Boot id of the kernel, a space, and the process namespace. Empty if unknown.
-    /// Two values of [`Holder::pid`] are only comparable if this is equal.
+    /// Boot id of the kernel, a space, and the PID namespace. Empty if unknown.
+    /// The process ids of two holders are only comparable if their machines are equal.
     pub machine: String,
 }
 
@@ -25,7 +25,7 @@ impl Holder {
             pid,
             started: read_start_time(pid),
             host: host.map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned()),
-            machine: this_machine(),
+            machine: machine_id(),
         }
     }
 
@@ -35,8 +35,8 @@ impl Holder {
         !self.machine.is_empty() && kernel(self) == kernel(other)
     }
 
-    /// Returns whether both processes share a process namespace, so that one can check the other's id.
-    pub(crate) fn is_near(&self, other: &Self) -> bool {
+    /// Returns whether both processes share a PID namespace. Only then can one check the other's process id.
+    pub(crate) fn has_same_pid_namespace(&self, other: &Self) -> bool {
         !self.machine.is_empty() && self.machine == other.machine
     }
 }
@@ -47,14 +47,14 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Lease of a journal. Times are from the database's clock, because host clocks may disagree.
+/// Lease of a journal. Times come from the database's clock, because host clocks may disagree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     pub holder: Holder,
     pub since: Millis,
     pub heartbeat: Millis,
     pub silence: Millis,
-    /// Time after the last heartbeat until the lease expires, if the holder's process cannot be checked.
+    /// Time from the last heartbeat to expiry. Only applies if the holder's process cannot be checked.
     pub duration: Millis,
 }
 
@@ -71,10 +71,10 @@ impl Default for LeaseTerms {
 }
 
 impl LeaseTerms {
-    /// Returns whether the process `judge` may take over a lease. If both run on the same machine, the
-    /// holder must have ended, however long it was silent. Otherwise the lease must have expired.
-    pub fn is_over(&self, lease: &Lease, judge: &Holder) -> bool {
-        if lease.holder.is_near(judge) {
+    /// Returns whether the process `claimant` may take over a lease. On the same machine, the holder's process
+    /// must have ended, even if its last heartbeat is old. On another machine, the lease must have expired.
+    pub fn is_over(&self, lease: &Lease, claimant: &Holder) -> bool {
+        if lease.holder.has_same_pid_namespace(claimant) {
             !(self.is_alive)(&lease.holder)
         } else {
             lease.silence > lease.duration
@@ -82,27 +82,26 @@ impl LeaseTerms {
     }
 }
 
-/// Returns the boot id and the process namespace, empty if unknown.
-/// A host name would not do, because containers may share one.
-fn this_machine() -> String {
+/// Returns the boot id and the PID namespace, empty if unknown. Host names are not unique among containers.
+fn machine_id() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
-    let room = std::fs::read_link("/proc/self/ns/pid");
-    match (boot, room) {
-        (Ok(boot), Ok(room)) => format!("{} {}", boot.trim(), room.display()),
+    let namespace = std::fs::read_link("/proc/self/ns/pid");
+    match (boot, namespace) {
+        (Ok(boot), Ok(namespace)) => format!("{} {}", boot.trim(), namespace.display()),
         _ => String::new(),
     }
 }
 
 /// Returns the start time of a local process, in clock ticks since boot.
 fn read_start_time(pid: u32) -> Option<u64> {
-    stat(pid)?.1
+    read_stat(pid)?.1
 }
 
-/// Returns whether a process is alive. If this cannot be checked, returns true.
+/// Returns whether a process is alive, or true if its state cannot be checked.
 fn is_alive(pid: u32, began: Option<u64>) -> bool {
-    match stat(pid) {
+    match read_stat(pid) {
         Some((is_ended, now)) => !is_ended && (began.is_none() || now.is_none() || began == now),
-        None => Path::new(&format!("/proc/{pid}")).exists() || is_hidden(pid),
+        None => Path::new(&format!("/proc/{pid}")).exists() || is_owned_by_other_user(pid),
     }
 }
 
@@ -111,22 +110,22 @@ pub(crate) fn is_stopped(pid: u32) -> bool {
     stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with(['T', 't']))
 }
 
-fn stat(pid: u32) -> Option<(bool, Option<u64>)> {
+fn read_stat(pid: u32) -> Option<(bool, Option<u64>)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // `PID (NAME) STATE ...`: the name may contain anything. The start time is the twentieth field after it.
+    // `PID (NAME) STATE ...`: the name may contain any character. The start time is 20 fields after the name.
     let rest = stat.rsplit(')').next()?.trim_start();
     let began = rest.split(' ').nth(19).and_then(|ticks| ticks.parse().ok());
     Some((rest.starts_with(['Z', 'X']), began))
 }
 
 #[cfg(unix)]
-fn is_hidden(pid: u32) -> bool {
+fn is_owned_by_other_user(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::PERM))
 }
 
 #[cfg(not(unix))]
-fn is_hidden(_: u32) -> bool {
+fn is_owned_by_other_user(_: u32) -> bool {
     false
 }
 
@@ -145,7 +144,7 @@ mod tests {
             host: "h".into(),
             machine: machine.into(),
         };
-        let judge = holder("m");
+        let claimant = holder("m");
         for (machine, silence, is_alive, expected) in [
             ("m", 0, ALIVE, false),
             // The lease of a live local process is never taken over, however long it was silent.
@@ -165,7 +164,7 @@ mod tests {
                 duration: Millis::from_seconds(30),
             };
             let terms = LeaseTerms { duration: Millis::MINUTE, is_alive };
-            assert_eq!(terms.is_over(&lease, &judge), expected, "{machine} {silence}");
+            assert_eq!(terms.is_over(&lease, &claimant), expected, "{machine} {silence}");
         }
     }
 
@@ -180,7 +179,7 @@ mod tests {
         child.wait().unwrap();
         assert!(!is_alive(pid, None));
         assert!(!is_alive(u32::MAX, None));
-        assert!(!this_machine().is_empty());
+        assert!(!machine_id().is_empty());
     }
 
     #[cfg(unix)]

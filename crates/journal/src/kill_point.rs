@@ -1,4 +1,4 @@
-//! Kill points: debug builds can die by SIGKILL at any journal write, for crash tests.
+//! Kill points for crash tests: a debug build can kill itself with SIGKILL at any journal write.
 //!
 //! `JOURNAL_KILL_POINT="before open 2"` kills the process right before the second write that contains
 //! an `open` action; `after open 2` kills it right after that write is durable. `JOURNAL_KILL_POINT_LOG=FILE`
@@ -11,49 +11,49 @@ use crate::run_journal::is_snapshot;
 #[derive(Debug, Default)]
 pub(crate) struct KillPoints {
     #[cfg(debug_assertions)]
-    armed: Option<armed::Armed>,
+    armed: Option<armed::KillTrigger>,
 }
 
 impl KillPoints {
     pub(crate) fn from_environment() -> Self {
         #[cfg(debug_assertions)]
-        return Self { armed: armed::Armed::from_environment() };
+        return Self { armed: armed::KillTrigger::from_environment() };
         #[cfg(not(debug_assertions))]
         Self::default()
     }
 
-    pub(crate) fn before(&mut self, what: &CommitStep<'_>) {
+    pub(crate) fn before_write(&mut self, step: &CommitStep<'_>) {
         #[cfg(debug_assertions)]
         if let Some(armed) = &mut self.armed {
-            armed.begin(&what.names());
+            armed.before_write(&step.content_names());
         }
-        let _ = (self, what);
+        let _ = (self, step);
     }
 
-    pub(crate) fn after(&mut self) {
+    pub(crate) fn after_write(&mut self) {
         #[cfg(debug_assertions)]
         if let Some(armed) = &mut self.armed {
-            armed.end();
+            armed.after_write();
         }
     }
 }
 
 pub(crate) enum CommitStep<'a> {
     Lease,
-    Beat,
+    Heartbeat,
     Release,
-    Rows,
+    TableRows,
     Entries(&'a [PendingLine], &'a [LoggedExchange], usize),
 }
 
 #[cfg_attr(not(debug_assertions), allow(dead_code, reason = "used in debug builds only"))]
 impl CommitStep<'_> {
-    fn names(&self) -> Vec<String> {
+    fn content_names(&self) -> Vec<String> {
         let (lines, exchanges, answers) = match self {
             Self::Lease => return vec!["lease".to_owned()],
-            Self::Beat => return vec!["beat".to_owned()],
+            Self::Heartbeat => return vec!["beat".to_owned()],
             Self::Release => return vec!["release".to_owned()],
-            Self::Rows => return vec!["rows".to_owned()],
+            Self::TableRows => return vec!["rows".to_owned()],
             Self::Entries(lines, exchanges, answers) => (lines, exchanges, *answers),
         };
         let own = lines.iter().filter(|pending| !is_seal(&pending.line.body));
@@ -84,21 +84,21 @@ mod armed {
     use std::io::Write as _;
 
     #[derive(Debug)]
-    pub(super) struct Armed {
-        point: Option<Point>,
+    pub(super) struct KillTrigger {
+        point: Option<KillPoint>,
         log: Option<std::fs::File>,
         is_reached: bool,
         count: u64,
     }
 
     #[derive(Debug)]
-    struct Point {
+    struct KillPoint {
         is_after: bool,
         name: String,
         count: u64,
     }
 
-    impl Armed {
+    impl KillTrigger {
         pub(super) fn from_environment() -> Option<Self> {
             let point = std::env::var("JOURNAL_KILL_POINT").ok();
             let log = std::env::var_os("JOURNAL_KILL_POINT_LOG");
@@ -106,14 +106,14 @@ mod armed {
                 return None;
             }
             let point = point.map(|text| {
-                Point::parse(&text).expect("JOURNAL_KILL_POINT is like \"before open 2\"; a test sets it")
+                KillPoint::parse(&text).expect("JOURNAL_KILL_POINT is like \"before open 2\"; a test sets it")
             });
             let open = |path| std::fs::OpenOptions::new().create(true).append(true).open(path);
             let log = log.map(|path| open(path).expect("a test names a file that can be written"));
             Some(Self { point, log, is_reached: false, count: 0 })
         }
 
-        pub(super) fn begin(&mut self, names: &[String]) {
+        pub(super) fn before_write(&mut self, names: &[String]) {
             if let Some(log) = &mut self.log {
                 let _ = writeln!(log, "{}", names.join(" "));
             }
@@ -123,18 +123,18 @@ mod armed {
                 self.is_reached = self.count == point.count;
             }
             if self.is_reached && !point.is_after {
-                die();
+                kill_process();
             }
         }
 
-        pub(super) fn end(&mut self) {
+        pub(super) fn after_write(&mut self) {
             if self.is_reached && self.point.as_ref().is_some_and(|point| point.is_after) {
-                die();
+                kill_process();
             }
         }
     }
 
-    impl Point {
+    impl KillPoint {
         fn parse(text: &str) -> Option<Self> {
             let mut words = text.split(' ');
             let is_after = match words.next()? {
@@ -147,7 +147,7 @@ mod armed {
         }
     }
 
-    fn die() {
+    fn kill_process() {
         #[cfg(unix)]
         let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
         std::process::abort();

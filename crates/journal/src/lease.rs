@@ -1,11 +1,11 @@
-//! The lease in the database: acquired, checked in every write transaction, renewed and released.
+//! Lease of a journal, stored in the database. Every write transaction checks the lease.
 
 use crate::database::JournalUrl;
-use crate::database::connection::BEGIN_FILE;
+use crate::database::connection::BEGIN_SQLITE;
 use crate::database::fault::WithUrl;
 use crate::database::lock::FileLock;
-use crate::database::schema::{ORDERS_SINCE, SCHEMA};
-use crate::error::{Result, broken, unavailable};
+use crate::database::schema::{ORDERS_MIN_SCHEMA, SCHEMA_VERSION};
+use crate::error::{Result, chain_error, unavailable};
 use crate::orders::random_hex;
 use crate::{ChainHash, Head, Holder, JournalError, Lease, LeaseTerms, holder};
 use candlewick_sdk::Millis;
@@ -13,13 +13,13 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 use std::sync::LazyLock;
 
-/// Database time in ms. A server's clock is the same for all hosts.
+/// Query for the server's time in milliseconds. All hosts share the server's clock.
 const SERVER_TIME: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 const FILE_TIME: &str = "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 
-/// Random token of one opened journal. Distinguishes holders within the same process.
+/// Random token of an open journal. Distinguishes several holders within one process.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Token(String);
+pub(crate) struct LeaseToken(String);
 
 pub(crate) struct Claim<'a> {
     pub(crate) holder: &'a Holder,
@@ -28,28 +28,28 @@ pub(crate) struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    /// Returns whether the lease may be taken. The file lock proves that a holder on the same kernel has
-    /// ended. It proves nothing about other hosts, because a network file system may keep locks per host.
-    fn is_over(&self, lease: &Lease) -> bool {
-        let has_lock = self.lock.is_some_and(FileLock::is_sure);
-        let is_unlocked =
-            has_lock && lease.holder.has_same_kernel(self.holder) && !lease.holder.is_near(self.holder);
+    /// Returns whether the lease may be taken over. The file lock proves that a holder on the same kernel has
+    /// ended. The lock proves nothing about other hosts, because a network file system may keep locks per host.
+    fn may_take(&self, lease: &Lease) -> bool {
+        let has_lock = self.lock.is_some_and(FileLock::is_exclusive);
+        let is_other_namespace = !lease.holder.has_same_pid_namespace(self.holder);
+        let is_unlocked = has_lock && lease.holder.has_same_kernel(self.holder) && is_other_namespace;
         is_unlocked || self.terms.is_over(lease, self.holder)
     }
 }
 
-/// Takes the lease, or returns an error that names its holder. The caller's transaction excludes other
-/// openers. The conditions of the update exclude the holder, which may be writing.
-pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Claim<'_>) -> Result<Token> {
-    let (before, lease) = read(any, url, SCHEMA).await?;
+/// Takes the lease, or returns an error that names the holder. The caller's transaction excludes other
+/// openers. The conditions of the UPDATE exclude the holder, which may be writing.
+pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Claim<'_>) -> Result<LeaseToken> {
+    let (before, lease) = read_lease(any, url, SCHEMA_VERSION).await?;
     if let Some(lease) = &lease
-        && !claim.is_over(lease)
+        && !claim.may_take(lease)
     {
         return Err(held_by(url, lease, claim.holder));
     }
     let Claim { holder, terms, .. } = claim;
-    let now = now(any, url).await?;
-    let token = Token(random_hex(url)?);
+    let now = database_time(any, url).await?;
+    let token = LeaseToken(random_hex(url)?);
     let taken = sqlx::query(
         "UPDATE lease SET token = $1, program = $2, pid = $3, host = $4, machine = $5, since = $6, \
          heartbeat = $6, duration = $7, started = $8 WHERE id = 1 AND token = $9 AND heartbeat = $10",
@@ -66,50 +66,50 @@ pub(crate) async fn take(any: &mut AnyConnection, url: &JournalUrl, claim: &Clai
     .bind(lease.map_or(Millis::ZERO, |lease| lease.heartbeat).get())
     .execute(&mut *any)
     .await
-    .at(url)?;
+    .with_url(url)?;
     if taken.rows_affected() == 1 {
         return Ok(token);
     }
-    match read(any, url, SCHEMA).await? {
+    match read_lease(any, url, SCHEMA_VERSION).await? {
         (_, Some(lease)) => Err(held_by(url, &lease, claim.holder)),
         (_, None) => Err(unavailable(url, "the lease moved")),
     }
 }
 
-/// Checks the lease and returns the last line. Locks out other writers until the commit.
-pub(crate) async fn lock(any: &mut AnyConnection, url: &JournalUrl, token: &Token) -> Result<Head> {
+/// Checks the lease, blocks other writers until the commit, and returns the number and hash of the last line.
+pub(crate) async fn lock_head(any: &mut AnyConnection, url: &JournalUrl, token: &LeaseToken) -> Result<Head> {
     let row = sqlx::query("UPDATE lease SET id = 1 WHERE token = $1 RETURNING head_seq, head_hash")
         .bind(&token.0)
         .fetch_optional(&mut *any)
         .await
-        .at(url)?;
+        .with_url(url)?;
     match row {
-        Some(row) => head_from(&row).ok_or_else(|| unreadable(url)),
-        None => Err(lost(any, url).await),
+        Some(row) => head_from(&row).ok_or_else(|| unreadable_lease(url)),
+        None => Err(lost_lease(any, url).await),
     }
 }
 
-const ADVANCE: &str =
+const ADVANCE_HEAD: &str =
     "UPDATE lease SET head_seq = $1, head_hash = $2 WHERE token = $3 AND head_seq = $4 RETURNING head_seq";
-static BEGIN_AND_ADVANCE: LazyLock<String> = LazyLock::new(|| format!("{BEGIN_FILE}; {ADVANCE}"));
+static BEGIN_AND_ADVANCE_HEAD: LazyLock<String> = LazyLock::new(|| format!("{BEGIN_SQLITE}; {ADVANCE_HEAD}"));
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Start {
-    Within,
-    /// Begin the transaction in the same round trip to the driver. For files only.
+pub(crate) enum TransactionStart {
+    Begun,
+    /// Begins the transaction in the same round trip to the driver. Requires a file database.
     Begin,
 }
 
-pub(crate) async fn advance(
+pub(crate) async fn advance_head(
     any: &mut AnyConnection,
     url: &JournalUrl,
-    token: &Token,
+    token: &LeaseToken,
     (before, after): (Head, Head),
-    start: Start,
+    start: TransactionStart,
 ) -> Result<()> {
     let moved = match start {
-        Start::Within => ADVANCE,
-        Start::Begin => BEGIN_AND_ADVANCE.as_str(),
+        TransactionStart::Begun => ADVANCE_HEAD,
+        TransactionStart::Begin => BEGIN_AND_ADVANCE_HEAD.as_str(),
     };
     let moved = sqlx::query(moved)
         .bind(after.seq.cast_signed())
@@ -118,68 +118,68 @@ pub(crate) async fn advance(
         .bind(before.seq.cast_signed())
         .fetch_all(&mut *any)
         .await
-        .at(url)?;
+        .with_url(url)?;
     if moved.len() == 1 {
         return Ok(());
     }
     // No row matched: the lease is lost, or the table was edited.
-    let found = lock(any, url, token).await?;
-    let reason = format!("the journal ends with entry {}, this process wrote {}", found.seq, before.seq);
-    Err(broken(url, found.seq.min(before.seq) + 1, &reason))
+    let found = lock_head(any, url, token).await?;
+    let reason = format!("the journal ends with entry {}, not with {}", found.seq, before.seq);
+    Err(chain_error(url, found.seq.min(before.seq) + 1, &reason))
 }
 
-pub(crate) async fn renew(any: &mut AnyConnection, url: &JournalUrl, token: &Token) -> Result<()> {
-    let now = now(any, url).await?;
+pub(crate) async fn renew(any: &mut AnyConnection, url: &JournalUrl, token: &LeaseToken) -> Result<()> {
+    let now = database_time(any, url).await?;
     let renewed = sqlx::query("UPDATE lease SET heartbeat = $1 WHERE token = $2")
         .bind(now.get())
         .bind(&token.0)
         .execute(&mut *any)
         .await
-        .at(url)?;
-    if renewed.rows_affected() == 1 { Ok(()) } else { Err(lost(any, url).await) }
+        .with_url(url)?;
+    if renewed.rows_affected() == 1 { Ok(()) } else { Err(lost_lease(any, url).await) }
 }
 
-pub(crate) async fn release(any: &mut AnyConnection, url: &JournalUrl, token: &Token) -> Result<()> {
+pub(crate) async fn release(any: &mut AnyConnection, url: &JournalUrl, token: &LeaseToken) -> Result<()> {
     let released = sqlx::query("UPDATE lease SET token = '', heartbeat = 0 WHERE token = $1").bind(&token.0);
-    released.execute(any).await.map(drop).at(url)
+    released.execute(any).await.map(drop).with_url(url)
 }
 
-pub(crate) async fn clear(any: &mut AnyConnection, url: &JournalUrl) -> Result<()> {
+pub(crate) async fn clear_holder(any: &mut AnyConnection, url: &JournalUrl) -> Result<()> {
     let cleared = sqlx::query("UPDATE lease SET token = '', heartbeat = 0").execute(any).await;
-    cleared.map(drop).at(url)
+    cleared.map(drop).with_url(url)
 }
 
-pub(crate) async fn now(any: &mut AnyConnection, url: &JournalUrl) -> Result<Millis> {
+pub(crate) async fn database_time(any: &mut AnyConnection, url: &JournalUrl) -> Result<Millis> {
     let text = if url.file().is_some() { FILE_TIME } else { SERVER_TIME };
-    let now = sqlx::query_scalar(text).fetch_one(any).await.at(url)?;
+    let now = sqlx::query_scalar(text).fetch_one(any).await.with_url(url)?;
     Ok(Millis::new(now))
 }
 
-pub(crate) async fn read(
+pub(crate) async fn read_lease(
     any: &mut AnyConnection,
     url: &JournalUrl,
     schema: i64,
-) -> Result<(Token, Option<Lease>)> {
-    let text = if schema < ORDERS_SINCE {
+) -> Result<(LeaseToken, Option<Lease>)> {
+    let text = if schema < ORDERS_MIN_SCHEMA {
         "SELECT token, program, pid, host, machine, since, heartbeat, duration FROM lease WHERE id = 1"
     } else {
         "SELECT token, program, pid, host, machine, since, heartbeat, duration, started FROM lease WHERE id = 1"
     };
-    let row = sqlx::query(text).fetch_optional(&mut *any).await.at(url)?;
-    let now = now(any, url).await?;
+    let row = sqlx::query(text).fetch_optional(&mut *any).await.with_url(url)?;
+    let now = database_time(any, url).await?;
     let lease = row.as_ref().and_then(|row| lease_from(row, now).ok());
-    let (token, lease) = lease.ok_or_else(|| unreadable(url))?;
+    let (token, lease) = lease.ok_or_else(|| unreadable_lease(url))?;
     let is_held = !token.0.is_empty();
     Ok((token, is_held.then_some(lease)))
 }
 
 pub(crate) async fn read_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head> {
     let text = "SELECT head_seq, head_hash FROM lease WHERE id = 1";
-    let row = sqlx::query(text).fetch_optional(any).await.at(url)?;
-    row.as_ref().and_then(head_from).ok_or_else(|| unreadable(url))
+    let row = sqlx::query(text).fetch_optional(any).await.with_url(url)?;
+    row.as_ref().and_then(head_from).ok_or_else(|| unreadable_lease(url))
 }
 
-fn lease_from(row: &AnyRow, now: Millis) -> Result<(Token, Lease), sqlx::Error> {
+fn lease_from(row: &AnyRow, now: Millis) -> Result<(LeaseToken, Lease), sqlx::Error> {
     let pid: i64 = row.try_get("pid")?;
     let started = row.try_get("started").map_or(0, i64::cast_unsigned);
     let holder = Holder {
@@ -193,7 +193,7 @@ fn lease_from(row: &AnyRow, now: Millis) -> Result<(Token, Lease), sqlx::Error> 
     let heartbeat = time("heartbeat")?;
     let silence = now - heartbeat;
     let lease = Lease { holder, since: time("since")?, heartbeat, silence, duration: time("duration")? };
-    Ok((Token(row.try_get("token")?), lease))
+    Ok((LeaseToken(row.try_get("token")?), lease))
 }
 
 fn head_from(row: &AnyRow) -> Option<Head> {
@@ -202,9 +202,9 @@ fn head_from(row: &AnyRow) -> Option<Head> {
     Some(Head { seq: u64::try_from(seq).ok()?, hash: ChainHash::from_hex(&hash)? })
 }
 
-pub(crate) fn held_by(url: &JournalUrl, lease: &Lease, judge: &Holder) -> JournalError {
-    let is_stopped = lease.holder.is_near(judge) && holder::is_stopped(lease.holder.pid);
-    let stopped = if is_stopped { ", suspended by a signal," } else { "" };
+pub(crate) fn held_by(url: &JournalUrl, lease: &Lease, claimant: &Holder) -> JournalError {
+    let is_stopped = lease.holder.has_same_pid_namespace(claimant) && holder::is_stopped(lease.holder.pid);
+    let stopped = if is_stopped { " (suspended by a signal)" } else { "" };
     JournalError::HeldBy {
         url: url.to_string(),
         who: format!("{}{stopped}", lease.holder),
@@ -214,16 +214,16 @@ pub(crate) fn held_by(url: &JournalUrl, lease: &Lease, judge: &Holder) -> Journa
     }
 }
 
-async fn lost(any: &mut AnyConnection, url: &JournalUrl) -> JournalError {
-    match read(any, url, SCHEMA).await {
+async fn lost_lease(any: &mut AnyConnection, url: &JournalUrl) -> JournalError {
+    match read_lease(any, url, SCHEMA_VERSION).await {
         Ok((_, lease)) => {
-            let who = lease.map_or("a process that released it".to_owned(), |lease| lease.holder.to_string());
+            let who = lease.map_or("a process that released the journal".to_owned(), |lease| lease.holder.to_string());
             JournalError::LostLease { url: url.to_string(), who }
         }
         Err(error) => error,
     }
 }
 
-fn unreadable(url: &JournalUrl) -> JournalError {
-    JournalError::NotAJournal { url: url.to_string(), reason: "its table lease cannot be read".to_owned() }
+fn unreadable_lease(url: &JournalUrl) -> JournalError {
+    JournalError::NotAJournal { url: url.to_string(), reason: "the table lease cannot be read".to_owned() }
 }

@@ -1,9 +1,9 @@
-//! The durable, ordered record of a session's events and actions.
+//! Journals: durable, ordered records of the events and actions of a trading session.
 //!
-//! Entries are lines of JSON: a header, then each event followed by its actions. Replaying them restores the
-//! session. [`Journal::make_durable`] stores an intent before its request is sent. A [`Store`] chains the lines
-//! by hash in SQLite or PostgreSQL; only the process with the lease can write. A [`Reader`] can read
-//! concurrently. A [`Projector`] derives tables.
+//! A journal entry is a line of JSON. A run writes a header, then each event followed by its actions. A replay
+//! of all entries restores the session. [`Journal::make_durable`] stores an intent before its request is sent.
+//! A [`Store`] writes to SQLite or PostgreSQL under an exclusive lease, and chains the lines by hash.
+//! A [`Reader`] can read at the same time. A [`Projector`] derives SQL tables from the entries.
 
 mod append;
 mod chain;
@@ -47,9 +47,9 @@ use candlewick_sdk::Millis;
 
 #[async_trait]
 pub trait Journal: Recorder + Send {
-    /// Returns once every entry so far would survive a crash of the machine.
-    /// Also called periodically without new entries, so that a journal can renew its lease.
-    /// After an error the entries are retained. Retry if [`JournalError::is_temporary`].
+    /// Stores all entries recorded so far, so that they would survive a crash of the machine.
+    /// Call this periodically even without new entries, so that the journal can renew its lease.
+    /// After an error, the entries are retained. Retry if [`JournalError::is_temporary`].
     async fn make_durable(&mut self) -> Result<(), JournalError>;
 
     /// Makes all entries durable and releases the journal. Later entries are ignored.
@@ -63,7 +63,7 @@ pub trait Journal: Recorder + Send {
         let _ = exchange;
     }
 
-    /// Records the answer to an order. It is committed together with the preceding entries.
+    /// Records the answer to an operator's order. The answer is committed together with the preceding entries.
     fn answer_order(&mut self, order: OrderToken, answer: String) {
         let _ = (order, answer);
     }
@@ -76,9 +76,8 @@ pub trait Journal: Recorder + Send {
         false
     }
 
-    /// Writes the next piece of a pending snapshot or of the tables. Best effort.
-    /// Only called while nothing else waits for the journal. The future may be dropped at any time.
-    /// The journal reports and counts errors itself.
+    /// Writes the next piece of a pending snapshot or of the tables. Best effort: no error is returned.
+    /// Called while nothing else waits for the journal. The future may be dropped at any time.
     async fn write_snapshot_piece(&mut self) {}
 
     fn note(&mut self, at: Millis, body: String) {

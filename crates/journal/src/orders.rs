@@ -1,10 +1,10 @@
-//! Operator orders to the process that holds a journal, sent through the journal's database.
-//! Orders survive a restart of that process. An answer is committed together with the effects of its order.
+//! Operator orders, sent to a running bot through the database of its journal.
+//! Orders survive a restart of the bot. An answer is committed together with the effects of its order.
 
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
 use crate::database::fault::WithUrl;
-use crate::database::schema::{self, FoundSchema, ORDERS_SINCE};
+use crate::database::schema::{self, FoundSchema, ORDERS_MIN_SCHEMA};
 use crate::error::{Result, unavailable};
 use crate::{JournalError, lease};
 use serde::{Deserialize, Serialize};
@@ -14,14 +14,14 @@ use std::fmt;
 
 const MAX_READ_ORDERS: i64 = 32;
 
-/// Idempotency key of an order. The order is executed once, even if it arrives by several routes.
+/// Idempotency key of an operator's order. An order that arrives several times is executed once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct OrderToken(String);
 
 impl OrderToken {
     pub fn random() -> Result<Self> {
-        random_hex(&"the random number generator of the system").map(Self)
+        random_hex(&"the system's random number generator").map(Self)
     }
 
     pub fn as_str(&self) -> &str {
@@ -29,10 +29,10 @@ impl OrderToken {
     }
 }
 
-/// Returns 128 random bits as hexadecimal digits. An error message names `user`.
-pub(crate) fn random_hex(user: &impl fmt::Display) -> Result<String> {
+/// Returns 128 random bits as hexadecimal digits. Errors name `subject` as unavailable.
+pub(crate) fn random_hex(subject: &impl fmt::Display) -> Result<String> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| unavailable(user, error))?;
+    getrandom::fill(&mut bytes).map_err(|error| unavailable(subject, error))?;
     Ok(format!("{:032x}", u128::from_le_bytes(bytes)))
 }
 
@@ -59,13 +59,13 @@ pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<()> {
         if is_server {
             // Serializes concurrent orders.
             let wait = sqlx::raw_sql("SELECT 1 FROM pg_advisory_xact_lock(4891157266)");
-            wait.execute(&mut *transaction).await.at(url)?;
+            wait.execute(&mut *transaction).await.with_url(url)?;
         }
-        let now = lease::now(&mut transaction, url).await?;
+        let now = lease::database_time(&mut transaction, url).await?;
         let query = sqlx::query(INSERT).bind(order.token.as_str()).bind(now.get());
         let query = query.bind(order.giver.as_str()).bind(order.body.as_str());
-        query.execute(&mut *transaction).await.at(url)?;
-        transaction.commit().await.at(url)?;
+        query.execute(&mut *transaction).await.with_url(url)?;
+        transaction.commit().await.with_url(url)?;
         connection.close().await;
         Ok(())
     })
@@ -78,18 +78,18 @@ pub async fn close_orders(url: &JournalUrl, order: Option<&OrderToken>, answer: 
     with_deadline(ANSWER_DEADLINE, url, async {
         let mut connection = open(url).await?;
         let mut transaction = connection.begin().await?;
-        let now = lease::now(&mut transaction, url).await?;
+        let now = lease::database_time(&mut transaction, url).await?;
         let query = sqlx::query(CLOSE).bind(answer).bind(now.get());
         let query = query.bind(order.map_or("", OrderToken::as_str));
-        let closed = query.execute(&mut *transaction).await.at(url)?;
-        transaction.commit().await.at(url)?;
+        let closed = query.execute(&mut *transaction).await.with_url(url)?;
+        transaction.commit().await.with_url(url)?;
         connection.close().await;
         Ok(closed.rows_affected())
     })
     .await
 }
 
-/// Opens a journal to add orders. Does not migrate it, because its holder may be an older program.
+/// Opens a journal to add orders. The schema is not migrated, because the holder may be an older program.
 async fn open(url: &JournalUrl) -> Result<Connection> {
     if url.file().is_some_and(|file| !file.exists()) {
         return Err(JournalError::NotFound { url: url.to_string() });
@@ -97,7 +97,7 @@ async fn open(url: &JournalUrl) -> Result<Connection> {
     let mut connection = Connection::open(url, Purpose::Write).await?;
     match schema::inspect(&mut connection).await? {
         FoundSchema::Nothing => return Err(JournalError::NotFound { url: url.to_string() }),
-        FoundSchema::Schema(schema) if schema < ORDERS_SINCE => {
+        FoundSchema::Schema(schema) if schema < ORDERS_MIN_SCHEMA => {
             return Err(JournalError::OlderSchema { url: url.to_string() });
         }
         FoundSchema::Schema(_) => {}
@@ -106,9 +106,9 @@ async fn open(url: &JournalUrl) -> Result<Connection> {
     Ok(connection)
 }
 
-pub(crate) async fn pending(any: &mut AnyConnection, url: &JournalUrl) -> Result<Vec<StoredOrder>> {
+pub(crate) async fn read_pending(any: &mut AnyConnection, url: &JournalUrl) -> Result<Vec<StoredOrder>> {
     let text = "SELECT token, giver, body FROM orders WHERE answered IS NULL ORDER BY id LIMIT $1";
-    let rows = sqlx::query(text).bind(MAX_READ_ORDERS).fetch_all(any).await.at(url)?;
+    let rows = sqlx::query(text).bind(MAX_READ_ORDERS).fetch_all(any).await.with_url(url)?;
     let order = |row: &sqlx::any::AnyRow| {
         Ok::<_, sqlx::Error>(StoredOrder {
             token: OrderToken(row.try_get("token")?),
@@ -116,7 +116,7 @@ pub(crate) async fn pending(any: &mut AnyConnection, url: &JournalUrl) -> Result
             body: row.try_get("body")?,
         })
     };
-    rows.iter().map(|row| order(row).at(url)).collect()
+    rows.iter().map(|row| order(row).with_url(url)).collect()
 }
 
 pub(crate) async fn answer_to(
@@ -125,20 +125,20 @@ pub(crate) async fn answer_to(
     order: &OrderToken,
 ) -> Result<Option<String>> {
     let text = "SELECT answer FROM orders WHERE token = $1 AND answered IS NOT NULL";
-    let row = sqlx::query(text).bind(order.as_str()).fetch_optional(any).await.at(url)?;
-    row.map(|row| row.try_get("answer").at(url)).transpose()
+    let row = sqlx::query(text).bind(order.as_str()).fetch_optional(any).await.with_url(url)?;
+    row.map(|row| row.try_get("answer").with_url(url)).transpose()
 }
 
-pub(crate) async fn answer(
+pub(crate) async fn store_answers(
     any: &mut AnyConnection,
     url: &JournalUrl,
     answers: &BTreeMap<OrderToken, String>,
 ) -> Result<()> {
     let text = "UPDATE orders SET answer = $1, answered = $2 WHERE token = $3 AND answered IS NULL";
     for (order, answer) in answers {
-        let now = lease::now(any, url).await?;
+        let now = lease::database_time(any, url).await?;
         let query = sqlx::query(text).bind(answer.as_str()).bind(now.get()).bind(order.as_str());
-        query.execute(&mut *any).await.at(url)?;
+        query.execute(&mut *any).await.with_url(url)?;
     }
     Ok(())
 }

@@ -10,11 +10,11 @@ pub(crate) fn create_if_missing(path: &Path) -> io::Result<()> {
 }
 
 pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
-    owners_only(OpenOptions::new().write(true).create(true).truncate(false)).open(path)
+    restrict_to_owner(OpenOptions::new().write(true).create(true).truncate(false)).open(path)
 }
 
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
-    owners_only(OpenOptions::new().write(true).create_new(true)).open(path)
+    restrict_to_owner(OpenOptions::new().write(true).create_new(true)).open(path)
 }
 
 pub(crate) fn sync_parent_folder(path: &Path) -> io::Result<()> {
@@ -26,31 +26,31 @@ fn parent_folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut path = path.as_os_str().to_owned();
-    path.push(ending);
+    path.push(suffix);
     PathBuf::from(path)
 }
 
 #[cfg(unix)]
-fn owners_only(options: &mut OpenOptions) -> &mut OpenOptions {
+fn restrict_to_owner(options: &mut OpenOptions) -> &mut OpenOptions {
     use std::os::unix::fs::OpenOptionsExt;
     options.mode(0o600)
 }
 
 #[cfg(not(unix))]
-fn owners_only(options: &mut OpenOptions) -> &mut OpenOptions {
+fn restrict_to_owner(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
 #[cfg(unix)]
-pub(crate) fn is_open_to_others(path: &Path) -> bool {
+pub(crate) fn is_accessible_to_others(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o066 != 0)
 }
 
 #[cfg(not(unix))]
-pub(crate) fn is_open_to_others(_: &Path) -> bool {
+pub(crate) fn is_accessible_to_others(_: &Path) -> bool {
     false
 }
 
@@ -73,13 +73,13 @@ impl NewFile {
         Ok((Self { name: name.to_owned(), partial }, file))
     }
 
-    pub(crate) fn partial(&self) -> &Path {
+    pub(crate) fn partial_path(&self) -> &Path {
         &self.partial
     }
 
-    pub(crate) fn put_in_place(&self) -> Result<(), JournalError> {
+    pub(crate) fn publish(&self) -> Result<(), JournalError> {
         let placed =
-            File::open(&self.partial).and_then(|file| file.sync_all()).and_then(|()| self.publish_name());
+            File::open(&self.partial).and_then(|file| file.sync_all()).and_then(|()| self.link_final_name());
         placed.and_then(|()| sync_parent_folder(&self.name)).map_err(|source| {
             let path = self.name.clone();
             if source.kind() == io::ErrorKind::AlreadyExists {
@@ -90,7 +90,7 @@ impl NewFile {
         })
     }
 
-    fn publish_name(&self) -> io::Result<()> {
+    fn link_final_name(&self) -> io::Result<()> {
         match fs::hard_link(&self.partial, &self.name) {
             // Some file systems do not support hard links.
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !self.name.exists() => {
@@ -103,9 +103,9 @@ impl NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        for ending in ["", "-journal", "-wal", "-shm", ".lock"] {
+        for suffix in ["", "-journal", "-wal", "-shm", ".lock"] {
             // Best effort: partial files are never read.
-            drop(fs::remove_file(with_ending(&self.partial, ending)));
+            drop(fs::remove_file(with_suffix(&self.partial, suffix)));
         }
     }
 }

@@ -3,9 +3,9 @@
 use crate::chain::{ChainHash, Head, Line, LineKind, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
 use crate::database::fault::{WithUrl, from_sqlx};
-use crate::database::schema::{self, FoundSchema, ORDERS_SINCE};
-use crate::difference::{MAX_DIFFERENCES, base_id, restore};
-use crate::error::{Result, broken};
+use crate::database::schema::{self, FoundSchema, ORDERS_MIN_SCHEMA};
+use crate::difference::{MAX_CHAINED_DIFFERENCES, base_id, restore_response};
+use crate::error::{Result, chain_error};
 use crate::exchange::{SealMismatch, Seals};
 use crate::{JournalError, JournalUrl, Lease, LoggedExchange, OrderToken, StoredOrder, Walk, lease, orders};
 use candlewick_sdk::Millis;
@@ -14,17 +14,16 @@ use sqlx::any::AnyRow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-const EXCHANGES_PAGE: u32 = 200;
-
-pub(crate) const EXCHANGES_SINCE: i64 = 2;
+const EXCHANGES_PER_PAGE: u32 = 200;
+pub(crate) const EXCHANGES_MIN_SCHEMA: i64 = 2;
 
 pub struct Reader {
     pub(crate) connection: Connection,
-    /// Schema version of the journal. May be older than this program's, because only writers migrate.
+    /// Schema version of the journal. May be older than the program's version, because only writers migrate.
     pub(crate) schema: i64,
     pub(crate) seals: Seals,
-    /// Whether `seals` may lack some seals before the last line read.
-    knows_few_seals: bool,
+    /// Whether `seals` may be incomplete.
+    has_partial_seals: bool,
 }
 
 impl Reader {
@@ -33,7 +32,7 @@ impl Reader {
         match with_deadline(ANSWER_DEADLINE, url, schema::inspect(&mut connection)).await? {
             FoundSchema::Nothing => Err(JournalError::NotFound { url: url.to_string() }),
             FoundSchema::Schema(schema) => {
-                Ok(Self { connection, schema, seals: Seals::default(), knows_few_seals: false })
+                Ok(Self { connection, schema, seals: Seals::default(), has_partial_seals: false })
             }
         }
     }
@@ -45,61 +44,61 @@ impl Reader {
     pub async fn lines(&mut self, from: u64, limit: u32) -> Result<Vec<StoredLine>> {
         let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
                     WHERE seq >= $1 ORDER BY seq LIMIT $2";
-        self.lines_of_rows(text, &[from.cast_signed(), i64::from(limit)]).await
+        self.fetch_lines(text, &[from.cast_signed(), i64::from(limit)]).await
     }
 
-    pub async fn lines_of(&mut self, intent: u64) -> Result<Vec<StoredLine>> {
+    pub async fn lines_of_intent(&mut self, intent: u64) -> Result<Vec<StoredLine>> {
         let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
                     WHERE intent = $1 ORDER BY seq";
-        self.lines_of_rows(text, &[intent.cast_signed()]).await
+        self.fetch_lines(text, &[intent.cast_signed()]).await
     }
 
     /// Reads up to `limit` unverified lines with a venue time in `[from, to)`.
     pub async fn lines_between(&mut self, from: Millis, to: Millis, limit: u32) -> Result<Vec<StoredLine>> {
         let text = "SELECT seq, run, kind, intent, at, received, body, hash FROM entries \
                     WHERE at >= $1 AND at < $2 ORDER BY seq LIMIT $3";
-        self.lines_of_rows(text, &[from.get(), to.get(), i64::from(limit)]).await
+        self.fetch_lines(text, &[from.get(), to.get(), i64::from(limit)]).await
     }
 
-    /// Reads the exchanges of an intent. Returns none if the journal is too old to contain exchanges.
+    /// Reads the exchanges of an intent. The result is empty if the journal is too old to contain exchanges.
     /// Exchanges are checked against the seals read by the last [`Reader::walk`]. Later exchanges are omitted.
     pub async fn exchanges_of(&mut self, intent: u64) -> Result<Vec<LoggedExchange>> {
-        if self.schema < EXCHANGES_SINCE {
+        if self.schema < EXCHANGES_MIN_SCHEMA {
             return Ok(Vec::new());
         }
         let text = "SELECT id, intent, sent, received, what, request, response, status FROM wires \
                     WHERE intent = $1 ORDER BY id";
-        let rows = self.rows(text, &[intent.cast_signed()]).await?;
+        let rows = self.fetch(text, &[intent.cast_signed()]).await?;
         self.sealed_exchanges(&rows).await
     }
 
-    /// Reads the last `limit` exchanges without an intent in an inclusive time range.
+    /// Reads the last `limit` exchanges without an intent that were sent in `[from, to]`.
     pub async fn exchanges_between(
         &mut self,
         from: Millis,
         to: Millis,
         limit: u32,
     ) -> Result<Vec<LoggedExchange>> {
-        if self.schema < EXCHANGES_SINCE {
+        if self.schema < EXCHANGES_MIN_SCHEMA {
             return Ok(Vec::new());
         }
         let text = "SELECT id, intent, sent, received, what, request, response, status FROM wires \
                     WHERE intent IS NULL AND sent >= $1 AND sent <= $2 ORDER BY id DESC LIMIT $3";
-        let mut rows = self.rows(text, &[from.get(), to.get(), i64::from(limit)]).await?;
+        let mut rows = self.fetch(text, &[from.get(), to.get(), i64::from(limit)]).await?;
         rows.reverse();
         self.sealed_exchanges(&rows).await
     }
 
     pub async fn head(&mut self) -> Result<Head> {
         let url = self.connection.url().clone();
-        with_deadline(ANSWER_DEADLINE, &url, crate::append::last_line(self.connection.any(), &url)).await
+        with_deadline(ANSWER_DEADLINE, &url, crate::append::last_head(self.connection.driver(), &url)).await
     }
 
-    /// Returns the lease, `None` if its holder has released it.
+    /// Returns the lease, `None` if no process holds the journal.
     pub async fn holder(&mut self) -> Result<Option<Lease>> {
         let url = self.connection.url().clone();
         with_deadline(ANSWER_DEADLINE, &url, async {
-            Ok(lease::read(self.connection.any(), &url, self.schema).await?.1)
+            Ok(lease::read_lease(self.connection.driver(), &url, self.schema).await?.1)
         })
         .await
     }
@@ -110,29 +109,29 @@ impl Reader {
     }
 
     pub async fn pending_orders(&mut self) -> Result<Vec<StoredOrder>> {
-        if self.schema < ORDERS_SINCE {
+        if self.schema < ORDERS_MIN_SCHEMA {
             return Ok(Vec::new());
         }
         let url = self.connection.url().clone();
-        with_deadline(ANSWER_DEADLINE, &url, orders::pending(self.connection.any(), &url)).await
+        with_deadline(ANSWER_DEADLINE, &url, orders::read_pending(self.connection.driver(), &url)).await
     }
 
     pub async fn answer_to(&mut self, order: &OrderToken) -> Result<Option<String>> {
         let url = self.connection.url().clone();
-        with_deadline(ANSWER_DEADLINE, &url, orders::answer_to(self.connection.any(), &url, order)).await
+        with_deadline(ANSWER_DEADLINE, &url, orders::answer_to(self.connection.driver(), &url, order)).await
     }
 
     pub(crate) async fn exchanges_from(&mut self, id: u64) -> Result<Vec<(u64, LoggedExchange)>> {
-        if self.schema < EXCHANGES_SINCE {
+        if self.schema < EXCHANGES_MIN_SCHEMA {
             return Ok(Vec::new());
         }
         let text = "SELECT id, intent, sent, received, what, request, response, status FROM wires \
                     WHERE id >= $1 ORDER BY id LIMIT $2";
-        let rows = self.rows(text, &[id.cast_signed(), i64::from(EXCHANGES_PAGE)]).await?;
+        let rows = self.fetch(text, &[id.cast_signed(), i64::from(EXCHANGES_PER_PAGE)]).await?;
         self.read_exchanges(&rows).await
     }
 
-    pub(crate) async fn kept_exchanges(
+    pub(crate) async fn retained_exchanges(
         &mut self,
         ids: Range<u64>,
         since: Millis,
@@ -140,23 +139,23 @@ impl Reader {
         let text = "SELECT id, intent, sent, received, what, request, response, status FROM wires \
                     WHERE id >= $1 AND id < $2 AND (intent IS NOT NULL OR sent >= $3) ORDER BY id";
         let numbers = [ids.start.cast_signed(), ids.end.cast_signed(), since.get()];
-        let rows = self.rows(text, &numbers).await?;
+        let rows = self.fetch(text, &numbers).await?;
         Ok(self.read_exchanges(&rows).await?.into_iter().map(|(_, exchange)| exchange).collect())
     }
 
-    pub(crate) async fn count(&mut self, text: &'static str, numbers: &[i64]) -> Result<u64> {
-        let rows = self.rows(text, numbers).await?;
+    pub(crate) async fn fetch_count(&mut self, text: &'static str, numbers: &[i64]) -> Result<u64> {
+        let rows = self.fetch(text, numbers).await?;
         let count = rows.first().map_or(Ok(0), |row| row.try_get::<i64, _>(0));
-        Ok(count.at(self.url())?.cast_unsigned())
+        Ok(count.with_url(self.url())?.cast_unsigned())
     }
 
     async fn read_exchanges(&mut self, rows: &[AnyRow]) -> Result<Vec<(u64, LoggedExchange)>> {
         let (mut restored, mut read) = (BTreeMap::new(), Vec::new());
         for row in rows {
-            let (id, mut exchange) = exchange_from(row).at(self.url())?;
+            let (id, mut exchange) = exchange_from(row).with_url(self.url())?;
             if let Some(kept) = exchange.response.take() {
                 // A response that cannot be restored is kept as stored, so its seal will not match.
-                let whole = self.restored(&kept, &restored).await?.unwrap_or(kept);
+                let whole = self.restore_text(&kept, &restored).await?.unwrap_or(kept);
                 restored.insert(id, whole.clone());
                 exchange.response = Some(whole);
             }
@@ -165,7 +164,7 @@ impl Reader {
         Ok(read)
     }
 
-    async fn restored(&mut self, kept: &str, restored: &BTreeMap<u64, String>) -> Result<Option<String>> {
+    async fn restore_text(&mut self, kept: &str, restored: &BTreeMap<u64, String>) -> Result<Option<String>> {
         let mut chain = vec![kept.to_owned()];
         let mut whole = loop {
             let Some(base) = chain.last().and_then(|kept| base_id(kept)) else { break chain.pop() };
@@ -175,22 +174,22 @@ impl Reader {
             if let Some(whole) = restored.get(&base) {
                 break Some(whole.clone());
             }
-            if chain.len() > MAX_DIFFERENCES {
+            if chain.len() > MAX_CHAINED_DIFFERENCES {
                 break None;
             }
-            match self.read_response(base).await? {
+            match self.read_stored_response(base).await? {
                 Some(earlier) => chain.push(earlier),
                 None => break None,
             }
         };
         for kept in chain.iter().rev() {
-            whole = whole.and_then(|base| restore(kept, &base));
+            whole = whole.and_then(|base| restore_response(kept, &base));
         }
         Ok(whole)
     }
 
-    async fn read_response(&mut self, id: u64) -> Result<Option<String>> {
-        let rows = self.rows("SELECT response FROM wires WHERE id = $1", &[id.cast_signed()]).await?;
+    async fn read_stored_response(&mut self, id: u64) -> Result<Option<String>> {
+        let rows = self.fetch("SELECT response FROM wires WHERE id = $1", &[id.cast_signed()]).await?;
         Ok(rows.first().and_then(|row| row.try_get("response").ok()))
     }
 
@@ -198,64 +197,64 @@ impl Reader {
         let mut read = self.read_exchanges(rows).await?;
         let numbers: Vec<u64> = read.iter().map(|(id, _)| *id).collect();
         self.require_seals(&numbers).await?;
-        let last = self.seals.last().unwrap_or(u64::MAX);
+        let last = self.seals.last_id().unwrap_or(u64::MAX);
         read.retain(|(id, _)| *id <= last);
         for (id, exchange) in &read {
-            self.seals.check(*id, exchange).map_err(|unsound| self.unsound(&unsound))?;
+            self.seals.check_exchange(*id, exchange).map_err(|mismatch| self.seal_error(&mismatch))?;
         }
         Ok(read.into_iter().map(|(_, exchange)| exchange).collect())
     }
 
-    pub(crate) fn unsound(&self, SealMismatch { seq, reason }: &SealMismatch) -> JournalError {
-        broken(self.url(), *seq, reason)
+    pub(crate) fn seal_error(&self, SealMismatch { seq, reason }: &SealMismatch) -> JournalError {
+        chain_error(self.url(), *seq, reason)
     }
 
     /// Returns the number of the last intent, 0 if there is none.
     pub async fn last_intent(&mut self) -> Result<u64> {
-        self.count("SELECT COALESCE(MAX(intent), 0) FROM entries WHERE intent IS NOT NULL", &[]).await
+        self.fetch_count("SELECT COALESCE(MAX(intent), 0) FROM entries WHERE intent IS NOT NULL", &[]).await
     }
 
     pub(crate) const fn url(&self) -> &JournalUrl {
         self.connection.url()
     }
 
-    pub(crate) const fn any(&mut self) -> &mut sqlx::AnyConnection {
-        self.connection.any()
+    pub(crate) const fn driver(&mut self) -> &mut sqlx::AnyConnection {
+        self.connection.driver()
     }
 
-    pub(crate) async fn rows(&mut self, text: &'static str, numbers: &[i64]) -> Result<Vec<AnyRow>> {
+    pub(crate) async fn fetch(&mut self, text: &'static str, numbers: &[i64]) -> Result<Vec<AnyRow>> {
         let url = self.connection.url().clone();
         let mut query = sqlx::query(text);
         for number in numbers {
             query = query.bind(*number);
         }
         let rows = async {
-            let rows = query.fetch_all(self.connection.any()).await;
+            let rows = query.fetch_all(self.connection.driver()).await;
             rows.map_err(|error| match error {
-                sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => broken(&url, 0, UNREADABLE),
+                sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => chain_error(&url, 0, UNREADABLE),
                 error => from_sqlx(error, &url),
             })
         };
         with_deadline(ANSWER_DEADLINE, &url, rows).await
     }
 
-    pub(crate) async fn lines_of_rows(
+    pub(crate) async fn fetch_lines(
         &mut self,
         text: &'static str,
         numbers: &[i64],
     ) -> Result<Vec<StoredLine>> {
-        let rows = self.rows(text, numbers).await?;
+        let rows = self.fetch(text, numbers).await?;
         let line = |row| {
             line_from(row).ok_or_else(|| {
                 let seq = row.try_get::<i64, _>("seq").ok().and_then(|seq| u64::try_from(seq).ok());
-                broken(self.url(), seq.unwrap_or_default(), UNREADABLE)
+                chain_error(self.url(), seq.unwrap_or_default(), UNREADABLE)
             })
         };
         rows.iter().map(line).collect()
     }
 }
 
-const UNREADABLE: &str = "it cannot be read";
+const UNREADABLE: &str = "the entry cannot be read";
 
 fn line_from(row: &AnyRow) -> Option<StoredLine> {
     let number = |column: &str| row.try_get::<i64, _>(column).ok();
@@ -289,8 +288,8 @@ fn exchange_from(row: &AnyRow) -> Result<(u64, LoggedExchange), sqlx::Error> {
     Ok((row.try_get::<i64, _>("id")?.cast_unsigned(), exchange))
 }
 
-/// Number of lines to search for a run's header, from the first line that may belong to the run.
-/// Lines written by an operator while no bot was running belong to no run and may precede the header.
+/// Number of lines to search for a run's header. Lines that an operator wrote while no bot was running may
+/// precede the header.
 const HEADER_SEARCH_LINES: u32 = 500;
 
 impl Reader {
@@ -298,14 +297,14 @@ impl Reader {
     pub async fn last_run_header(&mut self) -> Result<Option<StoredLine>> {
         let head = self.head().await?.seq;
         let text = "SELECT run FROM entries WHERE seq <= $1 AND run <> 0 ORDER BY seq DESC LIMIT 1";
-        let Some(last) = self.find_run(text, head).await? else { return Ok(None) };
+        let Some(last) = self.fetch_run(text, head).await? else { return Ok(None) };
         self.find_header(last, 1, head).await
     }
 
     /// Returns the unverified headers of all runs, oldest first.
     pub async fn run_headers(&mut self) -> Result<Vec<StoredLine>> {
         let (head, mut headers, mut from) = (self.head().await?.seq, Vec::new(), 1);
-        while let Some(run) = self.run_from(from).await? {
+        while let Some(run) = self.first_run_from(from).await? {
             headers.extend(self.find_header(run, from, head).await?);
             from = self.find_first_line(run + 1, from, head).await?;
             if from >= head {
@@ -320,32 +319,32 @@ impl Reader {
         self.find_header(run, 1, head).await
     }
 
-    /// Returns the external signals from line `seq` on with the session's answers, without verifying them.
+    /// Reads the external signals from line `seq` on, and the session's answers. The lines are not verified.
     pub async fn outside_signals_from(&mut self, seq: u64) -> Result<Vec<StoredLine>> {
         // The start of a new day may be recorded between a signal and its answer.
         let text = "SELECT DISTINCT b.seq, b.run, b.kind, b.intent, b.at, b.received, b.body, b.hash FROM entries a \
                     JOIN entries b ON b.seq >= a.seq AND b.seq <= a.seq + 2 WHERE a.seq >= $1 AND a.kind = 'event' \
                     AND a.body LIKE '%\"event\":\"outside_signal\"%' AND (b.seq = a.seq OR b.kind = 'action') ORDER BY b.seq";
-        self.lines_of_rows(text, &[seq.cast_signed()]).await
+        self.fetch_lines(text, &[seq.cast_signed()]).await
     }
 
-    async fn run_from(&mut self, seq: u64) -> Result<Option<u64>> {
+    async fn first_run_from(&mut self, seq: u64) -> Result<Option<u64>> {
         let text = "SELECT run FROM entries WHERE seq >= $1 AND run <> 0 ORDER BY seq LIMIT 1";
-        self.find_run(text, seq).await
+        self.fetch_run(text, seq).await
     }
 
-    async fn find_run(&mut self, text: &'static str, seq: u64) -> Result<Option<u64>> {
-        let rows = self.rows(text, &[seq.cast_signed()]).await?;
+    async fn fetch_run(&mut self, text: &'static str, seq: u64) -> Result<Option<u64>> {
+        let rows = self.fetch(text, &[seq.cast_signed()]).await?;
         let run = rows.first().map(|row| row.try_get::<i64, _>(0)).transpose();
-        Ok(run.at(self.url())?.map(i64::cast_unsigned))
+        Ok(run.with_url(self.url())?.map(i64::cast_unsigned))
     }
 
-    /// Finds a run's first line by bisection. The result may be a preceding line that belongs to no run.
+    /// Finds a run's first line by bisection. Lines of no run that precede this line count as part of the run.
     async fn find_first_line(&mut self, run: u64, from: u64, head: u64) -> Result<u64> {
         let (mut low, mut high) = (from, head);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.run_from(middle).await?.is_none_or(|there| there >= run) {
+            if self.first_run_from(middle).await?.is_none_or(|there| there >= run) {
                 high = middle;
             } else {
                 low = middle + 1;
@@ -361,33 +360,33 @@ impl Reader {
     }
 }
 
-const PAGE: u32 = 5_000;
+const LINES_PER_PAGE: u32 = 5_000;
 
 impl Reader {
-    /// Reads the seals among these lines and verifies each against the preceding line.
-    /// Exchanges read later are checked against these seals and those of the last walk. An exchange
-    /// without a known seal triggers a walk over the whole journal.
+    /// Reads the seals in a range of lines, and verifies each seal against the preceding line.
+    /// Exchanges read later are checked against the known seals. If an exchange has no known seal, the whole
+    /// journal is walked.
     pub async fn read_seals(&mut self, numbers: Range<u64>) -> Result<()> {
         let text = "SELECT seq FROM entries WHERE seq >= $1 AND seq < $2 AND kind = 'note' \
                     AND body LIKE '{\"exchanges\":%' ORDER BY seq";
-        let rows = self.rows(text, &[numbers.start.cast_signed(), numbers.end.cast_signed()]).await?;
+        let rows = self.fetch(text, &[numbers.start.cast_signed(), numbers.end.cast_signed()]).await?;
         let numbers = rows.iter().map(|row| row.try_get::<i64, _>(0).map(i64::cast_unsigned));
         let numbers: Result<Vec<u64>, sqlx::Error> = numbers.collect();
-        let numbers = numbers.at(self.url())?;
+        let numbers = numbers.with_url(self.url())?;
         for stored in self.lines_numbered(&numbers).await? {
-            self.seals.take(stored.seq, &stored.line.body);
+            self.seals.add_line(stored.seq, &stored.line.body);
         }
-        self.knows_few_seals = true;
+        self.has_partial_seals = true;
         Ok(())
     }
 
     pub(crate) async fn require_seals(&mut self, exchanges: &[u64]) -> Result<()> {
-        if !self.knows_few_seals || exchanges.iter().all(|id| self.seals.holds(*id)) {
+        if !self.has_partial_seals || exchanges.iter().all(|id| self.seals.contains(*id)) {
             return Ok(());
         }
-        let mut walk = self.walk(PAGE).await?;
+        let mut walk = self.walk(LINES_PER_PAGE).await?;
         while !walk.next().await?.is_empty() {}
-        self.knows_few_seals = false;
+        self.has_partial_seals = false;
         Ok(())
     }
 }

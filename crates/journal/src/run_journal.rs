@@ -1,4 +1,4 @@
-//! Journal of one run, written to a store whose lease it renews.
+//! Journal of one run. Writes entries to a store and renews the store's lease.
 
 use crate::tables::IntentRows;
 use crate::{
@@ -11,71 +11,69 @@ use candlewick_sdk::Millis;
 use std::io;
 use std::time::Duration;
 
-/// Interval of lease renewals in real time. A fraction of the lease's duration.
+/// Interval between lease renewals, in real time. Much shorter than the lease's duration.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
-
-const LAST_SNAPSHOT: Duration = Duration::from_secs(3);
-
+const FINAL_WRITE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Interval between table updates, in real time.
-const ROWS_INTERVAL: Duration = Duration::from_secs(5);
+const TABLES_INTERVAL: Duration = Duration::from_secs(5);
 const CATCH_UP_INTERVAL: Duration = Duration::from_millis(20);
 const CATCH_UP_PAUSE_FACTOR: u32 = 4;
-const ROWS_RETRY_DELAY: Duration = Duration::from_mins(1);
+const TABLES_RETRY_DELAY: Duration = Duration::from_mins(1);
 
 pub struct RunJournal {
     store: Option<Store>,
     run: u64,
-    /// Monotonic clock for the lease. It must advance while the machine sleeps.
+    /// Monotonic clock for lease renewals. Must advance while the machine sleeps.
     elapsed: Box<dyn Fn() -> Duration + Send + Sync>,
-    last_beat: Duration,
-    /// Venue times at which the last event happened and arrived. Its actions get the same times.
-    moment: (Millis, Millis),
+    last_heartbeat: Duration,
+    /// Venue times at which the last event happened and arrived. The event's actions get the same times.
+    last_times: (Millis, Millis),
     follower: Option<Box<dyn Follower>>,
-    /// Whether a snapshot piece is being written. Stays true if the write was cancelled.
-    is_storing: bool,
+    /// Whether a snapshot piece is being written. Remains true after a cancelled write.
+    is_writing_piece: bool,
     failures: u64,
     projector: Option<Projector>,
-    next_rows: Duration,
+    next_table_update: Duration,
 }
 
 impl RunJournal {
-    /// Creates the journal of run `run` at venue time `now`, on a verified store.
-    /// `elapsed` is a monotonic clock with any origin. It must advance while the machine sleeps.
+    /// Creates the journal of run number `run` at venue time `now`. The store must have been verified.
+    /// `elapsed` is a monotonic clock with any origin. The clock must advance while the machine sleeps.
     pub fn new(
         mut store: Store,
         run: u64,
         now: Millis,
         elapsed: impl Fn() -> Duration + Send + Sync + 'static,
     ) -> Self {
-        let last_beat = elapsed();
-        store.store_point(last_beat);
+        let last_heartbeat = elapsed();
+        store.store_point(last_heartbeat);
         Self {
             store: Some(store),
             run,
             elapsed: Box::new(elapsed),
-            last_beat,
-            moment: (now, now),
+            last_heartbeat,
+            last_times: (now, now),
             follower: None,
-            is_storing: false,
+            is_writing_piece: false,
             failures: 0,
             projector: None,
-            next_rows: last_beat + CATCH_UP_INTERVAL,
+            next_table_update: last_heartbeat + CATCH_UP_INTERVAL,
         }
     }
 
     #[must_use]
     pub fn followed_by(mut self, follower: Box<dyn Follower>) -> Self {
         if let Some(store) = &mut self.store {
-            store.follow();
+            store.collect_durable();
             self.projector = Some(Projector::after(store.head()));
         }
         self.follower = Some(follower);
         self
     }
 
-    fn follow(&mut self) {
+    fn feed_follower(&mut self) {
         if let (Some(store), Some(follower)) = (&mut self.store, &mut self.follower) {
-            for stored in &store.take_durable() {
+            for stored in &store.take_durable_lines() {
                 follower.take(stored);
                 if let (Some(projector), Some(rows)) = (&mut self.projector, follower.rows()) {
                     projector.take(stored, rows);
@@ -84,22 +82,22 @@ impl RunJournal {
         }
     }
 
-    fn are_rows_due(&self) -> bool {
+    fn are_tables_due(&self) -> bool {
         self.projector.as_ref().is_some_and(Projector::is_due)
             && self.follower.as_ref().is_some_and(|follower| follower.rows().is_some())
-            && (self.elapsed)() >= self.next_rows
+            && (self.elapsed)() >= self.next_table_update
     }
 
-    async fn update_rows(&mut self) -> bool {
+    async fn update_tables(&mut self) -> bool {
         let now = (self.elapsed)();
         // Set before the update, so that it also applies if the update is cancelled.
-        self.next_rows = now + ROWS_INTERVAL;
+        self.next_table_update = now + TABLES_INTERVAL;
         let (Some(store), Some(projector)) = (&mut self.store, &mut self.projector) else { return false };
         let Some(rows) = self.follower.as_ref().and_then(|follower| follower.rows()) else { return false };
         match projector.write_piece(store, rows).await {
             Ok(ProjectionEnd::More) => {
                 let ended = (self.elapsed)();
-                self.next_rows =
+                self.next_table_update =
                     ended + CATCH_UP_INTERVAL.max(ended.saturating_sub(now) * CATCH_UP_PAUSE_FACTOR);
             }
             Ok(ProjectionEnd::Complete(_)) => {
@@ -108,7 +106,7 @@ impl RunJournal {
                 }
             }
             Err(error) => {
-                self.next_rows = now + ROWS_RETRY_DELAY;
+                self.next_table_update = now + TABLES_RETRY_DELAY;
                 if let Some(follower) = &mut self.follower {
                     follower.rows_not_written(&error);
                 }
@@ -119,45 +117,45 @@ impl RunJournal {
     }
 
     async fn write_piece(&mut self, is_end: bool) -> bool {
-        self.give_up();
+        self.report_cancelled_piece();
         let (Some(store), Some(follower)) = (&mut self.store, &mut self.follower) else { return false };
         if store.pending() > 0 {
             return false;
         }
         let Some(body) = follower.next_piece(is_end) else { return false };
-        let (at, received) = self.moment;
+        let (at, received) = self.last_times;
         let line = Line { run: self.run, kind: LineKind::Note, intent: None, at, received, body };
-        self.is_storing = true;
+        self.is_writing_piece = true;
         let kept = store.commit_best_effort(line).await;
-        self.is_storing = false;
+        self.is_writing_piece = false;
         match kept {
             Ok(head) => follower.recorded(head),
             Err(error) => {
-                self.note_failure(&error.to_string());
+                self.record_failure(&error.to_string());
                 return false;
             }
         }
-        self.follow();
+        self.feed_follower();
         true
     }
 
-    fn give_up(&mut self) {
-        if std::mem::take(&mut self.is_storing) {
-            self.note_failure("the disk was too slow, and other entries had to be written");
+    fn report_cancelled_piece(&mut self) {
+        if std::mem::take(&mut self.is_writing_piece) {
+            self.record_failure("the disk was too slow, and other entries had to be written");
         }
     }
 
-    fn note_failure(&mut self, why: &str) {
+    fn record_failure(&mut self, why: &str) {
         if let Some(follower) = &mut self.follower {
             follower.not_recorded(why);
         }
         self.failures += 1;
         let note = serde_json::json!({ "snapshots_not_kept": self.failures, "why": why });
-        self.add(LineKind::Note, None, note.to_string());
+        self.add_line(LineKind::Note, None, note.to_string());
     }
 
-    fn add(&mut self, kind: LineKind, intent: Option<IntentId>, body: String) {
-        let (at, received) = self.moment;
+    fn add_line(&mut self, kind: LineKind, intent: Option<IntentId>, body: String) {
+        let (at, received) = self.last_times;
         let intent = intent.map(IntentId::number);
         if let Some(store) = &mut self.store {
             store.record(Line { run: self.run, kind, intent, at, received, body });
@@ -170,18 +168,18 @@ impl Recorder for RunJournal {
         match &self.store {
             None => return Err(io::Error::other("the journal is closed")),
             Some(store) if store.is_full() => {
-                return Err(io::Error::other("too many entries are pending: the journal cannot be written"));
+                return Err(io::Error::other("the journal cannot be written, and its buffer is full"));
             }
             Some(_) => {}
         }
         let body = serde_json::to_string(&entry)?;
         match entry {
-            Entry::Header(_) => self.add(LineKind::Run, None, body),
+            Entry::Header(_) => self.add_line(LineKind::Run, None, body),
             Entry::Event(event) => {
-                self.moment = (event.at, event.received);
-                self.add(LineKind::Event, event.kind.intent(), body);
+                self.last_times = (event.at, event.received);
+                self.add_line(LineKind::Event, event.kind.intent(), body);
             }
-            Entry::Action(action) => self.add(LineKind::Action, opened_by(action), body),
+            Entry::Action(action) => self.add_line(LineKind::Action, opened_intent(action), body),
         }
         Ok(())
     }
@@ -190,18 +188,18 @@ impl Recorder for RunJournal {
 #[async_trait]
 impl Journal for RunJournal {
     async fn make_durable(&mut self) -> Result<(), JournalError> {
-        self.give_up();
+        self.report_cancelled_piece();
         let Some(store) = &mut self.store else { return Ok(()) };
         if store.pending() > 0 {
             store.commit().await?;
         }
-        self.follow();
+        self.feed_follower();
         let Some(store) = &mut self.store else { return Ok(()) };
         let now = (self.elapsed)();
-        if now.saturating_sub(self.last_beat) >= HEARTBEAT_INTERVAL {
+        if now.saturating_sub(self.last_heartbeat) >= HEARTBEAT_INTERVAL {
             store.heartbeat().await?;
-            store.renew_point(now);
-            self.last_beat = now;
+            store.renew_verified_head(now);
+            self.last_heartbeat = now;
         }
         Ok(())
     }
@@ -209,12 +207,12 @@ impl Journal for RunJournal {
     async fn close(&mut self) -> Result<(), JournalError> {
         self.make_durable().await?;
         let last = async { while self.write_piece(true).await {} };
-        drop(tokio::time::timeout(LAST_SNAPSHOT, last).await);
+        drop(tokio::time::timeout(FINAL_WRITE_TIMEOUT, last).await);
         self.make_durable().await?;
         let rows = async {
-            while self.projector.as_ref().is_some_and(Projector::is_behind) && self.update_rows().await {}
+            while self.projector.as_ref().is_some_and(Projector::is_behind) && self.update_tables().await {}
         };
-        drop(tokio::time::timeout(LAST_SNAPSHOT, rows).await);
+        drop(tokio::time::timeout(FINAL_WRITE_TIMEOUT, rows).await);
         match self.store.take() {
             Some(store) => store.close().await,
             None => Ok(()),
@@ -227,7 +225,7 @@ impl Journal for RunJournal {
 
     fn is_snapshot_due(&self) -> bool {
         let is_idle = self.store.as_ref().is_some_and(|store| store.pending() == 0);
-        is_idle && (self.follower.as_ref().is_some_and(|follower| follower.is_due()) || self.are_rows_due())
+        is_idle && (self.follower.as_ref().is_some_and(|follower| follower.is_due()) || self.are_tables_due())
     }
 
     fn is_catching_up(&self) -> bool {
@@ -235,8 +233,8 @@ impl Journal for RunJournal {
     }
 
     async fn write_snapshot_piece(&mut self) {
-        if !self.write_piece(false).await && self.pending() == 0 && self.are_rows_due() {
-            self.update_rows().await;
+        if !self.write_piece(false).await && self.pending() == 0 && self.are_tables_due() {
+            self.update_tables().await;
         }
     }
 
@@ -253,25 +251,25 @@ impl Journal for RunJournal {
     }
 
     fn note(&mut self, at: Millis, body: String) {
-        self.moment = (at, at);
-        self.add(LineKind::Note, None, body);
+        self.last_times = (at, at);
+        self.add_line(LineKind::Note, None, body);
     }
 
     fn note_about(&mut self, at: Millis, intent: IntentId, body: String) {
-        self.moment = (at, at);
-        self.add(LineKind::Note, Some(intent), body);
+        self.last_times = (at, at);
+        self.add_line(LineKind::Note, Some(intent), body);
     }
 }
 
-fn opened_by(action: &Action) -> Option<IntentId> {
+fn opened_intent(action: &Action) -> Option<IntentId> {
     match action {
         Action::Open(approved) => Some(approved.intent()),
         Action::Refuse(_) | Action::DayOpened { .. } | Action::Verdict(_) => None,
     }
 }
 
-const WHOLE: &str = "{\"snapshot\":";
-const PART: &str = "{\"snapshot_part\":";
+const SNAPSHOT_PREFIX: &str = "{\"snapshot\":";
+const SNAPSHOT_PART_PREFIX: &str = "{\"snapshot_part\":";
 
 pub trait Follower: Send {
     fn take(&mut self, stored: &StoredLine);
@@ -299,5 +297,5 @@ pub trait Follower: Send {
 }
 
 pub fn is_snapshot(body: &str) -> bool {
-    body.starts_with(WHOLE) || body.starts_with(PART)
+    body.starts_with(SNAPSHOT_PREFIX) || body.starts_with(SNAPSHOT_PART_PREFIX)
 }

@@ -1,53 +1,51 @@
-//! Durable journal, opened for writing by one process.
+//! Durable journal that one process has opened for writing.
 
-use crate::append::{self, AfterLines};
+use crate::append::{self, AfterInsert};
 use crate::chain::{Head, PendingLine, StoredLine};
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, with_deadline};
 use crate::database::fault::WithUrl;
 use crate::database::lock::FileLock;
 use crate::database::schema::{self, FoundSchema};
-use crate::difference::Bases;
-use crate::error::{Result, broken, unavailable};
-use crate::exchange::{LoggedExchange, seal, without_nul};
+use crate::difference::BaseResponses;
+use crate::error::{Result, chain_error, unavailable};
+use crate::exchange::{LoggedExchange, build_seal, without_nul};
 use crate::kill_point::{CommitStep, KillPoints};
-use crate::lease::{self, Claim, Start, Token};
+use crate::lease::{self, Claim, LeaseToken, TransactionStart};
 use crate::{Holder, LeaseTerms, Line, LineKind, OrderToken, orders, point};
 use candlewick_sdk::Millis;
 use sqlx::AnyConnection;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Maximum number of buffered lines, exchanges and answers. Normally the caller commits long before.
-/// If the database is unavailable, the caller must stop taking events once [`Store::is_full`].
+/// Maximum number of buffered lines, exchanges and answers. After that, the caller must accept no more events
+/// until a commit succeeds.
 pub const MAX_PENDING: usize = 100_000;
-
-const POINT_PAUSE: Duration = Duration::from_mins(1);
-
-/// Maximum attempts to take the lock while no valid lease names its holder.
+const VERIFIED_HEAD_INTERVAL: Duration = Duration::from_mins(1);
+/// Maximum number of attempts to take the file lock while no valid lease names its owner.
 const LOCK_ATTEMPTS: u32 = 40;
-const LOCK_PAUSE: Duration = Duration::from_millis(50);
+const LOCK_RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// A journal opened for exclusive writing under a lease, which every transaction checks.
-/// Lines are durable once [`Store::commit`] has returned. A dropped future counts as an unknown outcome.
+/// A journal opened for exclusive writing under a lease. Every transaction checks the lease.
+/// Lines are durable once [`Store::commit`] has returned. After a dropped future, a write may have succeeded.
 pub struct Store {
     pub(crate) url: JournalUrl,
-    pub(crate) token: Token,
-    /// `None` during a call and after a failure, because a pending query makes a connection unusable.
+    pub(crate) token: LeaseToken,
+    /// `None` during a call and after a failure, because a pending query makes the connection unusable.
     pub(crate) connection: Option<Connection>,
-    is_certain: bool,
+    is_outcome_known: bool,
     pub(crate) head: Head,
-    exchanges_written: u64,
+    last_exchange_id: u64,
     pub(crate) lines: Vec<PendingLine>,
-    /// Number of best-effort lines at the front of `lines`, whose write failed or is unfinished.
+    /// Number of best-effort lines at the front of `lines`. Their write has failed or is unfinished.
     best_effort_lines: usize,
     durable: Option<Vec<StoredLine>>,
     exchanges: Vec<LoggedExchange>,
-    /// Number of exchanges at the front of `exchanges` whose seal is already among the lines.
+    /// Number of exchanges at the front of `exchanges` that already have a seal in `lines`.
     sealed: usize,
-    bases: Bases,
-    pub(crate) moment: Option<(u64, Millis, Millis)>,
-    point_kept: Option<Duration>,
+    bases: BaseResponses,
+    pub(crate) last_times: Option<(u64, Millis, Millis)>,
+    verified_head_stored: Option<Duration>,
     answers: BTreeMap<OrderToken, String>,
     pub(crate) kill_points: KillPoints,
     _lock: Option<FileLock>,
@@ -59,84 +57,84 @@ impl Store {
     }
 
     pub async fn open_on_terms(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
-        with_deadline(OPEN_DEADLINE, url, Self::begin(url, holder, terms)).await
+        with_deadline(OPEN_DEADLINE, url, Self::try_open(url, holder, terms)).await
     }
 
-    async fn begin(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
+    async fn try_open(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
         let mut kill_points = KillPoints::from_environment();
-        let mut connection = Connection::open(url, Purpose::Begin).await?;
+        let mut connection = Connection::open(url, Purpose::Create).await?;
         // Inspects the file first, so that a file that is not a journal is not modified.
         schema::inspect(&mut connection).await?;
         connection.make_durable().await?;
         let lock = take_lock(&mut connection, &Claim { holder, terms, lock: None }).await?;
         let is_server = connection.is_server();
-        kill_points.before(&CommitStep::Lease);
+        kill_points.before_write(&CommitStep::Lease);
         let mut transaction = connection.begin().await?;
         let any = &mut *transaction;
         if is_server {
             // Serializes concurrent openers.
             let wait = sqlx::raw_sql("SELECT 1 FROM pg_advisory_xact_lock(4891157265)");
-            wait.execute(&mut *any).await.at(url)?;
+            wait.execute(&mut *any).await.with_url(url)?;
         }
         let found = schema::inspect_on(any, is_server, url).await?;
         schema::migrate(any, url).await?;
         let token = lease::take(any, url, &Claim { holder, terms, lock: lock.as_ref() }).await?;
-        let head = checked_head(any, url).await?;
-        let exchanges_written = append::last_exchange(any, url).await?;
+        let head = verify_head(any, url).await?;
+        let last_exchange_id = append::last_exchange_id(any, url).await?;
         if found == FoundSchema::Nothing {
-            point::forget(url);
+            point::delete(url);
         }
-        transaction.commit().await.at(url)?;
-        kill_points.after();
+        transaction.commit().await.with_url(url)?;
+        kill_points.after_write();
         Ok(Self {
             url: url.clone(),
             token,
             connection: Some(connection),
-            is_certain: true,
+            is_outcome_known: true,
             head,
-            exchanges_written,
+            last_exchange_id,
             lines: Vec::new(),
             best_effort_lines: 0,
             durable: None,
             exchanges: Vec::new(),
             sealed: 0,
-            bases: Bases::default(),
-            moment: None,
-            point_kept: None,
+            bases: BaseResponses::default(),
+            last_times: None,
+            verified_head_stored: None,
             answers: BTreeMap::new(),
             kill_points,
             _lock: lock,
         })
     }
 
-    pub(crate) fn follow(&mut self) {
+    pub(crate) fn collect_durable(&mut self) {
         self.durable = Some(Vec::new());
     }
 
-    pub(crate) fn take_durable(&mut self) -> Vec<StoredLine> {
+    pub(crate) fn take_durable_lines(&mut self) -> Vec<StoredLine> {
         self.durable.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     pub fn record(&mut self, line: Line) {
         let line = Line { body: without_nul(line.body), ..line };
-        let head = self.recorded().followed_by(&line);
-        self.moment = Some((line.run, line.at, line.received));
+        let head = self.buffered_head().advanced_by(&line);
+        self.last_times = Some((line.run, line.at, line.received));
         self.lines.push(PendingLine { line, head });
     }
 
     pub fn record_exchange(&mut self, exchange: LoggedExchange) {
-        self.exchanges.push(exchange.bounded());
+        self.exchanges.push(exchange.sanitized());
     }
 
-    /// Stores the last line as verified, now and periodically. Call this only once all lines from earlier
-    /// processes have been verified. `now` is a time with any fixed origin.
+    /// Stores the last line as verified, now and periodically. Call this only after all lines of earlier
+    /// processes have been verified. `now` is a monotonic time with any origin.
     pub fn store_point(&mut self, now: Duration) {
         point::write(&self.url, self.head);
-        self.point_kept = Some(now);
+        self.verified_head_stored = Some(now);
     }
 
-    pub(crate) fn renew_point(&mut self, now: Duration) {
-        if self.point_kept.is_some_and(|kept| now.saturating_sub(kept) >= POINT_PAUSE) {
+    pub(crate) fn renew_verified_head(&mut self, now: Duration) {
+        if self.verified_head_stored.is_some_and(|kept| now.saturating_sub(kept) >= VERIFIED_HEAD_INTERVAL) {
             self.store_point(now);
         }
     }
@@ -149,7 +147,7 @@ impl Store {
         self.lines.len() - self.best_effort_lines + self.exchanges.len() + self.answers.len()
     }
 
-    /// Returns whether [`MAX_PENDING`] is reached. If so, record nothing more until a commit.
+    /// Returns whether the buffer has reached [`MAX_PENDING`]. If so, record nothing more until a commit.
     pub fn is_full(&self) -> bool {
         self.pending() >= MAX_PENDING
     }
@@ -158,8 +156,8 @@ impl Store {
         self.head
     }
 
-    /// Commits the buffer and returns once its contents would survive a crash of the machine.
-    /// After an error the buffer is retained. Retry if [`crate::JournalError::is_temporary`]. No line is lost
+    /// Commits the buffer, so that its contents would survive a crash of the machine.
+    /// After an error, the buffer is retained. Retry if [`crate::JournalError::is_temporary`]. No line is lost
     /// or written twice, even if the outcome of a transaction is unknown.
     pub async fn commit(&mut self) -> Result<()> {
         if self.pending() == 0 {
@@ -174,25 +172,25 @@ impl Store {
         let url = self.url.clone();
         with_deadline(ANSWER_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
-            self.kill_points.before(&CommitStep::Beat);
-            lease::renew(connection.any(), &self.url, &self.token).await?;
-            self.kill_points.after();
+            self.kill_points.before_write(&CommitStep::Heartbeat);
+            lease::renew(connection.driver(), &self.url, &self.token).await?;
+            self.kill_points.after_write();
             self.connection = Some(connection);
             Ok(())
         })
         .await
     }
 
-    /// Commits and releases the lease. An error loses the buffer, so call [`Store::commit`] first.
+    /// Commits the buffer and releases the lease. An error loses the buffer, so call [`Store::commit`] first.
     pub async fn close(mut self) -> Result<()> {
         self.commit().await?;
         let url = self.url.clone();
         with_deadline(ANSWER_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
-            self.kill_points.before(&CommitStep::Release);
-            lease::release(connection.any(), &self.url, &self.token).await?;
-            self.kill_points.after();
-            if let Some(kept) = self.point_kept {
+            self.kill_points.before_write(&CommitStep::Release);
+            lease::release(connection.driver(), &self.url, &self.token).await?;
+            self.kill_points.after_write();
+            if let Some(kept) = self.verified_head_stored {
                 self.store_point(kept);
             }
             connection.close().await;
@@ -203,47 +201,47 @@ impl Store {
 
     pub(crate) async fn write(&mut self, best_effort: BestEffortLine) -> Result<()> {
         let mut connection = self.take_connection().await?;
-        connection.is_in_place()?;
-        let was_certain = std::mem::replace(&mut self.is_certain, false);
+        connection.check_in_place()?;
+        let was_known = std::mem::replace(&mut self.is_outcome_known, false);
         // Each statement is a round trip to the driver's thread, which delays an open.
         let is_file = !connection.is_server();
-        let start = if is_file && was_certain { Start::Begin } else { Start::Within };
-        if start == Start::Within {
+        let start = if is_file && was_known { TransactionStart::Begin } else { TransactionStart::Begun };
+        if start == TransactionStart::Begun {
             connection.run(connection.begin_statement()).await?;
         }
-        if !was_certain {
-            let any = connection.any();
+        if !was_known {
+            let any = connection.driver();
             // Takes the lock first. After that, any earlier transaction of this process has ended.
-            let found = lease::lock(any, &self.url, &self.token).await?;
-            let exchanges = append::last_exchange(any, &self.url).await?;
-            self.forget_written(found, exchanges)?;
+            let found = lease::lock_head(any, &self.url, &self.token).await?;
+            let exchanges = append::last_exchange_id(any, &self.url).await?;
+            self.drop_written(found, exchanges)?;
         }
         if best_effort == BestEffortLine::Drop {
             self.drop_best_effort_line();
         }
         self.seal_exchanges();
-        let any = connection.any();
-        self.kill_points.before(&CommitStep::Entries(&self.lines, &self.exchanges, self.answers.len()));
-        let heads = (self.head, self.recorded());
-        lease::advance(any, &self.url, &self.token, heads, start).await?;
+        let any = connection.driver();
+        self.kill_points.before_write(&CommitStep::Entries(&self.lines, &self.exchanges, self.answers.len()));
+        let heads = (self.head, self.buffered_head());
+        lease::advance_head(any, &self.url, &self.token, heads, start).await?;
         // Put back only after a successful write, because each base must be in the database.
         let mut bases = std::mem::take(&mut self.bases);
-        append::exchanges(any, &self.url, (self.exchanges_written, &mut bases), &self.exchanges).await?;
-        orders::answer(any, &self.url, &self.answers).await?;
-        let then = if is_file && !self.lines.is_empty() { AfterLines::Commit } else { AfterLines::More };
-        append::lines(any, &self.url, &self.lines, then).await?;
-        if then == AfterLines::More {
+        append::insert_exchanges(any, &self.url, (self.last_exchange_id, &mut bases), &self.exchanges).await?;
+        orders::store_answers(any, &self.url, &self.answers).await?;
+        let then = if is_file && !self.lines.is_empty() { AfterInsert::Commit } else { AfterInsert::Nothing };
+        append::insert_lines(any, &self.url, &self.lines, then).await?;
+        if then == AfterInsert::Nothing {
             connection.run("COMMIT").await?;
         }
-        self.kill_points.after();
-        self.head = self.recorded();
-        self.exchanges_written += self.exchanges.len() as u64;
-        self.hand_over(self.lines.len());
+        self.kill_points.after_write();
+        self.head = self.buffered_head();
+        self.last_exchange_id += self.exchanges.len() as u64;
+        self.remove_written(self.lines.len());
         self.exchanges.clear();
         self.sealed = 0;
         self.bases = bases;
         self.answers.clear();
-        self.is_certain = true;
+        self.is_outcome_known = true;
         self.connection = Some(connection);
         Ok(())
     }
@@ -251,14 +249,14 @@ impl Store {
     fn seal_exchanges(&mut self) {
         let unsealed = self.exchanges.get(self.sealed..).unwrap_or_default();
         let Some(first) = unsealed.first() else { return };
-        let (run, at, received) = self.moment.unwrap_or((0, first.sent, first.sent));
-        let body = seal(self.exchanges_written + self.sealed as u64 + 1, unsealed);
+        let (run, at, received) = self.last_times.unwrap_or((0, first.sent, first.sent));
+        let body = build_seal(self.last_exchange_id + self.sealed as u64 + 1, unsealed);
         self.sealed = self.exchanges.len();
         self.record(Line { run, kind: LineKind::Note, intent: None, at, received, body });
     }
 
-    /// Drops buffered lines that an earlier transaction with an unknown outcome turns out to have written.
-    fn forget_written(&mut self, found: Head, exchanges: u64) -> Result<()> {
+    /// Drops the buffered lines that an earlier transaction of unknown outcome did write.
+    fn drop_written(&mut self, found: Head, exchanges: u64) -> Result<()> {
         let written = if found == self.head {
             0
         } else {
@@ -266,21 +264,21 @@ impl Store {
             place.map(|place| place + 1).ok_or_else(|| {
                 let reason =
                     format!("the journal ends with entry {}, which this process did not write", found.seq);
-                broken(&self.url, found.seq.min(self.head.seq) + 1, &reason)
+                chain_error(&self.url, found.seq.min(self.head.seq) + 1, &reason)
             })?
         };
-        self.hand_over(written);
+        self.remove_written(written);
         self.best_effort_lines = self.best_effort_lines.saturating_sub(written);
         self.head = found;
         let exchanges_landed =
-            usize::try_from(exchanges.saturating_sub(self.exchanges_written)).unwrap_or(usize::MAX);
+            usize::try_from(exchanges.saturating_sub(self.last_exchange_id)).unwrap_or(usize::MAX);
         self.exchanges.drain(..exchanges_landed.min(self.exchanges.len()));
         self.sealed = self.sealed.saturating_sub(exchanges_landed);
-        self.exchanges_written = exchanges;
+        self.last_exchange_id = exchanges;
         Ok(())
     }
 
-    fn hand_over(&mut self, count: usize) {
+    fn remove_written(&mut self, count: usize) {
         let written = self
             .lines
             .drain(..count)
@@ -291,7 +289,7 @@ impl Store {
         }
     }
 
-    pub(crate) fn recorded(&self) -> Head {
+    pub(crate) fn buffered_head(&self) -> Head {
         self.lines.last().map_or(self.head, |pending| pending.head)
     }
 
@@ -306,36 +304,35 @@ impl Store {
     }
 }
 
-/// Takes the file lock. A process that owns the lock has the lease, or is taking or releasing it.
+/// Takes the file lock. The owner of the lock has the lease, or is about to take or release the lease.
 async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Option<FileLock>> {
     let url = connection.url().clone();
     let Some(path) = url.file() else { return Ok(None) };
     let mut holder = None;
     for _ in 0..LOCK_ATTEMPTS {
-        if let Some(lock) = FileLock::try_take(path)? {
+        if let Some(lock) = FileLock::try_lock(path)? {
             return Ok(Some(lock));
         }
         if let FoundSchema::Schema(schema) = schema::inspect(connection).await? {
-            holder = lease::read(connection.any(), &url, schema).await?.1;
+            holder = lease::read_lease(connection.driver(), &url, schema).await?.1;
         }
         if holder.as_ref().is_some_and(|lease| !claim.terms.is_over(lease, claim.holder)) {
             break;
         }
-        tokio::time::sleep(LOCK_PAUSE).await;
+        tokio::time::sleep(LOCK_RETRY_DELAY).await;
     }
-    let unnamed = || unavailable(&url, "another process has its lock, but not its lease");
+    let unnamed = || unavailable(&url, "another process has locked the journal, but holds no lease");
     Err(holder.map_or_else(unnamed, |lease| lease::held_by(&url, &lease, claim.holder)))
 }
 
-async fn checked_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head> {
+async fn verify_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head> {
     let remembered = lease::read_head(any, url).await?;
-    let written = append::last_line(any, url).await?;
+    let written = append::last_head(any, url).await?;
     if remembered == written {
         return Ok(written);
     }
-    let reason =
-        format!("the journal ends with entry {}, its last holder wrote {}", written.seq, remembered.seq);
-    Err(broken(url, remembered.seq.min(written.seq) + 1, &reason))
+    let reason = format!("the journal ends with entry {}, not with {}", written.seq, remembered.seq);
+    Err(chain_error(url, remembered.seq.min(written.seq) + 1, &reason))
 }
 
 const BEST_EFFORT_DEADLINE: Duration = Duration::from_secs(2);
@@ -347,16 +344,16 @@ pub(crate) enum BestEffortLine {
 }
 
 impl Store {
-    /// Writes a best-effort line in its own transaction. Fails if anything else is buffered. A failed or
-    /// cancelled attempt is not retried: the next line is chained to the last durable line, perhaps this one.
+    /// Writes a best-effort line in its own transaction. Fails if other entries are buffered. A failed or
+    /// cancelled write is not retried. The next line then follows the last line that was stored.
     pub(crate) async fn commit_best_effort(&mut self, line: Line) -> Result<Head> {
         let url = self.url.clone();
         if self.pending() > 0 || self.best_effort_lines > 0 {
             return Err(unavailable(&url, "other entries are pending"));
         }
-        let moment = self.moment;
+        let last_times = self.last_times;
         self.record(line);
-        (self.moment, self.best_effort_lines) = (moment, self.lines.len());
+        (self.last_times, self.best_effort_lines) = (last_times, self.lines.len());
         with_deadline(BEST_EFFORT_DEADLINE, &url, self.write(BestEffortLine::Write)).await?;
         self.best_effort_lines = 0;
         Ok(self.head)
@@ -366,7 +363,7 @@ impl Store {
         drop(self.lines.drain(..std::mem::take(&mut self.best_effort_lines)));
         let mut head = self.head;
         for pending in &mut self.lines {
-            head = head.followed_by(&pending.line);
+            head = head.advanced_by(&pending.line);
             pending.head = head;
         }
     }
@@ -411,7 +408,7 @@ mod tests {
         for _ in 0..2 {
             let mut connection = store.take_connection().await.unwrap();
             let query = sqlx::query_scalar::<_, i64>("PRAGMA synchronous");
-            assert_eq!(query.fetch_one(connection.any()).await.unwrap(), 2, "2 is FULL");
+            assert_eq!(query.fetch_one(connection.driver()).await.unwrap(), 2, "2 is FULL");
         }
     }
 }

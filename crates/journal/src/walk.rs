@@ -1,11 +1,11 @@
-//! Verified reading of single lines, of a whole journal, or of the lines after a snapshot.
+//! Verified reading of journals: single lines, all lines, or the lines after a snapshot.
 
 use crate::chain::{ChainHash, Head, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, with_deadline};
 use crate::database::fault::WithUrl;
-use crate::error::{Result, broken};
+use crate::error::{Result, chain_error};
 use crate::exchange::Seals;
-use crate::reader::{EXCHANGES_SINCE, Reader};
+use crate::reader::{EXCHANGES_MIN_SCHEMA, Reader};
 use crate::{JournalError, JournalUrl, LineKind, LoggedExchange, lease, point};
 use candlewick_sdk::Millis;
 use sqlx::Row;
@@ -13,32 +13,32 @@ use sqlx::any::AnyRow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// A walk over all lines that verifies each of them. Only reaching the end proves that none is missing.
+/// A walk over all lines that verifies each line. Only a walk to the end proves that no line is missing.
 pub struct Walk<'a> {
     reader: &'a mut Reader,
     url: JournalUrl,
     page: u32,
     head: Head,
-    remembered: Head,
-    point: Option<Head>,
+    lease_head: Head,
+    verified_head: Option<Head>,
 }
 
 impl<'a> Walk<'a> {
     pub(crate) async fn begin(reader: &'a mut Reader, page: u32) -> Result<Self> {
         let url = reader.url().clone();
         // Reads the known heads before any line, so that concurrent writes come after them.
-        let point = point::read(&url);
-        let remembered = with_deadline(ANSWER_DEADLINE, &url, lease::read_head(reader.any(), &url)).await?;
-        Ok(Self { reader, url, page, head: Head::EMPTY, remembered, point })
+        let verified_head = point::read(&url);
+        let lease_head = with_deadline(ANSWER_DEADLINE, &url, lease::read_head(reader.driver(), &url)).await?;
+        Ok(Self { reader, url, page, head: Head::EMPTY, lease_head, verified_head })
     }
 
-    /// Begins a walk after a line that is trusted provisionally.
-    /// That line is verified once the walk has passed the last previously verified line.
+    /// Begins a walk after the line `head`, which is trusted provisionally.
+    /// The line is verified once the walk has passed the last line that was verified before.
     async fn begin_after(reader: &'a mut Reader, head: Head, page: u32) -> Result<Self> {
         let walk = Self { head, ..Self::begin(reader, page).await? };
-        for known in [Some(walk.remembered), walk.point].into_iter().flatten() {
+        for known in [Some(walk.lease_head), walk.verified_head].into_iter().flatten() {
             if known.seq == head.seq && known.hash != head.hash {
-                return Err(broken(&walk.url, head.seq, "it differs from the entry that was written"));
+                return Err(chain_error(&walk.url, head.seq, "the entry differs from the writer's record"));
             }
         }
         Ok(walk)
@@ -50,14 +50,14 @@ impl<'a> Walk<'a> {
             // An unreadable row makes its whole page fail, so read the rows one by one.
             Err(JournalError::BrokenChain { .. }) => match self.reader.lines(from, 1).await {
                 Err(JournalError::BrokenChain { reason, .. }) => {
-                    return Err(broken(&self.url, from, &reason));
+                    return Err(chain_error(&self.url, from, &reason));
                 }
                 line => line?,
             },
             page => page?,
         };
         for stored in &page {
-            self.take(stored)?;
+            self.check_line(stored)?;
         }
         if page.is_empty() {
             self.check_end()?;
@@ -73,86 +73,81 @@ impl<'a> Walk<'a> {
         self.reader
     }
 
-    fn take(&mut self, stored: &StoredLine) -> Result<()> {
-        let next = self.head.followed_by(&stored.line);
-        let reason = if stored.seq == next.seq { "it was changed" } else { "it is missing" };
+    fn check_line(&mut self, stored: &StoredLine) -> Result<()> {
+        let next = self.head.advanced_by(&stored.line);
+        let reason = if stored.seq == next.seq { "the entry was changed" } else { "the entry is missing" };
         if next != (Head { seq: stored.seq, hash: stored.hash }) {
-            return Err(broken(&self.url, next.seq, reason));
+            return Err(chain_error(&self.url, next.seq, reason));
         }
-        if next.seq == self.remembered.seq && next.hash != self.remembered.hash {
-            return Err(broken(&self.url, next.seq, "it differs from the entry that was written"));
+        if next.seq == self.lease_head.seq && next.hash != self.lease_head.hash {
+            return Err(chain_error(&self.url, next.seq, "the entry differs from the writer's record"));
         }
-        if self.point.is_some_and(|point| next.seq == point.seq && next.hash != point.hash) {
-            let reason =
-                format!("it, or an earlier entry, differs from what was verified before{}", self.advice());
-            return Err(broken(&self.url, next.seq, &reason));
+        if self.verified_head.is_some_and(|point| next.seq == point.seq && next.hash != point.hash) {
+            let reason = format!("this or an earlier entry changed after verification{}", self.fix_hint());
+            return Err(chain_error(&self.url, next.seq, &reason));
         }
         if stored.line.kind == LineKind::Note {
-            self.reader.seals.take(stored.seq, &stored.line.body);
+            self.reader.seals.add_line(stored.seq, &stored.line.body);
         }
         self.head = next;
         Ok(())
     }
 
     fn check_end(&self) -> Result<()> {
-        if self.head.seq < self.remembered.seq {
-            return Err(broken(&self.url, self.head.seq + 1, "it is missing"));
+        if self.head.seq < self.lease_head.seq {
+            return Err(chain_error(&self.url, self.head.seq + 1, "the entry is missing"));
         }
-        match self.point {
+        match self.verified_head {
             Some(point) if self.head.seq < point.seq => {
-                let reason = format!("it is missing, although it was verified before{}", self.advice());
-                Err(broken(&self.url, self.head.seq + 1, &reason))
+                let reason = format!("the entry disappeared after verification{}", self.fix_hint());
+                Err(chain_error(&self.url, self.head.seq + 1, &reason))
             }
             _ => Ok(()),
         }
     }
 
-    fn advice(&self) -> String {
-        let file = point::point_path(&self.url).unwrap_or_default();
-        format!(
-            " (if you replaced the journal yourself, delete {}, which belongs to the previous one)",
-            file.display()
-        )
+    fn fix_hint(&self) -> String {
+        let file = point::verified_head_path(&self.url).unwrap_or_default();
+        format!(" (if you replaced the journal yourself, delete {})", file.display())
     }
 }
 
 impl Reader {
-    /// Returns the number of an intent's exchanges without a seal.
-    /// An older program wrote these, so they cannot be verified.
-    pub async fn exchanges_outside_of(&mut self, intent: u64) -> Result<u64> {
-        if self.schema < EXCHANGES_SINCE {
+    /// Counts the exchanges of an intent that an older program stored without a seal.
+    pub async fn count_unsealed_exchanges(&mut self, intent: u64) -> Result<u64> {
+        if self.schema < EXCHANGES_MIN_SCHEMA {
             return Ok(0);
         }
-        let rows = self.rows("SELECT id FROM wires WHERE intent = $1", &[intent.cast_signed()]).await?;
+        let rows = self.fetch("SELECT id FROM wires WHERE intent = $1", &[intent.cast_signed()]).await?;
         let number = |row: &AnyRow| row.try_get(0).map_or(0, i64::cast_unsigned);
         let numbers: Vec<u64> = rows.iter().map(number).collect();
         self.require_seals(&numbers).await?;
-        Ok(numbers.iter().filter(|id| !self.seals.holds(**id)).count() as u64)
+        Ok(numbers.iter().filter(|id| !self.seals.contains(**id)).count() as u64)
     }
 }
 
-const PAGE: u32 = 1_000;
+const LINES_PER_PAGE: u32 = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verified {
     pub entries: u64,
     pub head_hash: ChainHash,
     pub exchanges: u64,
-    /// Number of raw exchanges without a seal, written by an older program.
+    /// Number of raw exchanges that an older program stored without a seal.
     pub exchanges_outside: u64,
 }
 
 impl Reader {
-    /// Recomputes the chain from the first line to the last one, which must match the lease.
-    /// Also checks each raw exchange against its seal.
+    /// Verifies the hash chain of all lines, and each raw exchange against its seal.
+    /// The last line must match the lease.
     pub async fn verify(&mut self) -> Result<Verified> {
         self.verify_each(|_| {}).await
     }
 
-    /// Like [`Self::verify`], and passes each line to `show`, including those before an error.
+    /// Like [`Self::verify`], but also passes each line to `show`, up to the first error.
     pub async fn verify_each(&mut self, mut show: impl FnMut(&StoredLine)) -> Result<Verified> {
         self.seals = Seals::default();
-        let mut walk = self.walk(PAGE).await?;
+        let mut walk = self.walk(LINES_PER_PAGE).await?;
         loop {
             let page = walk.next().await?;
             if page.is_empty() {
@@ -166,7 +161,7 @@ impl Reader {
             let Some((last, _)) = page.last() else { break };
             let (from, last) = (next, *last);
             // Exchanges added since then are sealed by lines added since then.
-            while walk.reader().seals.next(0).is_some() && !walk.reader().seals.holds(last) {
+            while walk.reader().seals.next_seal(0).is_some() && !walk.reader().seals.contains(last) {
                 if walk.next().await?.is_empty() {
                     break;
                 }
@@ -174,8 +169,8 @@ impl Reader {
             outside += walk.reader().check_exchanges(from, &page)?;
             next = last + 1;
         }
-        if let Some((id, seq)) = self.seals.next(next) {
-            return Err(broken(self.url(), seq, &format!("raw exchange {id}, which it seals, is missing")));
+        if let Some((id, seq)) = self.seals.next_seal(next) {
+            return Err(chain_error(self.url(), seq, &format!("raw exchange {id} is sealed, but missing")));
         }
         let (exchanges, exchanges_outside) = (self.seals.count(), outside);
         Ok(Verified { entries: head.seq, head_hash: head.hash, exchanges, exchanges_outside })
@@ -184,12 +179,12 @@ impl Reader {
     fn check_exchanges(&self, from: u64, page: &[(u64, LoggedExchange)]) -> Result<u64> {
         let (mut next, mut outside) = (from, 0);
         for (id, exchange) in page {
-            if let Some((missing, seq)) = self.seals.next(next).filter(|(sealed, _)| sealed < id) {
-                let reason = format!("raw exchange {missing}, which it seals, is missing");
-                return Err(broken(self.url(), seq, &reason));
+            if let Some((missing, seq)) = self.seals.next_seal(next).filter(|(sealed, _)| sealed < id) {
+                let reason = format!("raw exchange {missing} is sealed, but missing");
+                return Err(chain_error(self.url(), seq, &reason));
             }
-            self.seals.check(*id, exchange).map_err(|unsound| self.unsound(&unsound))?;
-            outside += u64::from(!self.seals.holds(*id));
+            self.seals.check_exchange(*id, exchange).map_err(|mismatch| self.seal_error(&mismatch))?;
+            outside += u64::from(!self.seals.contains(*id));
             next = id + 1;
         }
         Ok(outside)
@@ -197,7 +192,6 @@ impl Reader {
 }
 
 const SNAPSHOT_SEARCH_ENTRIES: u64 = 1_000_000;
-
 const LINES_PER_QUERY: usize = 32;
 static NUMBERED_LINES_QUERY: LazyLock<String> = LazyLock::new(|| {
     let places: Vec<String> = (1..=LINES_PER_QUERY * 2).map(|place| format!("${place}")).collect();
@@ -206,7 +200,7 @@ static NUMBERED_LINES_QUERY: LazyLock<String> = LazyLock::new(|| {
 });
 
 impl Reader {
-    /// Walks over the lines after `head` and verifies them against `head` and the last verified line.
+    /// Begins a walk over the lines after `head`, which is trusted provisionally.
     /// Do not trust these lines until the walk has reached its end.
     pub async fn walk_after(&mut self, head: Head, page: u32) -> Result<Walk<'_>> {
         Walk::begin_after(self, head, page).await
@@ -218,23 +212,23 @@ impl Reader {
         let url = self.url().clone();
         let verified = match url.file() {
             Some(_) => point::read(&url),
-            None => Some(with_deadline(ANSWER_DEADLINE, &url, lease::read_head(self.any(), &url)).await?),
+            None => Some(with_deadline(ANSWER_DEADLINE, &url, lease::read_head(self.driver(), &url)).await?),
         };
         let Some(verified) = verified else { return Ok(None) };
         let text = "SELECT seq FROM entries WHERE seq > $1 AND seq <= $2 AND kind = 'note' \
                     AND body LIKE '{\"snapshot\":%' ORDER BY seq DESC LIMIT 1";
         let from = verified.seq.saturating_sub(SNAPSHOT_SEARCH_ENTRIES);
-        let rows = self.rows(text, &[from.cast_signed(), verified.seq.cast_signed()]).await?;
+        let rows = self.fetch(text, &[from.cast_signed(), verified.seq.cast_signed()]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
-        let seq: i64 = row.try_get(0).at(self.url())?;
-        self.sound_line(seq.cast_unsigned()).await
+        let seq: i64 = row.try_get(0).with_url(self.url())?;
+        self.verified_line(seq.cast_unsigned()).await
     }
 
     pub async fn line_at(&mut self, head: Head) -> Result<Option<StoredLine>> {
-        Ok(self.sound_line(head.seq).await?.filter(|line| line.hash == head.hash))
+        Ok(self.verified_line(head.seq).await?.filter(|line| line.hash == head.hash))
     }
 
-    /// Reads the lines with these numbers and verifies each against the preceding line.
+    /// Reads the lines with these numbers, and verifies each line against the preceding line.
     pub async fn lines_numbered(&mut self, numbers: &[u64]) -> Result<Vec<StoredLine>> {
         let mut lines = Vec::with_capacity(numbers.len());
         for some in numbers.chunks(LINES_PER_QUERY) {
@@ -244,7 +238,7 @@ impl Reader {
             let asked: Vec<i64> =
                 asked.flat_map(|seq| [seq.saturating_sub(1), seq]).map(u64::cast_signed).collect();
             let found: BTreeMap<u64, StoredLine> = self
-                .lines_of_rows(&NUMBERED_LINES_QUERY, &asked)
+                .fetch_lines(&NUMBERED_LINES_QUERY, &asked)
                 .await?
                 .into_iter()
                 .map(|line| (line.seq, line))
@@ -252,32 +246,31 @@ impl Reader {
             for seq in some {
                 let before = found.get(&seq.saturating_sub(1)).map_or(ChainHash::GENESIS, |line| line.hash);
                 let line = found.get(seq).filter(|line| before.next(*seq, &line.line) == line.hash);
-                lines.push(
-                    line.cloned().ok_or_else(|| broken(self.url(), *seq, "it is missing, or was changed"))?,
-                );
+                let error = || chain_error(self.url(), *seq, "the entry is missing or was changed");
+                lines.push(line.cloned().ok_or_else(error)?);
             }
         }
         Ok(lines)
     }
 
-    pub async fn sound_lines_between(
+    pub async fn verified_lines_between(
         &mut self,
         from: Millis,
         to: Millis,
         limit: u32,
     ) -> Result<Vec<StoredLine>> {
         let lines = self.lines_between(from, to, limit).await?;
-        self.check(&lines).await?;
+        self.check_chain(&lines).await?;
         Ok(lines)
     }
 
-    pub async fn sound_lines_of(&mut self, intent: u64) -> Result<Vec<StoredLine>> {
-        let lines = self.lines_of(intent).await?;
-        self.check(&lines).await?;
+    pub async fn verified_lines_of_intent(&mut self, intent: u64) -> Result<Vec<StoredLine>> {
+        let lines = self.lines_of_intent(intent).await?;
+        self.check_chain(&lines).await?;
         Ok(lines)
     }
 
-    async fn check(&mut self, lines: &[StoredLine]) -> Result<()> {
+    async fn check_chain(&mut self, lines: &[StoredLine]) -> Result<()> {
         let mut before: Option<Head> = None;
         for stored in lines {
             before = match before.filter(|before| before.seq + 1 == stored.seq) {
@@ -285,8 +278,8 @@ impl Reader {
                 None => self.lines(stored.seq - 1, 1).await?.first().map(StoredLine::head),
                 before => before,
             };
-            if before.map(|before| before.followed_by(&stored.line)) != Some(stored.head()) {
-                return Err(broken(
+            if before.map(|before| before.advanced_by(&stored.line)) != Some(stored.head()) {
+                return Err(chain_error(
                     self.url(),
                     stored.seq,
                     "this entry or the previous one was changed or is missing",
@@ -297,7 +290,7 @@ impl Reader {
         Ok(())
     }
 
-    async fn sound_line(&mut self, seq: u64) -> Result<Option<StoredLine>> {
+    async fn verified_line(&mut self, seq: u64) -> Result<Option<StoredLine>> {
         let lines = self.lines(seq.saturating_sub(1), 2).await?;
         let Some(line) = lines.iter().find(|line| line.seq == seq) else { return Ok(None) };
         let before =

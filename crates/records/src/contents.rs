@@ -33,7 +33,7 @@ pub struct LimitReached {
 impl LimitReached {
     pub fn describe(&self) -> String {
         format!(
-            "halted by {} at {}; to continue, run candlewick halt, start the bot, then candlewick resume",
+            "halted by {} at {}; to continue, run `candlewick halt`, start the bot, then run `candlewick resume`",
             visible(&self.rule),
             utc(self.at)
         )
@@ -43,7 +43,7 @@ impl LimitReached {
 pub struct FoldedJournal {
     pub session: Session,
     pub book: TradeBook,
-    /// Per intent: run, line number, index of the bot within the run, and journal time.
+    /// Decided intents, each with run, line number, index of the bot within the run, and journal time.
     pub decided: Vec<(IntentId, u64, u64, usize, Millis)>,
     pub is_halted: bool,
     pub lines: Vec<StoredLine>,
@@ -54,7 +54,7 @@ pub struct JournalContents {
     pub runs: Vec<RecordedRun>,
     pub book: TradeBook,
     pub origins: BTreeMap<IntentId, IntentOrigin>,
-    /// Money, limits and orders in doubt at the end, as the next run would restore them.
+    /// Session restored from the whole journal: money, limits and orders in doubt.
     pub session: Session,
     pub lines: Vec<StoredLine>,
     pub candles: BTreeMap<u64, u64>,
@@ -64,22 +64,22 @@ pub struct JournalContents {
 
 impl JournalContents {
     pub async fn read(reader: &mut Reader) -> Result<Self, RecordsError> {
-        Self::read_visiting(reader, |_| Ok(())).await
+        Self::read_and_visit(reader, |_| Ok(())).await
     }
 
-    pub(crate) async fn read_visiting(
+    pub(crate) async fn read_and_visit(
         reader: &mut Reader,
         visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
     ) -> Result<Self, RecordsError> {
         let read = read_lines(reader, visit).await?;
-        let runs = RecordedRun::read_all(&read.kept)?;
+        let runs = RecordedRun::read_all(&read.lines)?;
         let (Some(last_run), Some(last)) = (runs.last(), read.last) else {
             return Err(RecordsError::NoRun);
         };
         let mut fold = SessionFold::new(last_run.silent_session()?);
         let (mut book, mut origins, mut is_halted) = (TradeBook::default(), BTreeMap::new(), false);
         let mut run = None;
-        for stored in &read.kept {
+        for stored in &read.lines {
             if stored.line.kind == LineKind::Run {
                 run = runs.iter().find(|run| run.seq == stored.seq);
             }
@@ -104,17 +104,17 @@ impl JournalContents {
             }
         }
         let session = fold.session;
-        Ok(Self { runs, book, origins, session, lines: read.kept, candles: read.candles, is_halted, last })
+        Ok(Self { runs, book, origins, session, lines: read.lines, candles: read.candles, is_halted, last })
     }
 
-    /// Builds the contents since the last snapshot, without refusals, candle counts and other lines.
+    /// Builds the contents since the last snapshot. Refusals, candle counts and other lines are missing.
     pub fn from_folded(folded: FoldedJournal) -> Result<Self, RecordsError> {
         let FoldedJournal { session, book, decided, is_halted, lines, last } = folded;
         let runs = RecordedRun::read_all(&lines)?;
         let origin = |(intent, number, seq, place, request_time): (IntentId, u64, u64, usize, Millis)| {
             let run = runs.iter().find(|run| run.number == number);
             let origin = run.and_then(|run| IntentOrigin::new(run, place, seq, request_time));
-            let problem = || "the run has no such bot".to_owned();
+            let problem = || "unknown bot index".to_owned();
             let origin = origin.ok_or_else(|| RecordsError::UnreadableEntry { seq, problem: problem() })?;
             Ok((intent, origin))
         };
@@ -125,15 +125,15 @@ impl JournalContents {
         }
         let mut contents = Self { runs, book, origins, session, lines, candles, is_halted, last };
         if let Some(note) = contents.last_reload(contents.last_run().number)? {
-            let held = contents.session.apply_limits(&note.risk);
-            held.map_err(|error| RecordsError::unreadable(&contents.last, error))?;
+            let applied = contents.session.apply_limits(&note.risk);
+            applied.map_err(|error| RecordsError::unreadable(&contents.last, error))?;
         }
         Ok(contents)
     }
 
     pub fn audit_findings(&self, run: Option<u64>) -> BTreeMap<String, u64> {
         let mut found = BTreeMap::new();
-        for stored in self.latest_notes(run) {
+        for stored in self.notes_newest_first(run) {
             let note: Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
             if let Some(audit) = note["audit"].as_str() {
                 *found.entry(audit.to_owned()).or_default() += 1;
@@ -142,7 +142,7 @@ impl JournalContents {
         found
     }
 
-    fn latest_notes(&self, run: Option<u64>) -> impl DoubleEndedIterator<Item = &StoredLine> {
+    fn notes_newest_first(&self, run: Option<u64>) -> impl DoubleEndedIterator<Item = &StoredLine> {
         let is_note = move |stored: &&StoredLine| {
             stored.line.kind == LineKind::Note && run.is_none_or(|run| run == stored.line.run)
         };
@@ -150,17 +150,17 @@ impl JournalContents {
     }
 
     pub fn notes_of_last_run(&self) -> impl Iterator<Item = &str> {
-        self.latest_notes(Some(self.last_run().number)).map(|stored| stored.line.body.as_str())
+        self.notes_newest_first(Some(self.last_run().number)).map(|stored| stored.line.body.as_str())
     }
 
     pub fn halt(&self) -> Option<Halt> {
-        let notes = self.latest_notes(None);
+        let notes = self.notes_newest_first(None);
         let mut halts = notes.filter_map(|stored| Halt::from_note(&stored.line.body, stored.line.at));
         self.is_halted.then(|| halts.next().unwrap_or_default())
     }
 
     pub fn limit_reached(&self) -> Option<LimitReached> {
-        self.latest_notes(Some(self.last_run().number)).find_map(|stored| {
+        self.notes_newest_first(Some(self.last_run().number)).find_map(|stored| {
             let note: Value = serde_json::from_str(&stored.line.body).ok()?;
             let rule = note["limit_reached"].as_str()?.to_owned();
             Some(LimitReached { rule, at: stored.line.at })
@@ -171,12 +171,12 @@ impl JournalContents {
     pub fn foreign_trades(&self) -> Vec<ForeignTrade> {
         let ours = self.book.rows().iter().filter_map(|row| self.book.venue_id(row));
         let events = self.lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
-        let over = events.filter_map(|stored| match event_named(stored, "\"second_trade_settled\"")? {
+        let over = events.filter_map(|stored| match parse_event_with(stored, "\"second_trade_settled\"")? {
             EventKind::SecondTradeSettled { venue_id, .. } => Some(venue_id),
             _ => None,
         });
         let done: BTreeSet<String> = ours.chain(over).map(|id| id.as_str().to_owned()).collect();
-        let notes = self.latest_notes(None).rev();
+        let notes = self.notes_newest_first(None).rev();
         let is_done = |trade: &ForeignTrade| done.contains(VenueId::truncated(&trade.venue_id).as_str());
         notes.filter_map(parse_foreign_trade).filter(|trade| !is_done(trade)).collect()
     }
@@ -186,7 +186,7 @@ impl JournalContents {
             let note = ReloadNote::parse(&stored.line.body);
             note.map_err(|error| RecordsError::unreadable(stored, error)).transpose()
         };
-        self.latest_notes(Some(run)).find_map(read).transpose()
+        self.notes_newest_first(Some(run)).find_map(read).transpose()
     }
 
     pub fn reloaded(&self) -> Result<Option<Reloaded>, RecordsError> {
@@ -199,8 +199,8 @@ impl JournalContents {
         Ok(SessionSettings { risk, ..run.settings.clone() })
     }
 
-    /// Returns the limits in force at a time; `None` if a later reload hides them.
-    pub(crate) fn risk_at(
+    /// Returns the risk settings at a time; `None` if unknown because the settings were reloaded later.
+    pub(crate) fn risk_settings_at(
         &self,
         run: &RecordedRun,
         time: Millis,
@@ -222,9 +222,9 @@ impl JournalContents {
         compacted_since(&self.lines)
     }
 
-    /// Returns the intent that a trade duplicates, whether the trade is booked or not, open or closed.
+    /// Returns the intent that a trade duplicates. The trade may be booked or not, and open or closed.
     pub fn second_of(&self, venue_id: VenueId) -> Option<IntentId> {
-        let booked = |stored: &StoredLine| match event_named(stored, "\"second_trade\"")? {
+        let booked = |stored: &StoredLine| match parse_event_with(stored, "\"second_trade\"")? {
             EventKind::SecondTrade(trade) if trade.venue_id == venue_id => Some(trade.intent),
             _ => None,
         };
@@ -275,7 +275,7 @@ impl JournalContents {
     }
 }
 
-fn event_named(stored: &StoredLine, name: &str) -> Option<EventKind> {
+fn parse_event_with(stored: &StoredLine, name: &str) -> Option<EventKind> {
     let body = Some(&stored.line.body).filter(|body| body.contains(name))?;
     Some(serde_json::from_str::<Event>(body).ok()?.kind)
 }

@@ -1,7 +1,7 @@
-//! Recorded latencies: arrival of candles, and arrival and open of orders.
+//! Recorded latencies of candles and orders.
 
 use crate::RecordsError;
-use crate::lines::{is_candle, parse, visit_all};
+use crate::lines::{is_candle, parse, visit_lines};
 use crate::run::{RecordedRun, TradingMode};
 use candlewick_engine::BotSettings;
 use candlewick_journal::{LineKind, Reader, StoredLine};
@@ -18,9 +18,9 @@ pub struct Delays {
 
 #[derive(Debug, Default)]
 struct Samples {
-    /// Delay from candle close to arrival. A histogram, because most lines of a journal are candles.
+    /// Histogram of the delay from candle close to arrival. A list would be too long, because candles are many.
     close_to_available: BTreeMap<Millis, usize>,
-    /// Delay from the decision to the venue's arrival timestamp; use it as the latency of a backtest.
+    /// Delay from the decision to the venue's arrival timestamp. A backtest can use these delays as its latency.
     decide_to_arrival: Vec<Millis>,
     decide_to_open: Vec<Millis>,
     request_to_answer: Vec<Millis>,
@@ -73,7 +73,7 @@ struct PendingOrder {
 }
 
 #[derive(Default)]
-pub(crate) struct DelayReading {
+pub(crate) struct DelayCollector {
     run: Option<u64>,
     pub(crate) delays: Delays,
     series: Vec<Series>,
@@ -81,12 +81,12 @@ pub(crate) struct DelayReading {
     pending: BTreeMap<u64, PendingOrder>,
 }
 
-impl DelayReading {
-    pub(crate) fn from_run(run: Option<u64>) -> Self {
+impl DelayCollector {
+    pub(crate) fn for_run(run: Option<u64>) -> Self {
         Self { run, ..Self::default() }
     }
 
-    pub(crate) fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
+    pub(crate) fn add_line(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind == LineKind::Run {
             let run = RecordedRun::from_stored(stored)?;
             let is_simulated =
@@ -104,12 +104,12 @@ impl DelayReading {
                 *samples.close_to_available.entry(candle.received - candle.at).or_default() += 1;
             }
         } else if let Some(intent) = stored.line.intent {
-            self.take_intent(intent, stored)?;
+            self.add_intent_line(intent, stored)?;
         }
         Ok(())
     }
 
-    fn take_intent(&mut self, intent: u64, stored: &StoredLine) -> Result<(), RecordsError> {
+    fn add_intent_line(&mut self, intent: u64, stored: &StoredLine) -> Result<(), RecordsError> {
         let body = &stored.line.body;
         if stored.line.kind == LineKind::Action {
             let open: OpenBody = parse(stored)?;
@@ -137,9 +137,9 @@ impl DelayReading {
 
 impl Delays {
     pub async fn read(reader: &mut Reader, run: Option<u64>) -> Result<Self, RecordsError> {
-        let mut reading = DelayReading::from_run(run);
-        visit_all(reader, |stored| reading.take(stored)).await?;
-        Ok(reading.delays)
+        let mut collector = DelayCollector::for_run(run);
+        visit_lines(reader, |stored| collector.add_line(stored)).await?;
+        Ok(collector.delays)
     }
 
     pub const fn is_simulated(&self) -> bool {

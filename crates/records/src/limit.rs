@@ -47,18 +47,18 @@ impl LimitLine {
 const fn name_and_title(rule: Rule) -> Option<(&'static str, &'static str)> {
     Some(match rule {
         Rule::MaxOpenTrades | Rule::BotMaxOpenTrades => ("max_open_trades", "open trades"),
-        Rule::MaxOpenTradesPerSymbol => ("max_open_trades_per_symbol", "most open on one symbol"),
+        Rule::MaxOpenTradesPerSymbol => ("max_open_trades_per_symbol", "most open trades on one symbol"),
         Rule::MaxTradesPerHour => ("max_trades_per_hour", "trades in the last hour"),
         Rule::MaxTradesPerDay | Rule::BotMaxTradesPerDay => ("max_trades_per_day", "trades today"),
         Rule::DailyLossLimit | Rule::BotDailyLossLimit => {
-            ("daily_loss_limit", "today's loss if every open trade loses")
+            ("daily_loss_limit", "today's loss if all open trades lose")
         }
         Rule::DailyProfitTarget | Rule::BotDailyProfitTarget => ("daily_profit_target", "today's profit"),
-        Rule::SessionLossLimit => ("session.loss_limit", "session loss if every open trade loses"),
+        Rule::SessionLossLimit => ("session.loss_limit", "session loss if all open trades lose"),
         Rule::SessionProfitTarget => ("session.profit_target", "session profit"),
-        Rule::BotSessionLossLimit => ("session_loss_limit", "session loss if every open trade loses"),
+        Rule::BotSessionLossLimit => ("session_loss_limit", "session loss if all open trades lose"),
         Rule::BotSessionProfitTarget => ("session_profit_target", "session profit"),
-        Rule::MaxDrawdown => ("max_drawdown_percent", "drawdown if every open trade loses"),
+        Rule::MaxDrawdown => ("max_drawdown_percent", "drawdown if all open trades lose"),
         Rule::LossStreak | Rule::BotLossStreak => ("max_loss_streak", "losses in a row"),
         _ => return None,
     })

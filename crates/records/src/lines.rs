@@ -10,34 +10,34 @@ use candlewick_sdk::{Candle, CandleSeries, Direction, Millis, Reason, Series};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-const PAGE: u32 = 5_000;
+const LINES_PER_PAGE: u32 = 5_000;
 /// JSON fragment that marks a candle fetched after its close.
-const BACKFILL: &str = "\"origin\":\"backfill\"";
+const BACKFILL_FRAGMENT: &str = "\"origin\":\"backfill\"";
 
 #[derive(Default)]
-pub(crate) struct Lines {
-    pub kept: Vec<StoredLine>,
+pub(crate) struct JournalLines {
+    pub lines: Vec<StoredLine>,
     /// Number of candles per run, excluding warm-up.
     pub candles: BTreeMap<u64, u64>,
     pub last: Option<StoredLine>,
-    began: Option<Millis>,
+    run_began: Option<Millis>,
 }
 
 pub(crate) async fn read_lines(
     reader: &mut Reader,
     mut visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
-) -> Result<Lines, RecordsError> {
-    let mut read = Lines::default();
+) -> Result<JournalLines, RecordsError> {
+    let mut read = JournalLines::default();
     visit_pages(reader, |page| {
         page.iter().try_for_each(&mut visit)?;
-        read.take(page);
+        read.add_page(page);
         Ok(())
     })
     .await?;
     Ok(read)
 }
 
-pub(crate) async fn visit_all(
+pub(crate) async fn visit_lines(
     reader: &mut Reader,
     mut visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
 ) -> Result<(), RecordsError> {
@@ -48,7 +48,7 @@ async fn visit_pages(
     reader: &mut Reader,
     mut visit: impl FnMut(Vec<StoredLine>) -> Result<(), RecordsError>,
 ) -> Result<(), RecordsError> {
-    let mut walk = reader.walk(PAGE).await?;
+    let mut walk = reader.walk(LINES_PER_PAGE).await?;
     loop {
         let page = walk.next().await?;
         if page.is_empty() {
@@ -58,11 +58,11 @@ async fn visit_pages(
     }
 }
 
-pub(crate) async fn read_unverified(reader: &mut Reader) -> Result<Vec<StoredLine>, JournalError> {
+pub(crate) async fn read_unverified_lines(reader: &mut Reader) -> Result<Vec<StoredLine>, JournalError> {
     let mut lines: Vec<StoredLine> = Vec::new();
     loop {
         let from = lines.last().map_or(1, |last| last.seq + 1);
-        let page = reader.lines(from, PAGE).await?;
+        let page = reader.lines(from, LINES_PER_PAGE).await?;
         if page.is_empty() {
             return Ok(lines);
         }
@@ -70,23 +70,23 @@ pub(crate) async fn read_unverified(reader: &mut Reader) -> Result<Vec<StoredLin
     }
 }
 
-impl Lines {
-    fn take(&mut self, page: Vec<StoredLine>) {
+impl JournalLines {
+    fn add_page(&mut self, page: Vec<StoredLine>) {
         if let Some(last) = page.last() {
             self.last = Some(last.clone());
         }
         for stored in page {
             match stored.line.kind {
-                LineKind::Run => self.began = None,
-                LineKind::Event => self.began = self.began.or(Some(stored.line.received)),
+                LineKind::Run => self.run_began = None,
+                LineKind::Event => self.run_began = self.run_began.or(Some(stored.line.received)),
                 LineKind::Action | LineKind::Note => {}
             }
             if is_candle(&stored) {
-                let is_earlier = self.began.is_none_or(|began| stored.line.at <= began);
-                let is_warm_up = is_earlier && stored.line.body.contains(BACKFILL);
+                let is_earlier = self.run_began.is_none_or(|run_began| stored.line.at <= run_began);
+                let is_warm_up = is_earlier && stored.line.body.contains(BACKFILL_FRAGMENT);
                 *self.candles.entry(stored.line.run).or_default() += u64::from(!is_warm_up);
             } else if !is_snapshot(&stored.line.body) {
-                self.kept.push(stored);
+                self.lines.push(stored);
             }
         }
     }
@@ -102,35 +102,35 @@ pub fn is_candle(stored: &StoredLine) -> bool {
 
 pub struct SessionFold {
     pub session: Session,
-    recall: Option<JournalDecoder>,
+    decoder: Option<JournalDecoder>,
 }
 
 impl SessionFold {
     pub const fn new(session: Session) -> Self {
-        Self { session, recall: None }
+        Self { session, decoder: None }
     }
 
-    /// Applies the next line and returns its record; `None` for a header, a note or a candle.
+    /// Applies the next line to the Session. Returns `None` for a header, a note or a candle.
     pub fn take(&mut self, stored: &StoredLine) -> Result<Option<Recorded>, RecordsError> {
         match stored.line.kind {
             LineKind::Run => {
-                self.recall = Some(decoder_of_run(stored, &mut self.session)?);
+                self.decoder = Some(build_decoder(stored, &mut self.session)?);
                 return Ok(None);
             }
             LineKind::Note => return Ok(None),
             LineKind::Event if is_candle(stored) => return Ok(None),
             LineKind::Event | LineKind::Action => {}
         }
-        let decoder = self.recall.as_mut();
+        let decoder = self.decoder.as_mut();
         let decoder =
-            decoder.ok_or_else(|| RecordsError::unreadable(stored, "the entry precedes the first run"))?;
+            decoder.ok_or_else(|| RecordsError::unreadable(stored, "the entry comes before the first run"))?;
         let recorded = decode(decoder, stored)?;
         self.session.recall(&recorded);
         Ok(Some(recorded))
     }
 }
 
-pub(crate) fn decoder_of_run(
+pub(crate) fn build_decoder(
     header: &StoredLine,
     session: &mut Session,
 ) -> Result<JournalDecoder, RecordsError> {
@@ -146,7 +146,7 @@ pub(crate) fn decode(decoder: &mut JournalDecoder, stored: &StoredLine) -> Resul
     recorded.map_err(|error| RecordsError::unreadable(stored, error))
 }
 
-/// Parses a refusal without its reason, which is only in the text of the line.
+/// Parses a refusal, but not the text of its reason. Returns `None` for other lines.
 pub fn read_refusal(stored: &StoredLine) -> Result<Option<Refused>, RecordsError> {
     #[derive(Deserialize)]
     struct RecordedRefusal {
@@ -162,7 +162,7 @@ pub fn read_refusal(stored: &StoredLine) -> Result<Option<Refused>, RecordsError
     Ok(Some(Refused { bot, decision_time, direction, rule, reason: Reason::new("") }))
 }
 
-pub(crate) fn rejection_in(lines: &[StoredLine]) -> Option<Rejection> {
+pub(crate) fn find_rejection(lines: &[StoredLine]) -> Option<Rejection> {
     let events = lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
     let mut events = events.filter_map(|stored| serde_json::from_str::<Event>(&stored.line.body).ok());
     events.find_map(|event| match event.kind {
@@ -178,15 +178,14 @@ pub(crate) struct RecordedCandles {
 }
 
 impl RecordedCandles {
-    pub(crate) fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
+    pub(crate) fn add_line(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind == LineKind::Run {
             self.run_series = RecordedRun::from_stored(stored)?.series;
         } else if is_candle(stored) {
             let event: Event = parse(stored)?;
             if let EventKind::Candle { series, candle, .. } = event.kind {
                 let series = self.run_series.get(series.index());
-                let series =
-                    series.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such series"))?;
+                let series = series.ok_or_else(|| RecordsError::unreadable(stored, "unknown series index"))?;
                 self.by_series.entry(*series).or_default().entry(candle.time()).or_insert(candle);
             }
         }
@@ -199,9 +198,9 @@ pub async fn recorded_candles(
     run: Option<u64>,
 ) -> Result<Vec<CandleSeries>, RecordsError> {
     let mut recorded = RecordedCandles::default();
-    visit_all(reader, |stored| {
+    visit_lines(reader, |stored| {
         let is_read = stored.line.kind == LineKind::Run || run.is_none_or(|run| run == stored.line.run);
-        if is_read { recorded.take(stored) } else { Ok(()) }
+        if is_read { recorded.add_line(stored) } else { Ok(()) }
     })
     .await?;
     let series = |(series, candles): (Series, BTreeMap<Millis, Candle>)| {

@@ -23,7 +23,7 @@ pub fn describe_halt(halt: &Halt) -> String {
     format!("halted{at}{}", reason.map_or_else(String::new, |reason| format!(": {reason}")))
 }
 
-pub(crate) fn clock(at: Millis) -> String {
+pub(crate) fn short_time(at: Millis) -> String {
     time_text(at, "%m-%d %H:%M:%S")
 }
 
@@ -51,7 +51,7 @@ mod tests {
     fn formats_times_and_differences_to_the_millisecond() {
         assert_eq!(utc(Millis::new(1_767_571_200_005)), "2026-01-05T00:00:00.005Z");
         assert_eq!(utc(Millis::MAX), "9223372036854775807 ms");
-        assert_eq!(clock(Millis::new(1_767_571_265_005)), "01-05 00:01:05");
+        assert_eq!(short_time(Millis::new(1_767_571_265_005)), "01-05 00:01:05");
         assert_eq!(time_of_day(Millis::new(1_767_571_265_005)), "00:01:05.005");
         let halt = |at, reason: &str| describe_halt(&Halt { at, reason: reason.to_owned() });
         let at = Some(Millis::new(1_767_571_265_005));

@@ -1,8 +1,8 @@
-//! A run as described by its header, and the data that reports read about one run or all runs.
+//! Recorded runs: the settings in the header of a run, and the data of one or all runs for reports.
 
 use crate::RecordsError;
 use crate::contents::JournalContents;
-use crate::delays::{DelayReading, Delays};
+use crate::delays::{DelayCollector, Delays};
 use crate::lines::{SessionFold, parse, read_refusal};
 use candlewick_engine::{
     Action, BotSettings, BotVerdict, EngineError, Header, LambdaRule, Ledger, Session, SessionSettings,
@@ -46,7 +46,7 @@ impl RecordedRun {
         let header: Header = parse(stored)?;
         let part = |name: &str| header.settings.get(name).cloned().unwrap_or(Value::Null);
         let unreadable = |error: serde_json::Error| RecordsError::unreadable(stored, error);
-        let settings = serde_json::from_value(with_earlier_kelly(part("session")));
+        let settings = serde_json::from_value(with_kelly_bound(part("session")));
         let settings: SessionSettings = settings.map_err(unreadable)?;
         let simulation = serde_json::from_value(part("simulation"));
         let trading = serde_json::from_value(part("trading"));
@@ -71,7 +71,7 @@ impl RecordedRun {
         Ok(Session::without_strategies(&self.settings)?)
     }
 
-    pub(crate) fn strategy(
+    pub(crate) fn build_strategy(
         &self,
         place: usize,
         registry: &Registry,
@@ -79,7 +79,7 @@ impl RecordedRun {
     ) -> Result<Result<Box<dyn Strategy>, String>, RecordsError> {
         let (Some(bot), Some((name, version))) = (self.settings.bots.get(place), self.strategies.get(place))
         else {
-            return Ok(Err("the run does not record its strategy".to_owned()));
+            return Ok(Err("the header of the run does not name the bot's strategy".to_owned()));
         };
         let Some(entry) = registry.find(name) else {
             return Ok(Err(format!("this program has no strategy \"{name}\"")));
@@ -88,11 +88,11 @@ impl RecordedRun {
         let entry = entry.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
         if entry.version != *version {
             let here = &entry.version;
-            let is_remade = strip_build(here) == strip_build(version);
+            let is_remade = strip_build_suffix(here) == strip_build_suffix(version);
             let what =
                 if is_remade { format!("{}: ", describe_change(name, &bot.params)) } else { String::new() };
             return Ok(Err(format!(
-                "{what}the run had version {version} of strategy \"{name}\", this program has version {here}"
+                "{what}the run had version {version} of strategy \"{name}\", but this program has version {here}"
             )));
         }
         let context = bot.context(self.settings.longer_share_percent);
@@ -106,7 +106,7 @@ impl RecordedRun {
     }
 }
 
-/// Returns the distinct series of all bots. Call it once per run, because it is slow for many bots.
+/// Returns the distinct series of all bots. Slow for many bots, so the result should be stored.
 pub(crate) fn required_series(settings: &SessionSettings) -> Vec<Series> {
     distinct(settings.bots.iter().map(BotSettings::series))
 }
@@ -122,45 +122,45 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 pub(crate) const FILE_CHANGED: &str = "has changed since the run began";
-/// A single hash covers the files of a combination and the versions of its parts.
+/// Message for combinations, where a single hash covers all files and the versions of all parts.
 pub(crate) const FILE_OR_PART_CHANGED: &str =
-    "has changed since the run began, or this program has another version of a part";
+    "has changed since the run began, or this program has another version of a part of the combination";
 
 fn describe_change(strategy: &str, params: &Value) -> String {
     let mut files = Vec::new();
-    files_in(params, &mut files);
+    collect_files(params, &mut files);
     let file = match &files[..] {
         // Without files, only the version of a part can differ.
-        [] => return "this program has another version of a part of it".to_owned(),
+        [] => return "this program has another version of a part of the combination".to_owned(),
         [file] => format!("the file {file}"),
         files => format!("one of the files {}", files.join(", ")),
     };
-    // A rule consists only of its text. A combination also has parts with versions.
+    // A rule consists of its text only. A combination also has parts with versions.
     format!("{file} {}", if strategy == "rules" { FILE_CHANGED } else { FILE_OR_PART_CHANGED })
 }
 
-fn strip_build(version: &str) -> &str {
+fn strip_build_suffix(version: &str) -> &str {
     version.split_once('+').map_or(version, |(base, _)| base)
 }
 
-fn files_in(params: &Value, found: &mut Vec<String>) {
+fn collect_files(params: &Value, found: &mut Vec<String>) {
     match params {
         Value::Object(fields) => {
             for (key, value) in fields {
                 match value.as_str().filter(|_| key.rsplit('.').next() == Some("file")) {
                     Some(file) if !found.iter().any(|known| known == file) => found.push(file.to_owned()),
                     Some(_) => {}
-                    None => files_in(value, found),
+                    None => collect_files(value, found),
                 }
             }
         }
-        Value::Array(values) => values.iter().for_each(|value| files_in(value, found)),
+        Value::Array(values) => values.iter().for_each(|value| collect_files(value, found)),
         _ => {}
     }
 }
 
 /// Adds Wilson's bound to Kelly stakes in older journals, which do not record the bound.
-fn with_earlier_kelly(mut session: Value) -> Value {
+fn with_kelly_bound(mut session: Value) -> Value {
     let bots = session.pointer_mut("/bots").and_then(Value::as_array_mut);
     for stake in bots.into_iter().flatten().filter_map(|bot| bot.pointer_mut("/stake")?.as_object_mut()) {
         if stake.get("kind").is_some_and(|kind| kind == "kelly") {
@@ -170,7 +170,7 @@ fn with_earlier_kelly(mut session: Value) -> Value {
     session
 }
 
-/// Kind of money that a run trades. A journal holds only one kind.
+/// Kind of money that a run trades with. A journal contains only one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TradingMode {
@@ -193,7 +193,7 @@ pub struct RecordedRuns {
     pub head_hash: String,
     pub span: Range<Millis>,
     pub verdicts: Vec<BotVerdict>,
-    /// Share of alpha for the combined trades of several bots; 0 if they are not judged together.
+    /// Share of alpha for the combined trades of all bots; 0 if there is no combined verdict.
     pub weight_of_all_bots: f64,
     pub delays: Delays,
     pub audit_findings: BTreeMap<String, u64>,
@@ -201,16 +201,16 @@ pub struct RecordedRuns {
 
 impl RecordedRuns {
     pub async fn read(reader: &mut Reader, number: Option<u64>) -> Result<Self, RecordsError> {
-        let mut delays = DelayReading::from_run(number);
-        let contents = JournalContents::read_visiting(reader, |stored| delays.take(stored)).await?;
+        let mut delays = DelayCollector::for_run(number);
+        let contents = JournalContents::read_and_visit(reader, |stored| delays.add_line(stored)).await?;
         let delays = delays.delays;
-        let Some(number) = number else { return Self::whole(contents, delays) };
+        let Some(number) = number else { return Self::from_all_runs(contents, delays) };
         let last = contents.last_run().number;
         let run = contents.run(number).ok_or(RecordsError::UnknownRun { number, last })?;
         Self::from_run(&contents, run, delays)
     }
 
-    fn whole(contents: JournalContents, delays: Delays) -> Result<Self, RecordsError> {
+    fn from_all_runs(contents: JournalContents, delays: Delays) -> Result<Self, RecordsError> {
         let last = contents.last_run();
         let first = contents.runs.first();
         let balance =
@@ -234,7 +234,7 @@ impl RecordedRuns {
         })
     }
 
-    /// Builds the data of one run. Earlier runs only affect the Session; later runs may settle intents.
+    /// Builds the data of one run. Earlier runs only affect the Session. Later runs may settle the run's intents.
     fn from_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
         let mut fold = SessionFold::new(run.silent_session()?);
         let mut book = TradeBook::default();

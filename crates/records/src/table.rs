@@ -1,4 +1,4 @@
-//! Layout of all tables. Cell texts are sanitized here.
+//! Text tables that fit the width of the terminal. All cells are sanitized.
 
 use candlewick_sdk::visible;
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
@@ -6,12 +6,12 @@ use std::fmt;
 use std::sync::atomic::{AtomicU16, Ordering};
 use unicode_width::UnicodeWidthStr;
 
-const FOLDS: std::ops::RangeInclusive<usize> = 2..=3;
+const FOLD_LINES: std::ops::RangeInclusive<usize> = 2..=3;
 /// Terminal width for all tables of this process; 0 for no limit.
-static WIDTH: AtomicU16 = AtomicU16::new(0);
+static TERMINAL_COLUMNS: AtomicU16 = AtomicU16::new(0);
 
 pub fn fit_tables_to(columns: u16) {
-    WIDTH.store(columns, Ordering::Relaxed);
+    TERMINAL_COLUMNS.store(columns, Ordering::Relaxed);
 }
 
 #[derive(Debug)]
@@ -39,29 +39,30 @@ impl Table {
     }
 
     pub fn trim_fmt(&self) -> String {
-        match WIDTH.load(Ordering::Relaxed) {
-            0 => self.one_line_each().trim_fmt(),
-            width => self.fitted(width),
+        match TERMINAL_COLUMNS.load(Ordering::Relaxed) {
+            0 => self.plain_table().trim_fmt(),
+            width => self.render_fitting(width),
         }
     }
 
     /// Renders the shortest layout that fits: plain rows, wrapped cells, folded rows or one value per line.
-    fn fitted(&self, width: u16) -> String {
-        let plain = self.one_line_each().trim_fmt();
-        if fits(&plain, width) {
+    fn render_fitting(&self, width: u16) -> String {
+        let plain = self.plain_table().trim_fmt();
+        if fits_width(&plain, width) {
             return plain;
         }
-        let folded = FOLDS.map(|lines| self.folded(lines).trim_fmt()).find(|text| fits(text, width));
-        let fitting = self.wrapped(width).into_iter().chain(folded);
-        fitting.min_by_key(|text| text.lines().count()).unwrap_or_else(|| self.list_cells(width))
+        let mut folded = FOLD_LINES.map(|lines| self.folded_table(lines).trim_fmt());
+let folded = folded.find(|text| fits_width(text, width));
+        let fitting = self.render_wrapped(width).into_iter().chain(folded);
+        fitting.min_by_key(|text| text.lines().count()).unwrap_or_else(|| self.render_list(width))
     }
 
-    fn one_line_each(&self) -> comfy_table::Table {
+    fn plain_table(&self) -> comfy_table::Table {
         build_table(self.header.clone(), self.rows.iter().cloned())
     }
 
-    /// Wraps cells at word boundaries, except in the second of two columns.
-    fn wrapped(&self, width: u16) -> Option<String> {
+    /// Wraps cells at word boundaries. In a table of two columns, words in the second column may be split.
+    fn render_wrapped(&self, width: u16) -> Option<String> {
         let columns = self.header.len();
         let room = usize::from(width).checked_sub(columns * 3 - 1)?;
         let cells =
@@ -80,7 +81,7 @@ impl Table {
             words.into_iter().enumerate().map(|(column, word)| (word, widest(column))).collect();
         let widths = |limit: usize| bounds.iter().map(move |(word, widest)| limit.clamp(*word, *widest));
         let limit = (0..=room).rev().find(|limit| widths(*limit).sum::<usize>() <= room)?;
-        let mut table = self.one_line_each();
+        let mut table = self.plain_table();
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
         let exactly = |width: usize| {
             ColumnConstraint::Absolute(Width::Fixed(u16::try_from(width + 2).unwrap_or(u16::MAX)))
@@ -89,7 +90,7 @@ impl Table {
         Some(table.trim_fmt())
     }
 
-    fn folded(&self, lines: usize) -> comfy_table::Table {
+    fn folded_table(&self, lines: usize) -> comfy_table::Table {
         let columns = self.header.len().saturating_sub(1).div_ceil(lines);
         let fold = |row: &Vec<String>| -> Vec<String> {
             let cell = |at: usize| row.get(at).map_or("", String::as_str);
@@ -103,7 +104,7 @@ impl Table {
         build_table(fold(&self.header), self.rows.iter().map(fold))
     }
 
-    fn list_cells(&self, width: u16) -> String {
+    fn render_list(&self, width: u16) -> String {
         let list = |row: &Vec<String>| {
             let mut list = comfy_table::Table::new();
             list.load_style(TableStyle::new());
@@ -132,7 +133,7 @@ fn build_table(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> 
     table
 }
 
-fn fits(text: &str, width: u16) -> bool {
+fn fits_width(text: &str, width: u16) -> bool {
     text.lines().all(|line| line.width() <= usize::from(width))
 }
 
@@ -180,19 +181,19 @@ mod tests {
         for (table, widths) in [(&trades, 66..160), (&bots, 60..160), (&pairs, 40..160)] {
             let plain = table.trim_fmt();
             for width in widths {
-                let text = table.fitted(width);
+                let text = table.render_fitting(width);
                 let is_within = |line: &str| line.chars().count() <= usize::from(width);
                 assert!(text.lines().all(is_within), "{width}\n{text}");
                 let is_truncated = text.contains("xxx\n");
                 assert!(is_truncated || split_words(&text) == split_words(&plain), "{width}\n{text}");
             }
-            assert_eq!(table.fitted(160), plain);
+            assert_eq!(table.render_fitting(160), plain);
         }
         for (width, first) in [(66, "intent bot symbol amount"), (30, "intent 17")] {
-            let text = trades.fitted(width);
+            let text = trades.render_fitting(width);
             let line = text.lines().next().unwrap_or_default();
             assert_eq!(line.split_whitespace().collect::<Vec<_>>().join(" "), first, "{text}");
         }
-        assert_eq!(trades.fitted(66).lines().count(), 9);
+        assert_eq!(trades.render_fitting(66).lines().count(), 9);
     }
 }

@@ -1,8 +1,8 @@
-//! Intents as text and as JSON with fixed keys: one intent, a page, or a filtered list.
+//! Trades as text and as JSON with fixed keys: single trades, pages and filtered lists.
 
 use crate::RecordsError;
 use crate::contents::JournalContents;
-use crate::lines::{decode, decoder_of_run, parse};
+use crate::lines::{build_decoder, decode, parse};
 use crate::moment::{counted, utc};
 use crate::run::{BETWEEN_RUNS, RecordedRun};
 use crate::table::table_text;
@@ -14,12 +14,12 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-const PAGE_SCAN_LIMIT: u64 = 500;
+const MAX_SCANNED_PER_PAGE: u64 = 500;
 /// Maximum number of trades that are read individually, each from its own lines.
-const MAX_LAST: usize = 100;
-/// Maximum number of intents to scan for these trades.
-const SCAN_LIMIT: u64 = 1_000;
-const PAGE: u32 = 5_000;
+const MAX_LAST_TRADES: usize = 100;
+/// Maximum number of intents to scan for the last trades.
+const MAX_SCANNED_INTENTS: u64 = 1_000;
+const LINES_PER_PAGE: u32 = 5_000;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntentOrigin {
@@ -39,7 +39,7 @@ impl IntentOrigin {
         }
         let BotRef { bot } = parse(stored)?;
         let origin = Self::new(run, bot, stored.seq, stored.line.received);
-        origin.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such bot"))
+        origin.ok_or_else(|| RecordsError::unreadable(stored, "unknown bot index"))
     }
 
     pub fn new(run: &RecordedRun, bot: usize, seq: u64, request_time: Millis) -> Option<Self> {
@@ -52,7 +52,7 @@ impl IntentOrigin {
 /// An intent with stable JSON keys. Times are in milliseconds; unknown values are `None`.
 #[derive(Debug, Serialize)]
 pub struct TradeLine {
-    /// 1-based, unique across the whole journal.
+    /// 1-based number of the intent, unique across the whole journal.
     pub intent_id: u64,
     pub venue_id: Option<String>,
     pub bot: String,
@@ -73,15 +73,15 @@ pub struct TradeLine {
     pub close_price: Option<f64>,
     /// Profit of a win, in percent of the stake.
     pub payout: Option<Payout>,
-    /// Duration as `HH:MM`.
+    /// Duration of the trade as `HH:MM`.
     pub close_type: String,
     pub expiration_type: String,
     pub reason: String,
     pub run: u64,
-    /// Symbol of the order if the venue opened a different trade. The fields above are the venue's.
+    /// Ordered symbol, if the venue opened a different trade. The fields above describe the opened trade.
     pub ordered_symbol: Option<Symbol>,
     pub ordered_direction: Option<Direction>,
-    /// Stake of the order in the wallet's currency.
+    /// Ordered stake in the wallet's currency, if the venue opened a different trade.
     pub ordered_amount: Option<f64>,
     /// Whether an operator entered the result because the venue no longer had the trade.
     pub settled_by_person: bool,
@@ -165,10 +165,10 @@ impl TradePage {
         (most, bot): (usize, Option<&str>),
     ) -> Result<Self, RecordsError> {
         let (mut runs, mut trades) = (BTreeMap::new(), Vec::new());
-        let (mut next, end) = (before, before.saturating_sub(PAGE_SCAN_LIMIT).max(1));
+        let (mut next, end) = (before, before.saturating_sub(MAX_SCANNED_PER_PAGE).max(1));
         while next > end && trades.len() < most {
             next -= 1;
-            let lines = reader.sound_lines_of(next).await?;
+            let lines = reader.verified_lines_of_intent(next).await?;
             if let Some(trade) = Box::pin(find_trade(reader, &mut runs, &lines)).await? {
                 trades.extend(Some(trade).filter(|trade| bot.is_none_or(|bot| trade.bot == bot)));
             }
@@ -190,7 +190,7 @@ async fn find_trade(
             Entry::Vacant(vacant) => {
                 let Some(header) = reader.run_header(number).await? else { continue };
                 let run = RecordedRun::from_stored(&header)?;
-                let decoder = decoder_of_run(&header, &mut run.silent_session()?)?;
+                let decoder = build_decoder(&header, &mut run.silent_session()?)?;
                 vacant.insert((run, decoder))
             }
         };
@@ -225,29 +225,29 @@ impl TradeFilter {
     pub fn apply(&self, contents: &JournalContents) -> Result<TradeList, RecordsError> {
         self.check_names(contents)?;
         let lines = contents.intents().map(|one| TradeLine::new(&contents.book, one));
-        let mut lines: Vec<TradeLine> = lines.filter(|line| self.admits(line)).collect();
+        let mut lines: Vec<TradeLine> = lines.filter(|line| self.matches(line)).collect();
         if let Some(most) = self.last {
             lines.drain(..lines.len().saturating_sub(most));
         }
         Ok(TradeList(lines))
     }
 
-    /// Reads the last trades backward, at a cost independent of the journal size; `None` if impossible.
+    /// Reads the last trades backward, without reading the whole journal. `None` if this is impossible.
     pub async fn read_last(&self, reader: &mut Reader) -> Result<Option<TradeList>, RecordsError> {
-        let Some(most) = self.last.filter(|most| *most <= MAX_LAST) else { return Ok(None) };
-        if self.bot.is_some() || self.symbol.is_some() || !is_whole_since_snapshot(reader).await? {
+        let Some(most) = self.last.filter(|most| *most <= MAX_LAST_TRADES) else { return Ok(None) };
+        if self.bot.is_some() || self.symbol.is_some() || !is_intact_since_snapshot(reader).await? {
             return Ok(None);
         }
         let (mut lines, mut before) = (Vec::new(), Some(reader.last_intent().await? + 1));
         let last = before.unwrap_or_default();
         while let Some(next) = before.filter(|_| lines.len() < most) {
-            if next + SCAN_LIMIT <= last {
+            if next + MAX_SCANNED_INTENTS <= last {
                 return Ok(None);
             }
-            let page = TradePage::read(reader, next, (MAX_LAST, None)).await?;
+            let page = TradePage::read(reader, next, (MAX_LAST_TRADES, None)).await?;
             let has_ended = |line: &TradeLine| self.since.is_some_and(|since| line.decision_time < since);
             let is_end = page.trades.iter().any(has_ended);
-            lines.extend(page.trades.into_iter().filter(|line| self.admits(line)));
+            lines.extend(page.trades.into_iter().filter(|line| self.matches(line)));
             before = page.before.filter(|_| !is_end);
         }
         lines.truncate(most);
@@ -272,7 +272,7 @@ impl TradeFilter {
         Ok(())
     }
 
-    fn admits(&self, line: &TradeLine) -> bool {
+    fn matches(&self, line: &TradeLine) -> bool {
         self.bot.as_ref().is_none_or(|bot| *bot == line.bot)
             && self.symbol.is_none_or(|symbol| symbol == line.symbol)
             && self.state.as_ref().is_none_or(|state| state == line.state)
@@ -281,10 +281,10 @@ impl TradeFilter {
     }
 }
 
-async fn is_whole_since_snapshot(reader: &mut Reader) -> Result<bool, RecordsError> {
+async fn is_intact_since_snapshot(reader: &mut Reader) -> Result<bool, RecordsError> {
     let Some(snapshot) = reader.last_snapshot().await? else { return Ok(false) };
     let read = async {
-        let mut walk = reader.walk_after(snapshot.head(), PAGE).await?;
+        let mut walk = reader.walk_after(snapshot.head(), LINES_PER_PAGE).await?;
         while !walk.next().await?.is_empty() {}
         Ok(())
     };

@@ -9,18 +9,18 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VerdictLine {
     pub bot: String,
-    /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
+    /// Name of the verdict: `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
     pub verdict: &'static str,
     pub trades: u64,
-    /// Trades with a result entered by an operator. They are not evidence and are excluded.
+    /// Number of trades with a result entered by an operator. Such trades are not evidence.
     pub settled_by_person: u64,
     pub about_more_trades: Option<u64>,
-    /// Value of the account that bets on an edge; starts at 1.
+    /// Evidence for an edge: value of an account that bets on the edge, starting at 1.
     pub account_for: f64,
     pub account_against: f64,
-    /// `1 / (alpha x weight)`, because all bots of a journal share alpha. `None` without a weight.
+    /// Account value that shows an edge: `1 / (alpha x weight)`. `None` without a weight.
     pub threshold_for: Option<f64>,
-    /// `1 / beta`.
+    /// Account value that rejects an edge: `1 / beta`.
     pub threshold_against: f64,
     pub since_intent: u64,
     /// First decision that no longer supports a shown edge of `delta`; `None` while the edge holds.
@@ -36,12 +36,12 @@ impl VerdictLine {
             terms.bot().index() == place && terms.intent() >= verdict.first_intent()
         };
         let own: Vec<&IntentRow> = book.rows().iter().filter(is_own).collect();
-        let said = own.iter().filter(|row| book.is_settled_by_operator(row.approved.intent()));
+        let manual = own.iter().filter(|row| book.is_settled_by_operator(row.approved.intent()));
         let intervals = EdgeIntervals::from_sequence(&edge_sequence(own.iter().copied()));
-        Self::with(bot, verdict, (said.count() as u64, intervals))
+        Self::with(bot, verdict, (manual.count() as u64, intervals))
     }
 
-    pub fn with(bot: &str, verdict: &BotVerdict, (said, intervals): (u64, EdgeIntervals)) -> Self {
+    pub fn with(bot: &str, verdict: &BotVerdict, (manual, intervals): (u64, EdgeIntervals)) -> Self {
         let test = verdict.edge_test();
         let no_longer_held_since = verdict.judge().no_longer_held_since();
         let (mut name, about_more_trades) = verdict_name(test);
@@ -52,7 +52,7 @@ impl VerdictLine {
             bot: bot.to_owned(),
             verdict: name,
             trades: test.settled(),
-            settled_by_person: said,
+            settled_by_person: manual,
             about_more_trades,
             account_for: test.edge_account(),
             account_against: test.mirror_account(),
@@ -74,12 +74,12 @@ impl VerdictLine {
         );
         let interval = self.intervals.edge_text();
         let interval = interval.map(|interval| format!(", edge {interval} of the stake")).unwrap_or_default();
-        let said = match self.settled_by_person {
+        let manual = match self.settled_by_person {
             0 => String::new(),
             count => format!(" ({count} manually settled, excluded)"),
         };
         format!(
-            "{bot}: {verdict}; {trades}{said}{interval}, evidence for an edge {account_for:.3} of {needed}, against one {account_against:.3} of {against}"
+            "{bot}: {verdict}; {trades}{manual}{interval}, evidence for an edge {account_for:.3} of {needed}, against an edge {account_against:.3} of {against}"
         )
     }
 }
@@ -100,7 +100,7 @@ pub fn threshold_text(threshold: Option<f64>) -> String {
 pub const NO_LONGER_HELD: &str = "edge_no_longer_held";
 
 pub fn no_longer_held_text(since: &str) -> String {
-    format!("edge no longer held since {since} (it ended, or was smaller all along)")
+    format!("edge no longer held since {since} (the edge has ended, or was always smaller)")
 }
 
 pub fn withheld_text(reasons: &[String], no_longer_held_since: Option<&str>) -> String {
@@ -125,9 +125,9 @@ pub fn verdict_text(verdict: &str, about_more: Option<u64>) -> String {
     }
 }
 
-const CONFIDENCE: f64 = 0.95;
+const CONFIDENCE_LEVEL: f64 = 0.95;
 
-/// Intervals valid after every trade, even with overlap. If the ends cross, no value fits all trades.
+/// Confidence intervals, valid after every trade. If the ends cross, no single value fits all trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct EdgeIntervals {
     /// 95 % confidence sequence of the mean return per unit of stake; `None` without a trade.
@@ -142,22 +142,22 @@ impl EdgeIntervals {
         }
         let ends = |interval: ConfidenceInterval| [interval.lower, interval.upper];
         Self {
-            edge_sequence_95: sequence.edge(CONFIDENCE).ok().map(ends),
-            win_rate_sequence_95: sequence.win_rate(CONFIDENCE).ok().map(ends),
+            edge_sequence_95: sequence.edge(CONFIDENCE_LEVEL).ok().map(ends),
+            win_rate_sequence_95: sequence.win_rate(CONFIDENCE_LEVEL).ok().map(ends),
         }
     }
 
     pub fn edge_text(&self) -> Option<String> {
-        self.edge_sequence_95.map(|ends| describe_ends(ends, |end| format!("{:+.2} %", end * 100.0), "edge"))
+        self.edge_sequence_95.map(|ends| interval_text(ends, |end| format!("{:+.2} %", end * 100.0), "edge"))
     }
 
     pub fn win_rate_text(&self) -> Option<String> {
         self.win_rate_sequence_95
-            .map(|ends| describe_ends(ends, |end| format!("{:.2} %", end * 100.0), "rate"))
+            .map(|ends| interval_text(ends, |end| format!("{:.2} %", end * 100.0), "rate"))
     }
 }
 
-fn describe_ends([low, high]: [f64; 2], text: impl Fn(f64) -> String, name: &str) -> String {
+fn interval_text([low, high]: [f64; 2], text: impl Fn(f64) -> String, name: &str) -> String {
     if low <= high {
         format!("{} to {}", text(low), text(high))
     } else {

@@ -1,10 +1,10 @@
-//! Database connection whose commits are durable when they return.
+//! Database connection with durable commits.
 
 use super::fault::{WithUrl, from_sqlx};
 use super::{JournalUrl, Location};
 use crate::JournalError;
 use crate::error::{Result, unavailable};
-use crate::private_file::{self, with_ending};
+use crate::private_file::{self, with_suffix};
 use sqlx::any::AnyConnectOptions;
 use sqlx::{Any, AnyConnection, ConnectOptions, Connection as _, Transaction};
 use std::future::Future;
@@ -14,19 +14,16 @@ use std::str::FromStr;
 use std::time::Duration;
 
 pub(crate) const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
-
-/// Deadline for opening a journal. Long, because millions of lines may have to be migrated.
+/// Deadline for opening a journal. The deadline is long because a migration may change millions of lines.
 pub(crate) const OPEN_DEADLINE: Duration = Duration::from_mins(5);
-
-/// Maximum attempts to enable write-ahead logging while other processes open the same file.
+/// Maximum number of attempts to enable write-ahead logging while other processes open the same file.
 const WAL_ATTEMPTS: u32 = 100;
-const WAL_PAUSE: Duration = Duration::from_millis(50);
-
-pub(crate) const BEGIN_FILE: &str = "BEGIN IMMEDIATE";
+const WAL_RETRY_DELAY: Duration = Duration::from_millis(50);
+pub(crate) const BEGIN_SQLITE: &str = "BEGIN IMMEDIATE";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    Begin,
+    Create,
     Write,
     Read,
 }
@@ -34,7 +31,7 @@ pub(crate) enum Purpose {
 pub(crate) struct Connection {
     url: JournalUrl,
     any: AnyConnection,
-    file: Option<FileMark>,
+    file: Option<OpenedFile>,
 }
 
 impl Connection {
@@ -57,7 +54,7 @@ impl Connection {
         }
     }
 
-    /// Makes commits to a file durable with a synced write-ahead log. No-op for a server.
+    /// Enables a synced write-ahead log, which makes commits to a file durable. No-op on a server.
     pub(crate) async fn make_durable(&mut self) -> Result<()> {
         if self.is_server() {
             return Ok(());
@@ -71,11 +68,11 @@ impl Connection {
                 Ok(mode) if mode == "wal" => break,
                 // SQLite does not wait while other processes open the file.
                 Err(JournalError::Unavailable { .. }) if attempt < WAL_ATTEMPTS => {
-                    tokio::time::sleep(WAL_PAUSE).await;
+                    tokio::time::sleep(WAL_RETRY_DELAY).await;
                 }
                 Err(error) => return Err(error),
                 Ok(mode) => {
-                    let problem = format!("its file system supports only the journal mode {mode}, not wal");
+                    let problem = format!("the file system does not support SQLite's WAL mode, only {mode}");
                     return Err(unavailable(&self.url, problem));
                 }
             }
@@ -85,33 +82,33 @@ impl Connection {
 
     pub(crate) async fn begin(&mut self) -> Result<Transaction<'_, Any>> {
         let (url, statement) = (self.url.clone(), self.begin_statement());
-        self.any.begin_with(statement).await.at(&url)
+        self.any.begin_with(statement).await.with_url(&url)
     }
 
     pub(crate) fn begin_statement(&self) -> &'static str {
-        if self.is_server() { "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" } else { BEGIN_FILE }
+        if self.is_server() { "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE" } else { BEGIN_SQLITE }
     }
 
     pub(crate) async fn run(&mut self, statements: &'static str) -> Result<()> {
         let url = self.url.clone();
         let run = async {
             let done = sqlx::raw_sql(statements).execute(&mut self.any).await;
-            done.map(drop).at(&url)
+            done.map(drop).with_url(&url)
         };
         with_deadline(ANSWER_DEADLINE, &url, run).await
     }
 
     /// Checks that the file was not deleted or moved, because further writes would be lost.
-    pub(crate) fn is_in_place(&self) -> Result<()> {
+    pub(crate) fn check_in_place(&self) -> Result<()> {
         match &self.file {
-            Some(mark) if FileMark::read(&mark.path)?.identity != mark.identity => {
-                Err(unavailable(&self.url, "another file has replaced it"))
+            Some(mark) if OpenedFile::read(&mark.path)?.identity != mark.identity => {
+                Err(unavailable(&self.url, "the file was replaced by another file"))
             }
             Some(_) | None => Ok(()),
         }
     }
 
-    pub(crate) const fn any(&mut self) -> &mut AnyConnection {
+    pub(crate) const fn driver(&mut self) -> &mut AnyConnection {
         &mut self.any
     }
 
@@ -124,18 +121,18 @@ impl Connection {
     }
 
     pub(crate) async fn close(self) {
-        // Commits are already durable; a failed close changes nothing.
+        // Ignores errors, because all commits are already durable.
         drop(self.any.close().await);
     }
 }
 
-/// Turns `synchronous_commit` on if it is off, and times out the idle transactions of lost clients.
+/// Session settings of a server: durable commits, and timeouts for locks and idle transactions.
 const SERVER_SETTINGS: &str = "
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
     SET lock_timeout = '5s';
     SET idle_in_transaction_session_timeout = '10s'";
 
-/// Applies a deadline on servers. For files, SQLite's busy timeout limits the wait.
+/// Awaits `answer`, with a deadline if the journal is on a server. SQLite's busy timeout limits waits on files.
 pub(crate) async fn with_deadline<T>(
     deadline: Duration,
     url: &JournalUrl,
@@ -151,8 +148,8 @@ pub(crate) async fn with_deadline<T>(
 }
 
 async fn connect(driver_url: &str, url: &JournalUrl) -> Result<AnyConnection> {
-    let options = AnyConnectOptions::from_str(driver_url).at(url)?;
-    options.disable_statement_logging().connect().await.at(url)
+    let options = AnyConnectOptions::from_str(driver_url).with_url(url)?;
+    options.disable_statement_logging().connect().await.with_url(url)
 }
 
 async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Connection> {
@@ -161,16 +158,16 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let real = match (std::fs::canonicalize(folder), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
-        (Err(source), _) if purpose == Purpose::Begin => return Err(unwritable(source)),
+        (Err(source), _) if purpose == Purpose::Create => return Err(unwritable(source)),
         (Err(_), _) => PathBuf::new(),
         (Ok(_), None) => return Err(unwritable(io::ErrorKind::IsADirectory.into())),
     };
-    if purpose == Purpose::Begin {
+    if purpose == Purpose::Create {
         // Makes the file, and those that SQLite adds, accessible to the owner only. SQLite reports any failure.
         drop(private_file::create_if_missing(&real));
     }
     let mode = match (purpose, real.exists()) {
-        (Purpose::Begin, _) => "rwc",
+        (Purpose::Create, _) => "rwc",
         (Purpose::Write, true) => "rw",
         (Purpose::Write, false) => {
             return Err(JournalError::FileGone { path: path.to_owned() });
@@ -181,52 +178,52 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
     let any = open_with_mode(url, &real, mode).await;
     let any = match any {
         // A file without a write-ahead log needs no recovery, so it can be read in a read-only folder.
-        Err(JournalError::NotWritable { .. }) if purpose == Purpose::Read && !has_log(&real) => {
+        Err(JournalError::NotWritable { .. }) if purpose == Purpose::Read && !has_wal(&real) => {
             open_with_mode(url, &real, "ro&immutable=1").await?
         }
         any => any?,
     };
-    Ok(Connection { url: url.clone(), any, file: Some(FileMark::read(&real)?) })
+    Ok(Connection { url: url.clone(), any, file: Some(OpenedFile::read(&real)?) })
 }
 
 async fn open_with_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<AnyConnection> {
     let driver_url = JournalUrl::sqlite_url(path, mode).ok_or_else(|| JournalError::InvalidUrl {
         url: url.to_string(),
-        reason: "the file's name is not UTF-8".to_owned(),
+        reason: "the file name is not valid UTF-8".to_owned(),
     })?;
     let mut any = connect(&driver_url, url).await?;
     // SQLite opens files lazily, so only a query shows whether the file is readable.
     let asked = sqlx::raw_sql("SELECT 1 FROM sqlite_master LIMIT 1").execute(&mut any).await;
-    asked.at(url)?;
+    asked.with_url(url)?;
     Ok(any)
 }
 
-fn has_log(path: &Path) -> bool {
-    std::fs::metadata(with_ending(path, "-wal")).is_ok_and(|log| log.len() > 0)
+fn has_wal(path: &Path) -> bool {
+    std::fs::metadata(with_suffix(path, "-wal")).is_ok_and(|log| log.len() > 0)
 }
 
-struct FileMark {
+struct OpenedFile {
     path: PathBuf,
     identity: (u64, u64),
 }
 
-impl FileMark {
+impl OpenedFile {
     fn read(path: &Path) -> Result<Self> {
         let metadata = std::fs::metadata(path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => JournalError::FileGone { path: path.to_owned() },
             _ => unavailable(&JournalUrl::from_path(path), source),
         })?;
-        Ok(Self { path: path.to_owned(), identity: identity(&metadata) })
+        Ok(Self { path: path.to_owned(), identity: device_and_inode(&metadata) })
     }
 }
 
 #[cfg(unix)]
-fn identity(metadata: &std::fs::Metadata) -> (u64, u64) {
+fn device_and_inode(metadata: &std::fs::Metadata) -> (u64, u64) {
     use std::os::unix::fs::MetadataExt;
     (metadata.dev(), metadata.ino())
 }
 
 #[cfg(not(unix))]
-fn identity(_: &std::fs::Metadata) -> (u64, u64) {
+fn device_and_inode(_: &std::fs::Metadata) -> (u64, u64) {
     (0, 0)
 }

@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use std::io;
 
 pub(crate) trait WithUrl<T> {
-    fn at(self, url: &JournalUrl) -> Result<T, JournalError>;
+    fn with_url(self, url: &JournalUrl) -> Result<T, JournalError>;
 }
 
 impl<T> WithUrl<T> for Result<T, sqlx::Error> {
-    fn at(self, url: &JournalUrl) -> Result<T, JournalError> {
+    fn with_url(self, url: &JournalUrl) -> Result<T, JournalError> {
         self.map_err(|error| from_sqlx(error, url))
     }
 }
@@ -37,7 +37,7 @@ pub(crate) fn from_sqlx(error: sqlx::Error, place: &JournalUrl) -> JournalError 
         // A connection lost in the middle of a response appears as a protocol error.
         sqlx::Error::Protocol(_) => JournalError::Unavailable { url, source: error.into() },
         sqlx::Error::Configuration(_) => {
-            JournalError::InvalidUrl { url, reason: "the driver cannot parse it".to_owned() }
+            JournalError::InvalidUrl { url, reason: "the database driver cannot parse the URL".to_owned() }
         }
         _ => JournalError::Unexpected { url, source: error.into() },
     }
@@ -61,7 +61,7 @@ fn from_sqlite(code: i32, url: String, error: sqlx::Error) -> JournalError {
         5 | 6 | 7 | 9 | 10 => JournalError::Unavailable { url, source: error.into() },
         11 => JournalError::Damaged { url, source: error.into() },
         13 => JournalError::DiskFull { url, source: error.into() },
-        26 => JournalError::NotAJournal { url, reason: "it is not an SQLite database".to_owned() },
+        26 => JournalError::NotAJournal { url, reason: "the file is not an SQLite database".to_owned() },
         _ => JournalError::Unexpected { url, source: error.into() },
     }
 }

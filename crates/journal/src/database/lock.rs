@@ -1,12 +1,12 @@
-//! Lock file next to a journal: one process at a time, released when the process exits.
+//! Lock file next to a journal. One process can hold the lock, until the process exits.
 
 use crate::JournalError;
-use crate::private_file::{self, with_ending};
+use crate::private_file::{self, with_suffix};
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
 
-pub(crate) const ENDING: &str = ".lock";
+pub(crate) const LOCK_SUFFIX: &str = ".lock";
 
 #[derive(Debug)]
 pub(crate) struct FileLock {
@@ -15,11 +15,11 @@ pub(crate) struct FileLock {
 }
 
 impl FileLock {
-    pub(crate) fn try_take(journal: &Path) -> Result<Option<Self>, JournalError> {
+    pub(crate) fn try_lock(journal: &Path) -> Result<Option<Self>, JournalError> {
         let unwritable = |source| JournalError::NotWritable { path: journal.to_owned(), source };
         // Resolves links, so that all paths to a journal share one lock.
         let real = journal.canonicalize().map_err(unwritable)?;
-        let path = with_ending(&real, ENDING);
+        let path = with_suffix(&real, LOCK_SUFFIX);
         let file = open(&path).map_err(|source| JournalError::NotWritable { path, source })?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { file: Some(file) })),
@@ -30,21 +30,21 @@ impl FileLock {
     }
 
     /// Returns whether the lock excludes all other processes on this kernel.
-    pub(crate) fn is_sure(&self) -> bool {
+    pub(crate) fn is_exclusive(&self) -> bool {
         self.file.is_some()
     }
 }
 
 impl Drop for FileLock {
-    /// Unlocks explicitly, because a child between `fork` and `exec` would keep a closed file locked.
+    /// Unlocks explicitly. A child process between `fork` and `exec` would keep the lock on a closed file.
     fn drop(&mut self) {
         if let Some(file) = &self.file {
-            let _ = file.unlock(); // where it fails, the lock ends with its file
+            let _ = file.unlock(); // on failure, closing the file releases the lock
         }
     }
 }
 
-/// Opens the lock file, read-only if it is not writable. Read access suffices for locking.
+/// Opens the lock file, read-only if necessary. Read access is sufficient for locking.
 fn open(path: &Path) -> io::Result<File> {
     match private_file::open_or_create(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path),
@@ -60,24 +60,24 @@ mod tests {
     fn lock_is_exclusive_until_released_even_through_a_link() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
-        assert!(matches!(FileLock::try_take(&path), Err(JournalError::NotWritable { .. })));
+        assert!(matches!(FileLock::try_lock(&path), Err(JournalError::NotWritable { .. })));
         std::fs::write(&path, "").unwrap();
-        let lock = FileLock::try_take(&path).unwrap().unwrap();
-        assert!(lock.is_sure());
+        let lock = FileLock::try_lock(&path).unwrap().unwrap();
+        assert!(lock.is_exclusive());
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
             let mode = std::fs::metadata(folder.path().join("journal.db.lock")).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600);
         }
-        assert!(FileLock::try_take(&path).unwrap().is_none());
+        assert!(FileLock::try_lock(&path).unwrap().is_none());
         #[cfg(unix)]
         {
             let link = folder.path().join("link.db");
             std::os::unix::fs::symlink(&path, &link).unwrap();
-            assert!(FileLock::try_take(&link).unwrap().is_none());
+            assert!(FileLock::try_lock(&link).unwrap().is_none());
         }
         drop(lock);
-        assert!(FileLock::try_take(&path).unwrap().is_some());
+        assert!(FileLock::try_lock(&path).unwrap().is_some());
     }
 }

@@ -5,7 +5,7 @@ pub(crate) mod fault;
 pub(crate) mod lock;
 pub(crate) mod schema;
 
-use crate::private_file::{is_open_to_others, with_ending};
+use crate::private_file::{is_accessible_to_others, with_suffix};
 use crate::{JournalError, point};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::fmt;
@@ -23,11 +23,11 @@ pub(crate) enum Location {
     Server(url::Url),
 }
 
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
+const PATH_ENCODE_SET: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
-const ENDINGS: [&str; 5] = ["", "-wal", "-shm", lock::ENDING, point::ENDING];
-
-const OPTIONS: [&str; 18] = [
+const SUFFIXES: [&str; 5] = ["", "-wal", "-shm", lock::LOCK_SUFFIX, point::VERIFIED_SUFFIX];
+const SERVER_URL_OPTIONS: [&str; 18] = [
     "sslmode",
     "ssl-mode",
     "sslrootcert",
@@ -48,8 +48,8 @@ const OPTIONS: [&str; 18] = [
     "options",
 ];
 
-fn is_known(option: &str) -> bool {
-    OPTIONS.contains(&option) || option.starts_with("options[")
+fn is_known_option(option: &str) -> bool {
+    SERVER_URL_OPTIONS.contains(&option) || option.starts_with("options[")
 }
 
 impl JournalUrl {
@@ -64,10 +64,10 @@ impl JournalUrl {
         }
     }
 
-    /// Returns the journal's files that other users can access. They expose the account's money and trades.
+    /// Returns the journal's files that other users can access. Such files expose balances and trades.
     pub fn files_open_to_others(&self) -> Vec<PathBuf> {
-        let files = self.file().into_iter().flat_map(|path| ENDINGS.map(|ending| with_ending(path, ending)));
-        files.filter(|file| is_open_to_others(file)).collect()
+        let files = self.file().into_iter().flat_map(|path| SUFFIXES.map(|suffix| with_suffix(path, suffix)));
+        files.filter(|file| is_accessible_to_others(file)).collect()
     }
 
     pub(crate) fn location(&self) -> &Location {
@@ -76,7 +76,7 @@ impl JournalUrl {
 
     pub(crate) fn sqlite_url(path: &Path, mode: &str) -> Option<String> {
         let path = path.to_str()?;
-        Some(format!("sqlite:{}?mode={mode}", utf8_percent_encode(path, PATH)))
+        Some(format!("sqlite:{}?mode={mode}", utf8_percent_encode(path, PATH_ENCODE_SET)))
     }
 }
 
@@ -94,8 +94,8 @@ impl FromStr for JournalUrl {
                 let path = text.trim_start_matches("sqlite:");
                 match path.strip_prefix("//").unwrap_or(path) {
                     "" => wrong("the file name is missing"),
-                    ":memory:" => wrong("a journal in memory is lost at exit: name a file"),
-                    path if path.contains(['?', '#']) => wrong("the URL of a file has no options"),
+                    ":memory:" => wrong("an in-memory journal would be lost at exit: specify a file"),
+                    path if path.contains(['?', '#']) => wrong("a file URL cannot have options"),
                     path => Ok(Self(Location::File(PathBuf::from(path)))),
                 }
             }
@@ -103,7 +103,7 @@ impl FromStr for JournalUrl {
                 Ok(url) if !url.has_host() => wrong("the host is missing"),
                 Ok(url) if url.path().len() < 2 => wrong("the database name is missing"),
                 // The driver would log the value of an unknown option, which may be a password.
-                Ok(url) => match url.query_pairs().map(|(name, _)| name).find(|name| !is_known(name)) {
+                Ok(url) => match url.query_pairs().map(|(name, _)| name).find(|name| !is_known_option(name)) {
                     Some(name) => wrong(&format!("unknown option {name:?}")),
                     None => Ok(Self(Location::Server(url))),
                 },
@@ -112,11 +112,11 @@ impl FromStr for JournalUrl {
             // A file name contains no password.
             "" if is_database_file(text) => Err(JournalError::InvalidUrl {
                 url: format!("{text:?}"),
-                reason: format!("write a file as sqlite://{text}"),
+                reason: format!("to use this file, specify sqlite://{text}"),
             }),
             _ => Err(JournalError::InvalidUrl {
                 url: "without a known scheme".to_owned(),
-                reason: "it must begin with sqlite:// or postgres://".to_owned(),
+                reason: "the URL must begin with sqlite:// or postgres://".to_owned(),
             }),
         }
     }
@@ -166,15 +166,15 @@ mod tests {
             ("postgres://ann:hunter2@db:5433/journal?sslmode=require", Ok("postgres://ann@db:5433/journal")),
             ("postgresql://db/journal?password=hunter2", Ok("postgres://db/journal")),
             ("sqlite://", Err("the file name is missing")),
-            ("sqlite://:memory:", Err("a journal in memory is lost at exit: name a file")),
-            ("sqlite://a.db?mode=rwc", Err("the URL of a file has no options")),
+            ("sqlite://:memory:", Err("an in-memory journal would be lost at exit: specify a file")),
+            ("sqlite://a.db?mode=rwc", Err("a file URL cannot have options")),
             ("postgres://ann:hunter2@db", Err("the database name is missing")),
             ("postgres:///journal?password=hunter2", Err("the host is missing")),
             ("postgres://ann:hunter2@db:port/journal", Err("invalid port number")),
             ("postgres://db/journal?pasword=hunter2", Err("unknown option \"pasword\"")),
-            ("runs/foo.db", Err("write a file as sqlite://runs/foo.db")),
-            ("hunter2:x", Err("it must begin with sqlite:// or postgres://")),
-            ("hunter2", Err("it must begin with sqlite:// or postgres://")),
+            ("runs/foo.db", Err("to use this file, specify sqlite://runs/foo.db")),
+            ("hunter2:x", Err("the URL must begin with sqlite:// or postgres://")),
+            ("hunter2", Err("the URL must begin with sqlite:// or postgres://")),
         ] {
             let parsed = match JournalUrl::from_str(text) {
                 Ok(url) => {

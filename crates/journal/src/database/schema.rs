@@ -8,13 +8,10 @@ use crate::error::Result;
 use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType};
 use sqlx::{AnyConnection, SqlSafeStr};
 
-pub(crate) const SCHEMA: i64 = 4;
-
-pub(crate) const ORDERS_SINCE: i64 = 3;
-
-const TABLE: &str = "_sqlx_migrations";
-
-/// Migrations in ascending order. Never change an existing one.
+pub(crate) const SCHEMA_VERSION: i64 = 4;
+pub(crate) const ORDERS_MIN_SCHEMA: i64 = 3;
+const MIGRATIONS_TABLE: &str = "_sqlx_migrations";
+/// Migrations in ascending order. Never change an existing migration.
 const MIGRATIONS: [(i64, &str, &str); 4] = [
     (1, "journal", include_str!("../../migrations/1_journal.sql")),
     (2, "wires", include_str!("../../migrations/2_wires.sql")),
@@ -30,7 +27,7 @@ pub(crate) enum FoundSchema {
 
 pub(crate) async fn inspect(connection: &mut Connection) -> Result<FoundSchema> {
     let (url, is_server) = (connection.url().clone(), connection.is_server());
-    inspect_on(connection.any(), is_server, &url).await
+    inspect_on(connection.driver(), is_server, &url).await
 }
 
 pub(crate) async fn inspect_on(
@@ -48,25 +45,25 @@ pub(crate) async fn inspect_on(
     if tables.is_empty() {
         return Ok(FoundSchema::Nothing);
     }
-    for table in [TABLE, "entries", "lease"] {
+    for table in [MIGRATIONS_TABLE, "entries", "lease"] {
         if !tables.iter().any(|name| name == table) {
-            let reason = format!("it holds tables, but none named {table}");
+            let reason = format!("the database has tables, but no table {table}");
             return Err(JournalError::NotAJournal { url: url.to_string(), reason });
         }
     }
     let newest = "SELECT COALESCE(MAX(version), 0) FROM _sqlx_migrations";
     let found: i64 = sqlx::query_scalar(newest).fetch_one(any).await.map_err(fault)?;
-    if found > SCHEMA {
-        return Err(JournalError::NewerSchema { url: url.to_string(), found, known: SCHEMA });
+    if found > SCHEMA_VERSION {
+        return Err(JournalError::NewerSchema { url: url.to_string(), found, known: SCHEMA_VERSION });
     }
     Ok(FoundSchema::Schema(found))
 }
 
-/// Migrates to [`SCHEMA`]. Must run within a transaction that excludes other processes.
+/// Migrates a database to [`SCHEMA_VERSION`]. Must run within a transaction that excludes other processes.
 pub(crate) async fn migrate(any: &mut AnyConnection, url: &JournalUrl) -> Result<()> {
     let fault = |error| from_migrate(error, url);
-    any.ensure_migrations_table(TABLE).await.map_err(fault)?;
-    let applied = any.list_applied_migrations(TABLE).await.map_err(fault)?;
+    any.ensure_migrations_table(MIGRATIONS_TABLE).await.map_err(fault)?;
+    let applied = any.list_applied_migrations(MIGRATIONS_TABLE).await.map_err(fault)?;
     for (version, name, sql) in MIGRATIONS {
         let migration =
             Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false);
@@ -74,7 +71,7 @@ pub(crate) async fn migrate(any: &mut AnyConnection, url: &JournalUrl) -> Result
             Some(applied) if applied.checksum == migration.checksum => {}
             Some(_) => return Err(from_migrate(MigrateError::VersionMismatch(version), url)),
             None => {
-                any.apply(TABLE, &migration).await.map_err(fault)?;
+                any.apply(MIGRATIONS_TABLE, &migration).await.map_err(fault)?;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Tables of intents and daily figures, derived from the entries for operators and other programs.
+//! SQL tables of intents and daily figures, derived from the entries for operators and other programs.
 //! Trading never reads these tables and never waits for them.
 
 mod projector;
@@ -16,15 +16,14 @@ use std::collections::BTreeMap;
 
 /// Format version of the tables. Increase it with every change, so that old tables are rebuilt.
 pub(crate) const FORMAT: i64 = 1;
+const TABLES_MIN_SCHEMA: i64 = 4;
 
-const FIRST_VERSION_WITH_TABLES: i64 = 4;
-
-/// A row of the table `intents`: a request and its outcome. Unknown fields are `None`.
-/// Times are Unix ms. Money is in the wallet's smallest unit; `unit` is the number of those per unit of currency.
+/// A row of the table `intents`: a trade request and its outcome. Unknown fields are `None`. Times are in Unix
+/// milliseconds. Amounts are in minor units such as cents; `unit` is the number of minor units per currency unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntentRecord {
     pub intent: u64,
-    /// Number of the last entry about the intent: an event, or the action that opened it.
+    /// Number of the last journal entry about the intent.
     pub seq: u64,
     pub run: u64,
     pub bot: String,
@@ -39,7 +38,7 @@ pub struct IntentRecord {
     pub stake_minor: i64,
     pub profit_minor: Option<i64>,
     pub unit: i64,
-    /// Payout of a win, in percent of the stake.
+    /// Profit of a win, in percent of the stake.
     pub payout: Option<f64>,
     pub decision_time: Millis,
     pub request_time: Option<Millis>,
@@ -48,12 +47,12 @@ pub struct IntentRecord {
     pub close_time: Option<Millis>,
     pub close_price: Option<f64>,
     pub settled_time: Option<Millis>,
-    /// Duration as `HH:MM`.
+    /// Duration of the trade as `HH:MM`.
     pub close_type: String,
     pub expiration_type: String,
     pub reason: String,
     pub venue_id: Option<String>,
-    /// Requested symbol, if the venue opened a different trade. The same applies to the next two fields.
+    /// Ordered symbol. This field and the next two are only set if the venue opened a different trade.
     pub ordered_symbol: Option<String>,
     pub ordered_direction: Option<String>,
     pub ordered_stake_minor: Option<i64>,
@@ -74,34 +73,34 @@ pub struct DayFigures {
     pub unit: i64,
 }
 
-const fn day_of(at: Millis) -> Millis {
+const fn start_of_day(at: Millis) -> Millis {
     at.floor_to(Millis::DAY)
 }
 
 impl IntentRecord {
     pub(crate) fn days(&self) -> impl Iterator<Item = Millis> {
-        [Some(self.decision_time), self.settled_time].into_iter().flatten().map(day_of)
+        [Some(self.decision_time), self.settled_time].into_iter().flatten().map(start_of_day)
     }
 }
 
 pub fn figures_of(intents: &[IntentRecord]) -> BTreeMap<(Millis, String), DayFigures> {
     let mut figures = BTreeMap::<_, DayFigures>::new();
     for intent in intents {
-        let mut of = |at: Millis, count: fn(&mut DayFigures, &IntentRecord)| {
-            let day = figures.entry((day_of(at), intent.bot.clone())).or_default();
+        let mut add = |at: Millis, count: fn(&mut DayFigures, &IntentRecord)| {
+            let day = figures.entry((start_of_day(at), intent.bot.clone())).or_default();
             (day.seq, day.unit) = (day.seq.max(intent.seq), day.unit.max(intent.unit));
             count(day, intent);
         };
-        of(intent.decision_time, |day, _| day.decided += 1);
+        add(intent.decision_time, |day, _| day.decided += 1);
         if let Some(at) = intent.settled_time {
-            of(at, DayFigures::settle);
+            add(at, DayFigures::add_settlement);
         }
     }
     figures
 }
 
 impl DayFigures {
-    fn settle(&mut self, intent: &IntentRecord) {
+    fn add_settlement(&mut self, intent: &IntentRecord) {
         self.settled += 1;
         self.stake_minor += intent.stake_minor;
         self.profit_minor += intent.profit_minor.unwrap_or_default();
@@ -115,7 +114,7 @@ impl DayFigures {
     }
 }
 
-const PAGE: i64 = 5_000;
+const INTENTS_PER_PAGE: i64 = 5_000;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tables {
@@ -130,9 +129,9 @@ pub(crate) struct Progress {
 }
 
 impl Reader {
-    /// Reads a consistent copy of the tables, `None` if they do not exist or are still being built.
+    /// Reads a consistent copy of the tables, `None` if the tables are missing or incomplete.
     pub async fn tables(&mut self) -> Result<Option<Tables>> {
-        if self.schema < FIRST_VERSION_WITH_TABLES {
+        if self.schema < TABLES_MIN_SCHEMA {
             return Ok(None);
         }
         let begin = if self.url().file().is_some() {
@@ -141,39 +140,39 @@ impl Reader {
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         };
         self.connection.run(begin).await?;
-        let tables = self.tables_now().await;
+        let tables = self.read_tables().await;
         self.connection.run("ROLLBACK").await?;
         tables
     }
 
-    async fn tables_now(&mut self) -> Result<Option<Tables>> {
+    async fn read_tables(&mut self) -> Result<Option<Tables>> {
         let Some(progress) = self.progress().await?.filter(|progress| progress.is_complete) else {
             return Ok(None);
         };
         let (mut intents, mut last) = (Vec::new(), 0_i64);
         loop {
             let text = "SELECT * FROM intents WHERE intent > $1 ORDER BY intent LIMIT $2";
-            let rows = self.rows(text, &[last, PAGE]).await?;
+            let rows = self.fetch(text, &[last, INTENTS_PER_PAGE]).await?;
             if rows.is_empty() {
                 break;
             }
             for row in &rows {
-                let intent = intent_from(row).at(self.url())?;
+                let intent = intent_from(row).with_url(self.url())?;
                 last = intent.intent.cast_signed();
                 intents.push(intent);
             }
         }
-        let rows = self.rows("SELECT * FROM figures", &[]).await?;
+        let rows = self.fetch("SELECT * FROM figures", &[]).await?;
         let figures = rows.iter().map(figures_from).collect::<Result<_, _>>();
-        let figures = figures.at(self.url())?;
+        let figures = figures.with_url(self.url())?;
         Ok(Some(Tables { up_to: progress.up_to, intents, figures }))
     }
 
-    pub(crate) async fn row_of(url: &JournalUrl, intent: u64) -> Result<Option<IntentRecord>> {
+    pub(crate) async fn read_row(url: &JournalUrl, intent: u64) -> Result<Option<IntentRecord>> {
         let mut reader = Self::open(url).await?;
-        let found = reader.rows("SELECT * FROM intents WHERE intent = $1", &[intent.cast_signed()]).await;
+        let found = reader.fetch("SELECT * FROM intents WHERE intent = $1", &[intent.cast_signed()]).await;
         reader.close().await;
-        found?.first().map(intent_from).transpose().at(url)
+        found?.first().map(intent_from).transpose().with_url(url)
     }
 
     pub async fn tables_held_to(&mut self) -> Result<Option<u64>> {
@@ -185,11 +184,11 @@ impl Reader {
     }
 
     pub(crate) async fn progress(&mut self) -> Result<Option<Progress>> {
-        if self.schema < FIRST_VERSION_WITH_TABLES {
+        if self.schema < TABLES_MIN_SCHEMA {
             return Ok(None);
         }
         let text = "SELECT seq, hash, is_complete FROM projection WHERE id = 1 AND format = $1";
-        let rows = self.rows(text, &[FORMAT]).await?;
+        let rows = self.fetch(text, &[FORMAT]).await?;
         let progress = |row: &AnyRow| {
             let hash = ChainHash::from_hex(&row.try_get::<String, _>("hash").ok()?)?;
             let seq = u64::try_from(row.try_get::<i64, _>("seq").ok()?).ok()?;
@@ -199,22 +198,22 @@ impl Reader {
         Ok(rows.first().and_then(progress))
     }
 
-    /// Finds intents in `[from, to)` whose row is missing or outdated, with their last entry numbers.
+    /// Finds intents in `[from, to)` with a missing or outdated row. Returns pairs of intent and last entry number.
     pub(crate) async fn stale_intents(&mut self, from: u64, to: u64) -> Result<Vec<(u64, u64)>> {
         let text = "SELECT e.intent AS intent, e.last AS seq FROM (SELECT intent, MAX(seq) AS last FROM entries \
                     WHERE intent >= $1 AND intent < $2 AND kind <> 'note' GROUP BY intent) e \
                     LEFT JOIN intents i ON i.intent = e.intent WHERE i.seq IS NULL OR i.seq <> e.last";
-        self.pairs(text, [from, to]).await
+        self.fetch_intent_entries(text, [from, to]).await
     }
 
     pub(crate) async fn intents_of_entries(&mut self, from: u64, to: u64) -> Result<Vec<(u64, u64)>> {
         let text = "SELECT intent, MAX(seq) AS seq FROM entries WHERE seq >= $1 AND seq < $2 AND intent IS NOT NULL \
                     AND kind <> 'note' GROUP BY intent";
-        self.pairs(text, [from, to]).await
+        self.fetch_intent_entries(text, [from, to]).await
     }
 
-    async fn pairs(&mut self, text: &'static str, range: [u64; 2]) -> Result<Vec<(u64, u64)>> {
-        let rows = self.rows(text, &range.map(u64::cast_signed)).await?;
+    async fn fetch_intent_entries(&mut self, text: &'static str, range: [u64; 2]) -> Result<Vec<(u64, u64)>> {
+        let rows = self.fetch(text, &range.map(u64::cast_signed)).await?;
         let pair = |row: &AnyRow| {
             Ok((
                 row.try_get::<i64, _>("intent")?.cast_unsigned(),
@@ -222,7 +221,7 @@ impl Reader {
             ))
         };
         let pairs: Result<_, sqlx::Error> = rows.iter().map(pair).collect();
-        pairs.at(self.url())
+        pairs.with_url(self.url())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Updates the tables from the entries in small pieces while nothing waits for the journal.
+//! Updates the SQL tables from journal entries, in small pieces while nothing else waits for the journal.
 
 use super::{FORMAT, IntentRecord};
 use crate::database::connection::with_deadline;
@@ -12,25 +12,25 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-const ROWS: usize = 250;
-const INTENTS: u64 = 500;
-const ENTRIES: u64 = 20_000;
-/// Maximum number of entries to scan for changes. Beyond it, all intents are compared instead.
-const FEW_ENTRIES: u64 = 200_000;
-const WORTH: u64 = 50_000;
+const ROWS_PER_PIECE: usize = 250;
+const INTENTS_PER_QUERY: u64 = 500;
+const ENTRIES_PER_QUERY: u64 = 20_000;
+/// Maximum number of entries to scan for changes. If there are more, all intents are compared instead.
+const MAX_SCANNED_ENTRIES: u64 = 200_000;
+const MAX_LAG_ENTRIES: u64 = 50_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunNames {
     pub bots: Vec<(String, String)>,
-    /// Number of the wallet's smallest units per unit of its currency.
+    /// Number of minor units (such as cents) per unit of the wallet's currency.
     pub unit: i64,
 }
 
 pub trait IntentRows: Send + Sync {
     fn last_intent(&self) -> u64;
 
-    /// Returns the run that decided an intent, `None` if it was evicted.
-    /// An evicted intent is final: only the last entry number in its row can still change.
+    /// Returns the run that decided an intent, `None` if the intent was evicted from memory.
+    /// The row of an evicted intent is final, except for the number of the last entry.
     fn run_of(&self, intent: u64) -> Option<u64>;
 
     fn names_of(&self, header: &StoredLine) -> Option<RunNames>;
@@ -52,17 +52,17 @@ enum Search {
     Done,
 }
 
-/// Writes changed intents to the tables. It is given every line after a certain one, in order. It finds
-/// earlier changes that the tables lack by itself.
+/// Writes changed intents to the tables. [`Projector::take`] must receive all lines after the initial head.
+/// Earlier changes that the tables lack are found in the journal.
 pub struct Projector {
     before: Head,
     seen: Head,
-    last_before: Option<u64>,
+    last_intent_before: Option<u64>,
     search: Search,
-    clears: bool,
+    must_clear: bool,
     changed: BTreeMap<u64, u64>,
     names: BTreeMap<u64, RunNames>,
-    complete: Option<u64>,
+    complete_to: Option<u64>,
 }
 
 impl Projector {
@@ -70,20 +70,20 @@ impl Projector {
         Self {
             before: head,
             seen: head,
-            last_before: None,
+            last_intent_before: None,
             search: Search::Unknown,
-            clears: false,
+            must_clear: false,
             changed: BTreeMap::new(),
             names: BTreeMap::new(),
-            complete: None,
+            complete_to: None,
         }
     }
 
     pub fn from_start(head: Head) -> Self {
-        Self { clears: true, search: Search::Intents(1), ..Self::after(head) }
+        Self { must_clear: true, search: Search::Intents(1), ..Self::after(head) }
     }
 
-    /// Takes the next durable line. `source` must already contain it.
+    /// Takes the next durable line. `source` must already include this line.
     pub fn take(&mut self, stored: &StoredLine, source: &dyn IntentRows) {
         self.seen = stored.head();
         match (stored.line.kind, stored.line.intent) {
@@ -98,33 +98,33 @@ impl Projector {
     }
 
     pub fn is_due(&self) -> bool {
-        let behind = self.complete.map_or(u64::MAX, |complete| self.seen.seq.saturating_sub(complete));
-        self.search != Search::Done || !self.changed.is_empty() || behind >= WORTH
+        let behind = self.complete_to.map_or(u64::MAX, |complete| self.seen.seq.saturating_sub(complete));
+        self.search != Search::Done || !self.changed.is_empty() || behind >= MAX_LAG_ENTRIES
     }
 
     pub fn is_catching_up(&self) -> bool {
-        self.clears || self.search != Search::Done || self.changed.len() > ROWS
+        self.must_clear || self.search != Search::Done || self.changed.len() > ROWS_PER_PIECE
     }
 
     pub fn is_behind(&self) -> bool {
-        self.clears || self.complete != Some(self.seen.seq)
+        self.must_clear || self.complete_to != Some(self.seen.seq)
     }
 
-    /// Writes the next piece. If the future is dropped, the piece is written again.
+    /// Writes the next piece of the tables. If the future is dropped, the next call repeats the piece.
     pub async fn write_piece(&mut self, store: &mut Store, source: &dyn IntentRows) -> Result<ProjectionEnd> {
         let url = store.url.clone();
-        self.look(&url, source).await?;
-        if self.clears {
-            store.write_rows(&RowsToWrite { clears: true, intents: Vec::new(), up_to: None }).await?;
-            self.clears = false;
+        self.find_changes(&url, source).await?;
+        if self.must_clear {
+            store.write_rows(&RowsToWrite { must_clear: true, intents: Vec::new(), up_to: None }).await?;
+            self.must_clear = false;
             return Ok(ProjectionEnd::More);
         }
         let changed: Vec<(u64, u64)> =
-            self.changed.iter().take(ROWS).map(|(intent, seq)| (*intent, *seq)).collect();
+            self.changed.iter().take(ROWS_PER_PIECE).map(|(intent, seq)| (*intent, *seq)).collect();
         let mut intents = Vec::with_capacity(changed.len());
         for (intent, seq) in &changed {
             let Some(run) = source.run_of(*intent) else {
-                let row = Reader::row_of(&url, *intent).await?;
+                let row = Reader::read_row(&url, *intent).await?;
                 intents.extend(row.map(|row| IntentRecord { seq: *seq, ..row }));
                 continue;
             };
@@ -138,35 +138,35 @@ impl Projector {
         }
         let is_all = self.search == Search::Done && changed.len() == self.changed.len();
         let up_to = is_all.then_some(self.seen);
-        store.write_rows(&RowsToWrite { clears: false, intents, up_to }).await?;
+        store.write_rows(&RowsToWrite { must_clear: false, intents, up_to }).await?;
         for (intent, _) in changed {
             self.changed.remove(&intent);
         }
-        self.complete = up_to.map(|head| head.seq);
+        self.complete_to = up_to.map(|head| head.seq);
         Ok(up_to.map_or(ProjectionEnd::More, ProjectionEnd::Complete))
     }
 
-    async fn look(&mut self, url: &JournalUrl, source: &dyn IntentRows) -> Result<()> {
-        if self.search == Search::Done || self.clears {
+    async fn find_changes(&mut self, url: &JournalUrl, source: &dyn IntentRows) -> Result<()> {
+        if self.search == Search::Done || self.must_clear {
             return Ok(());
         }
         let mut reader = Reader::open(url).await?;
-        let last = *self.last_before.get_or_insert_with(|| source.last_intent());
+        let last = *self.last_intent_before.get_or_insert_with(|| source.last_intent());
         if self.search == Search::Unknown {
-            let begin = self.begin(&mut reader).await?;
-            self.clears |= begin.is_none();
+            let begin = self.choose_search(&mut reader).await?;
+            self.must_clear |= begin.is_none();
             self.search = begin.unwrap_or(Search::Intents(1));
         }
-        while !self.clears && self.changed.len() < ROWS {
+        while !self.must_clear && self.changed.len() < ROWS_PER_PIECE {
             let (found, next) = match self.search {
                 Search::Entries(from) => {
-                    let to = (from + ENTRIES).min(self.before.seq + 1);
+                    let to = (from + ENTRIES_PER_QUERY).min(self.before.seq + 1);
                     let is_end = to > self.before.seq;
                     let next = if is_end { Search::Done } else { Search::Entries(to) };
                     (reader.intents_of_entries(from, to).await?, next)
                 }
                 Search::Intents(from) => {
-                    let to = from + INTENTS;
+                    let to = from + INTENTS_PER_QUERY;
                     let next = if to > last { Search::Done } else { Search::Intents(to) };
                     (reader.stale_intents(from, to).await?, next)
                 }
@@ -182,7 +182,7 @@ impl Projector {
         Ok(())
     }
 
-    async fn begin(&self, reader: &mut Reader) -> Result<Option<Search>> {
+    async fn choose_search(&self, reader: &mut Reader) -> Result<Option<Search>> {
         let Some(progress) = reader.progress().await? else { return Ok(None) };
         let Head { seq, .. } = progress.up_to;
         // Otherwise the tables are from another journal, or from entries that no longer exist.
@@ -192,7 +192,7 @@ impl Projector {
         }
         Ok(Some(if seq == self.before.seq && progress.is_complete {
             Search::Done
-        } else if self.before.seq - seq <= FEW_ENTRIES && progress.is_complete {
+        } else if self.before.seq - seq <= MAX_SCANNED_ENTRIES && progress.is_complete {
             Search::Entries(seq + 1)
         } else {
             Search::Intents(1)
@@ -201,8 +201,7 @@ impl Projector {
 }
 
 const TABLES_DEADLINE: Duration = Duration::from_secs(5);
-
-const PUT: &str = "INSERT INTO intents (intent, seq, run, bot, symbol, direction, state, result, stake_minor, profit_minor, unit, payout, \
+const UPSERT_INTENT: &str = "INSERT INTO intents (intent, seq, run, bot, symbol, direction, state, result, stake_minor, profit_minor, unit, payout, \
      decision_time, request_time, open_time, open_price, close_time, close_price, settled_time, close_type, expiration_type, \
      reason, venue_id, ordered_symbol, ordered_direction, ordered_stake_minor, settled_by_person) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27) \
@@ -215,8 +214,8 @@ const PUT: &str = "INSERT INTO intents (intent, seq, run, bot, symbol, direction
      venue_id = excluded.venue_id, ordered_symbol = excluded.ordered_symbol, ordered_direction = excluded.ordered_direction, \
      ordered_stake_minor = excluded.ordered_stake_minor, settled_by_person = excluded.settled_by_person";
 
-/// Recomputes the figures of a day from its intents, so that repeating it is harmless.
-const COUNT: &str = "INSERT INTO figures (day, bot, seq, decided, settled, won, lost, drawn, cancelled, stake_minor, profit_minor, unit) \
+/// Recomputes a bot's daily figures from its intents. The statement is idempotent.
+const RECOUNT_FIGURES: &str = "INSERT INTO figures (day, bot, seq, decided, settled, won, lost, drawn, cancelled, stake_minor, profit_minor, unit) \
      SELECT CAST($1 AS BIGINT), CAST($2 AS TEXT), MAX(seq), \
      COUNT(CASE WHEN decision_time >= $1 AND decision_time < $3 THEN 1 END), \
      COUNT(CASE WHEN settled_time >= $1 AND settled_time < $3 THEN 1 END), \
@@ -233,27 +232,27 @@ const COUNT: &str = "INSERT INTO figures (day, bot, seq, decided, settled, won, 
      stake_minor = excluded.stake_minor, profit_minor = excluded.profit_minor, unit = excluded.unit";
 
 pub(crate) struct RowsToWrite {
-    clears: bool,
+    must_clear: bool,
     pub(crate) intents: Vec<IntentRecord>,
-    /// Entry up to which these rows complete the tables, `None` if more rows follow.
+    /// Last entry that the tables include after this write, `None` if more rows follow.
     pub(crate) up_to: Option<Head>,
 }
 
 impl Store {
-    /// Writes rows atomically, even if the future is dropped. Retries are safe.
+    /// Writes rows in one transaction, which a dropped future rolls back. Retries are safe.
     async fn write_rows(&mut self, rows: &RowsToWrite) -> Result<()> {
         let url = self.url.clone();
         with_deadline(TABLES_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
-            connection.is_in_place()?;
+            connection.check_in_place()?;
             connection.run(connection.begin_statement()).await?;
-            let any = connection.any();
-            lease::lock(any, &url, &self.token).await?;
-            put(any, &url, rows).await?;
+            let any = connection.driver();
+            lease::lock_head(any, &url, &self.token).await?;
+            write_tables(any, &url, rows).await?;
             // A transaction that is interrupted here must leave nothing behind.
-            self.kill_points.before(&CommitStep::Rows);
+            self.kill_points.before_write(&CommitStep::TableRows);
             connection.run("COMMIT").await?;
-            self.kill_points.after();
+            self.kill_points.after_write();
             self.connection = Some(connection);
             Ok(())
         })
@@ -261,18 +260,18 @@ impl Store {
     }
 }
 
-async fn put(any: &mut AnyConnection, url: &JournalUrl, rows: &RowsToWrite) -> Result<()> {
+async fn write_tables(any: &mut AnyConnection, url: &JournalUrl, rows: &RowsToWrite) -> Result<()> {
     let fault = |error| from_sqlx(error, url);
-    if rows.clears {
+    if rows.must_clear {
         sqlx::raw_sql("DELETE FROM intents; DELETE FROM figures").execute(&mut *any).await.map_err(fault)?;
     }
     let mut days = BTreeSet::new();
     for intent in &rows.intents {
-        put_intent(any, intent).await.map_err(fault)?;
+        upsert_intent(any, intent).await.map_err(fault)?;
         days.extend(intent.days().map(|day| (day, intent.bot.as_str())));
     }
     for (day, bot) in days {
-        let count = sqlx::query(COUNT).bind(day.get()).bind(bot).bind((day + Millis::DAY).get());
+        let count = sqlx::query(RECOUNT_FIGURES).bind(day.get()).bind(bot).bind((day + Millis::DAY).get());
         count.execute(&mut *any).await.map_err(fault)?;
     }
     let update = match rows.up_to {
@@ -287,9 +286,9 @@ async fn put(any: &mut AnyConnection, url: &JournalUrl, rows: &RowsToWrite) -> R
     update.execute(any).await.map(drop).map_err(fault)
 }
 
-async fn put_intent(any: &mut AnyConnection, row: &IntentRecord) -> Result<(), sqlx::Error> {
+async fn upsert_intent(any: &mut AnyConnection, row: &IntentRecord) -> Result<(), sqlx::Error> {
     let time = |at: Option<Millis>| at.map(Millis::get);
-    sqlx::query(PUT)
+    sqlx::query(UPSERT_INTENT)
         .bind(row.intent.cast_signed())
         .bind(row.seq.cast_signed())
         .bind(row.run.cast_signed())

@@ -135,7 +135,7 @@ pub(crate) async fn counts_exchanges_without_seals(fixture: &Fixture) {
     let mut reader = fixture.reader().await;
     assert_eq!(reader.exchanges_of(7).await.unwrap().len(), 3);
     reader.verify().await.unwrap();
-    assert_eq!(reader.exchanges_outside_of(7).await.unwrap(), 2);
+    assert_eq!(reader.count_unsealed_exchanges(7).await.unwrap(), 2);
 }
 
 pub(crate) async fn walk_returns_no_changed_line(fixture: &Fixture) {

@@ -40,7 +40,7 @@ pub(crate) async fn finds_lines_by_intent_and_time(fixture: &Fixture) {
     let numbers = |lines: Vec<StoredLine>| lines.into_iter().map(|line| line.seq).collect::<Vec<_>>();
     let mut reader = fixture.reader().await;
     for (intent, expected) in [(1, vec![2, 4]), (2, vec![3]), (3, vec![])] {
-        assert_eq!(numbers(reader.lines_of(intent).await.unwrap()), expected);
+        assert_eq!(numbers(reader.lines_of_intent(intent).await.unwrap()), expected);
     }
     for (from, to, limit, expected) in
         [(10, 20, 9, vec![1, 4]), (15, 31, 9, vec![2, 3, 4, 5]), (15, 31, 2, vec![2, 3]), (31, 99, 9, vec![])]

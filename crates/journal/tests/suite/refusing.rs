@@ -68,7 +68,7 @@ pub(crate) async fn rejects_newer_journal(fixture: &Fixture) {
     for error in [fixture.open().await.map(drop), Reader::open(&fixture.url).await.map(drop)] {
         let error = error.unwrap_err();
         assert!(matches!(error, JournalError::NewerSchema { found: 5, known: 4, .. }), "{error:?}");
-        assert!(error.to_string().ends_with("use the newer program"), "{error}");
+        assert!(error.to_string().ends_with("use a newer program"), "{error}");
     }
     assert_eq!(fixture.number("SELECT COUNT(*) FROM entries").await, 1);
 }

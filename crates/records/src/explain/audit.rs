@@ -1,4 +1,4 @@
-//! Audit of a settled trade against its terms and the venue's record, independent of the run.
+//! Audit of a settled trade against the terms of the trade and the venue's record.
 
 use super::doubt::parse_rows;
 use crate::run::TradingMode;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::fmt::Display;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Check {
+pub(super) struct AuditCheck {
     /// Checked item: `profit`, `result`, `span`, or a field name of the venue's record.
     what: &'static str,
     by: CheckSource,
@@ -26,30 +26,30 @@ enum CheckSource {
     Venue,
 }
 
-impl Check {
-    const fn by_terms(what: &'static str, agrees: bool, detail: String) -> Self {
+impl AuditCheck {
+    const fn from_terms(what: &'static str, agrees: bool, detail: String) -> Self {
         Self { what, by: CheckSource::Terms, agrees, detail }
     }
 }
 
-pub(super) fn checks<'a>(
+pub(super) fn run_checks<'a>(
     (row, origin): (&IntentRow, &IntentOrigin),
     venue_id: Option<&str>,
     trading: Option<TradingMode>,
     exchanges: impl Iterator<Item = &'a LoggedExchange>,
-) -> Vec<Check> {
+) -> Vec<AuditCheck> {
     if row.state != IntentState::Settled {
         return Vec::new();
     }
-    let mut checks: Vec<Check> =
-        [profit(row, origin), result(row), span(row)].into_iter().flatten().collect();
-    let records = records(venue_id, exchanges);
-    checks.extend(terms(row, origin, trading, &records));
-    checks.extend(settlement(row, origin, &records));
+    let mut checks: Vec<AuditCheck> =
+        [check_profit(row, origin), check_result(row), check_duration(row)].into_iter().flatten().collect();
+    let records = venue_records(venue_id, exchanges);
+    checks.extend(check_terms(row, origin, trading, &records));
+    checks.extend(check_settlement(row, origin, &records));
     checks
 }
 
-fn profit(row: &IntentRow, origin: &IntentOrigin) -> Option<Check> {
+fn check_profit(row: &IntentRow, origin: &IntentOrigin) -> Option<AuditCheck> {
     let stake = row.approved.stake();
     let (outcome, payout) = (row.outcome?, row.payout);
     let expected = match outcome {
@@ -60,12 +60,12 @@ fn profit(row: &IntentRow, origin: &IntentOrigin) -> Option<Check> {
     let [profit, stake, expected_text] =
         [row.profit, stake, expected].map(|money| origin.scale.format(money));
     let paid = payout.map(|payout| format!(" at {} %", payout.to_percent())).unwrap_or_default();
-    let detail = format!("{profit}; {outcome} with a stake of {stake}{paid} gives {expected_text}");
-    Some(Check::by_terms("profit", row.profit == expected, detail))
+    let detail = format!("{profit}; expected {expected_text} for {outcome} with a stake of {stake}{paid}");
+    Some(AuditCheck::from_terms("profit", row.profit == expected, detail))
 }
 
 /// Checks the result against the open and close prices. Equal prices may count as a loss.
-fn result(row: &IntentRow) -> Option<Check> {
+fn check_result(row: &IntentRow) -> Option<AuditCheck> {
     let (outcome, open, close) = (row.outcome?, row.open_price?, row.close_price?);
     let direction = row.approved.direction();
     let order = compare_prices(close, open);
@@ -79,10 +79,10 @@ fn result(row: &IntentRow) -> Option<Check> {
         Outcome::Draw => order.is_eq(),
         Outcome::Cancelled => return None,
     };
-    Some(Check::by_terms("result", agrees, format!("{outcome}; {direction} from {open} to {close}")))
+    Some(AuditCheck::from_terms("result", agrees, format!("{outcome}; {direction} from {open} to {close}")))
 }
 
-fn span(row: &IntentRow) -> Option<Check> {
+fn check_duration(row: &IntentRow) -> Option<AuditCheck> {
     let (lasted, close) = (row.close_time? - row.open_time?, row.close_time?);
     let expiry = row.approved.expiry();
     let length = expiry.close_type.duration();
@@ -95,11 +95,11 @@ fn span(row: &IntentRow) -> Option<Check> {
         ExpirationType::NextCandle => lasted == length && close.is_aligned_to(length),
     };
     let (close_type, kind) = (expiry.close_type, expiry.expiration_type);
-    Some(Check::by_terms("span", agrees, format!("{lasted} ms; ordered: {close_type} {kind}")))
+    Some(AuditCheck::from_terms("span", agrees, format!("{lasted} ms; ordered: {close_type} {kind}")))
 }
 
-fn records<'a>(venue_id: Option<&str>, exchanges: impl Iterator<Item = &'a LoggedExchange>) -> Vec<Value> {
-    let Some(id) = venue_id else { return Vec::new() };
+fn venue_records<'a>(id: Option<&str>, exchanges: impl Iterator<Item = &'a LoggedExchange>) -> Vec<Value> {
+    let Some(id) = id else { return Vec::new() };
     let mut records: Vec<Value> = Vec::new();
     for text in exchanges
         .filter(|exchange| exchange.status == Some(200))
@@ -112,30 +112,30 @@ fn records<'a>(venue_id: Option<&str>, exchanges: impl Iterator<Item = &'a Logge
     records
 }
 
-fn terms(
+fn check_terms(
     row: &IntentRow,
     origin: &IntentOrigin,
     trading: Option<TradingMode>,
     records: &[Value],
-) -> Vec<Check> {
+) -> Vec<AuditCheck> {
     let (trade, expiry) = (&row.approved, row.approved.expiry());
     let text = |wanted: String| move |value: &Value| Some(value.as_str()? == wanted);
     let kind = expiry.expiration_type.to_string();
     let is_demo = trading.map(|trading| trading != TradingMode::Real);
     let close_time = row.close_time.map(Millis::get);
     let terms = [
-        compared("symbol", records, &origin.symbol, text(origin.symbol.to_string())),
-        compared("direction", records, &trade.direction(), text(trade.direction().to_string())),
-        compared("amount", records, &origin.scale.to_f64(trade.stake()), is_amount(trade.stake(), origin)),
-        compared("closeType", records, &expiry.close_type, |value| {
+        compare("symbol", records, &origin.symbol, text(origin.symbol.to_string())),
+        compare("direction", records, &trade.direction(), text(trade.direction().to_string())),
+        compare("amount", records, &origin.scale.to_f64(trade.stake()), is_amount(trade.stake(), origin)),
+        compare("closeType", records, &expiry.close_type, |value| {
             Some(value.as_str()?.parse() == Ok(expiry.close_type))
         }),
-        compared("expirationType", records, &kind, text(kind.clone())),
+        compare("expirationType", records, &kind, text(kind.clone())),
         is_demo.and_then(|wanted| {
-            compared("isDemo", records, &wanted, |value| Some(value.as_bool()? == wanted))
+            compare("isDemo", records, &wanted, |value| Some(value.as_bool()? == wanted))
         }),
         close_time.and_then(|wanted| {
-            compared("closeTime", records, &wanted, |value| {
+            compare("closeTime", records, &wanted, |value| {
                 value.as_i64().filter(|value| *value != 0).map(|value| value == wanted)
             })
         }),
@@ -143,33 +143,34 @@ fn terms(
     terms.into_iter().flatten().collect()
 }
 
-fn settlement(row: &IntentRow, origin: &IntentOrigin, records: &[Value]) -> Vec<Check> {
+fn check_settlement(row: &IntentRow, origin: &IntentOrigin, records: &[Value]) -> Vec<AuditCheck> {
     let Some(outcome) = row.outcome else { return Vec::new() };
     let ends = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled].map(Outcome::as_str);
     let is_final = |record: &&Value| record["result"].as_str().is_some_and(|result| ends.contains(&result));
     let Some(last) = records.iter().rfind(is_final).map(std::slice::from_ref) else { return Vec::new() };
     let price = |what, price: Option<f64>| {
-        compared(what, last, &price?, |value| parse_price(value).map(|value| Some(value) == price))
+        compare(what, last, &price?, |value| parse_price(value).map(|value| Some(value) == price))
     };
     let booked = [
-        compared("result", last, &outcome, |value| Some(value.as_str()? == outcome.as_str())),
-        compared("pnl", last, &origin.scale.to_f64(row.profit), is_amount(row.profit, origin)),
+        compare("result", last, &outcome, |value| Some(value.as_str()? == outcome.as_str())),
+        compare("pnl", last, &origin.scale.to_f64(row.profit), is_amount(row.profit, origin)),
         price("openPrice", row.open_price),
         price("closePrice", row.close_price),
     ];
     booked.into_iter().flatten().collect()
 }
 
-fn compared(
+fn compare(
     what: &'static str,
     records: &[Value],
     wanted: &dyn Display,
     is_it: impl Fn(&Value) -> Option<bool>,
-) -> Option<Check> {
+) -> Option<AuditCheck> {
     let values =
         || records.iter().map(|record| &record[what]).filter_map(|value| Some((value, is_it(value)?)));
     let (value, agrees) = values().find(|(_, agrees)| !agrees).or_else(|| values().last())?;
-    Some(Check { what, by: CheckSource::Venue, agrees, detail: format!("{value}; the journal has {wanted}") })
+    let detail = format!("{value} at the venue, {wanted} in the journal");
+Some(AuditCheck { what, by: CheckSource::Venue, agrees, detail })
 }
 
 /// Parses a price; 0 means that the price is not known yet (contract 2.3).
@@ -185,9 +186,9 @@ fn is_amount(wanted: Money, origin: &IntentOrigin) -> impl Fn(&Value) -> Option<
     }
 }
 
-pub(super) fn lines(checks: &[Check]) -> Vec<String> {
+pub(super) fn describe_checks(checks: &[AuditCheck]) -> Vec<String> {
     let sources =
-        [(CheckSource::Terms, "recomputed and correct"), (CheckSource::Venue, "same in the venue's record")];
+        [(CheckSource::Terms, "recomputed and correct"), (CheckSource::Venue, "identical at the venue")];
     let agreed = sources.into_iter().filter_map(|(by, label)| {
         let agreeing = checks.iter().filter(|check| check.by == by && check.agrees);
         let names: Vec<&str> = agreeing.map(|check| check.what).collect();
@@ -195,6 +196,6 @@ pub(super) fn lines(checks: &[Check]) -> Vec<String> {
     });
     let agreed = agreed.collect::<Vec<_>>().join("; ");
     let differing = checks.iter().filter(|check| !check.agrees);
-    let differing = differing.map(|Check { what, detail, .. }| format!("{what} DIFFERS: {detail}"));
+    let differing = differing.map(|AuditCheck { what, detail, .. }| format!("{what} DIFFERS: {detail}"));
     Some(agreed).filter(|agreed| !agreed.is_empty()).into_iter().chain(differing).collect()
 }

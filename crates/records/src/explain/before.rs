@@ -1,4 +1,4 @@
-//! State of a Session right before a decision: limits and the origin of the stake.
+//! Limits and stakes right before a decision, from a replay of the Session.
 
 use super::indicators::MAX_REPLAYED_ENTRIES;
 use crate::RecordsError;
@@ -10,7 +10,7 @@ use candlewick_journal::{LineKind, Reader};
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
 
-const PAGE: u32 = 5_000;
+const LINES_PER_PAGE: u32 = 5_000;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DecisionEntry {
@@ -19,8 +19,8 @@ pub(super) struct DecisionEntry {
     pub(super) at: Millis,
 }
 
-/// Visits the Session before each decision, in order of entry; skips far decisions unless `is_far`.
-pub(super) async fn visit_before(
+/// Calls `visit` with the Session right before each decision. Skips decisions far into the journal unless `is_far`.
+pub(super) async fn visit_sessions_before(
     reader: &mut Reader,
     contents: &JournalContents,
     (run, decisions): (&RecordedRun, &[DecisionEntry]),
@@ -33,7 +33,7 @@ pub(super) async fn visit_before(
         return Ok(());
     }
     let mut fold = SessionFold::new(run.silent_session()?);
-    let mut walk = reader.walk(PAGE).await?;
+    let mut walk = reader.walk(LINES_PER_PAGE).await?;
     loop {
         let page = walk.next().await?;
         for stored in &page {
@@ -46,8 +46,8 @@ pub(super) async fn visit_before(
             if stored.line.kind == LineKind::Note && stored.line.run == run.number {
                 let note = ReloadNote::parse(&stored.line.body);
                 if let Some(note) = note.map_err(|error| RecordsError::unreadable(stored, error))? {
-                    let held = fold.session.apply_limits(&note.risk);
-                    held.map_err(|error| RecordsError::unreadable(stored, error))?;
+                    let applied = fold.session.apply_limits(&note.risk);
+                    applied.map_err(|error| RecordsError::unreadable(stored, error))?;
                 }
             }
             fold.take(stored)?;
@@ -58,7 +58,7 @@ pub(super) async fn visit_before(
     }
 }
 
-pub(super) async fn add_figures(
+pub(super) async fn add_limit_figures(
     mut refusals: Vec<(DecisionEntry, Rule, &mut String)>,
     reader: &mut Reader,
     of_run: (&JournalContents, &RecordedRun),
@@ -67,7 +67,7 @@ pub(super) async fn add_figures(
     refusals.sort_by_key(|(decision, ..)| decision.seq);
     let decisions: Vec<DecisionEntry> = refusals.iter().map(|(decision, ..)| *decision).collect();
     let (contents, run) = of_run;
-    visit_before(reader, contents, (run, &decisions), is_far, |session, decision| {
+    visit_sessions_before(reader, contents, (run, &decisions), is_far, |session, decision| {
         for (_, rule, words) in refusals.iter_mut().filter(|(other, ..)| other.seq == decision.seq) {
             let figures = limit_figures(*rule, session, decision);
             **words = rule.with_detail(std::mem::take(*words), &figures);
@@ -77,7 +77,7 @@ pub(super) async fn add_figures(
 }
 
 fn limit_figures(rule: Rule, session: &Session, decision: &DecisionEntry) -> String {
-    // Candles are not folded, so the age of the last one is unknown.
+    // The Session does not replay candles, so the age of the last candle is unknown.
     let Some(bot) = BotId::new(decision.bot).filter(|_| rule != Rule::StaleData) else {
         return String::new();
     };
@@ -85,11 +85,11 @@ fn limit_figures(rule: Rule, session: &Session, decision: &DecisionEntry) -> Str
 }
 
 /// Describes the origin of a stake, such as `level 3 of 3 (4.40, times 2 after a loss)`.
-pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &DecisionEntry) -> Option<String> {
+pub(super) fn stake_origin(session: &Session, run: &RecordedRun, decision: &DecisionEntry) -> Option<String> {
     let (bot, settings) = (BotId::new(decision.bot)?, run.settings.bots.get(decision.bot)?);
     let (next, is_probe) = session.next_stake(bot, decision.at)?;
     if is_probe {
-        return Some(format!("the minimum, to probe the payout of {}", settings.symbol));
+        return Some(format!("the minimum stake, to probe the payout of {}", settings.symbol));
     }
     let scale = session.money_scale();
     let free = scale.format(session.ledger().free());
@@ -107,18 +107,18 @@ pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &Deci
             let ladder = session.ladders(decision.at).into_iter().find(|ladder| ladder.bot == bot)?;
             let (level, levels) = (ladder.level, ladder.levels);
             let again =
-                if *entry == LadderEntry::NextCandle { ", repeated with the next candle" } else { "" };
+                if *entry == LadderEntry::NextCandle { ", repeated on the next candle" } else { "" };
             let amount = money(*amount);
             format!("level {level} of {levels} ({amount}, times {factor} after a loss{again})")
         }
         StakeSettings::Soros { amount, wins, .. } => {
             let won = scale.format(next - scale.exact(*amount).ok()?);
-            format!("{} plus {won} profit of previous wins (up to {wins})", money(*amount))
+            format!("{} plus {won} profit from up to {wins} previous wins", money(*amount))
         }
         StakeSettings::Kelly { .. } if has_lost_edge() => {
-            "the minimum, because the edge no longer holds".to_owned()
+            "the minimum stake, because the edge no longer holds".to_owned()
         }
-        StakeSettings::Kelly { fraction, .. } => format!("{fraction} of Kelly on {free} free"),
+        StakeSettings::Kelly { fraction, .. } => format!("{fraction} of the Kelly stake for {free} free"),
     })
 }
 
@@ -172,7 +172,7 @@ mod tests {
             at += Millis::MINUTE * 3;
         }
         let decision = DecisionEntry { seq: 1, bot: 0, at };
-        stake_reason(&session, &run, &decision).unwrap()
+        stake_origin(&session, &run, &decision).unwrap()
     }
 
     #[test]
@@ -185,7 +185,7 @@ mod tests {
         let share = json!({ "kind": "share", "percent": 1.0 });
         assert_eq!(after(&share, &[(lost, -10_000)]), "1 % of 9,900.00 free");
         let soros = json!({ "kind": "soros", "amount": 10.0, "wins": 2 });
-        assert_eq!(after(&soros, &[(won, 850)]), "10.00 plus 8.50 profit of previous wins (up to 2)");
+        assert_eq!(after(&soros, &[(won, 850)]), "10.00 plus 8.50 profit from up to 2 previous wins");
         assert_eq!(after(&json!({ "kind": "fixed", "amount": 10.0 }), &[]), "the bot's fixed amount");
     }
 }

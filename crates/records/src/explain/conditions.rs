@@ -18,9 +18,9 @@ pub(super) struct ConditionState {
     /// Nesting depth: 0 for the whole condition, 1 for operands of its `and` or `or`.
     depth: usize,
     condition: String,
-    /// Whether the condition holds; `None` if unknown, and for a filter without a signal.
+    /// Whether the condition is true. `None` if unknown, or for a filter without a signal.
     holds: Option<bool>,
-    /// Values by name. A missing value is NaN here and null in JSON.
+    /// Values in the condition, by name. A missing value is NaN here and null in JSON.
     #[serde(serialize_with = "serialize_numbers")]
     numbers: Vec<(String, f64)>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -78,7 +78,7 @@ fn serialize_numbers<S: Serializer>(numbers: &[(String, f64)], serializer: S) ->
     serializer.collect_map(numbers.iter().map(|(name, value)| (name, value)))
 }
 
-pub(super) fn lines(conditions: &[ConditionState]) -> Vec<String> {
+pub(super) fn condition_lines(conditions: &[ConditionState]) -> Vec<String> {
     let line = |(place, one): (usize, &ConditionState)| {
         let has_parts = conditions.get(place + 1).is_some_and(|next| next.depth > one.depth);
         let label = if one.depth == 0 { one.label() } else { String::new() };
@@ -180,7 +180,7 @@ mod tests {
             "  close > 1: false",
             "first of: a part signals: false",
         ];
-        assert_eq!(lines(&states), expected);
+        assert_eq!(condition_lines(&states), expected);
         let machine = serde_json::to_value(&states[2]).unwrap();
         assert_eq!(machine["numbers"], serde_json::json!({ "rsi(14)": 41.200_000_001, "sma(9)": null }));
         assert_eq!((&machine["holds"], &machine["side"]), (&serde_json::Value::Null, &"buy".into()));

@@ -1,4 +1,4 @@
-//! Trade lists that resolved an order of unknown status. They have request times, but no intent.
+//! Recorded trade lists that resolved an order of unknown status. Lists are found by request time.
 
 use super::step::{Step, describe_document};
 use crate::RecordsError;
@@ -9,15 +9,15 @@ use candlewick_journal::{LineKind, LoggedExchange, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
 use serde_json::Value;
 
-/// Minimum delay until the second list, which confirms a found trade (`domain 5`).
-const FOUND_AGAIN_AFTER: Millis = Millis::from_seconds(5);
-/// Minimum delay until the second list, which confirms a missing trade.
-const MISSED_AGAIN_AFTER: Millis = Millis::from_seconds(10);
+/// Minimum delay between the two trade lists that confirm a found trade (`domain 5`).
+const MIN_FOUND_LIST_DELAY: Millis = Millis::from_seconds(5);
+/// Minimum delay between the two trade lists that confirm a missing trade.
+const MIN_MISSING_LIST_DELAY: Millis = Millis::from_seconds(10);
 const MAX_EXCHANGES: u32 = 500;
 const TIME_SLACK: Millis = Millis::SECOND;
 
-/// Reads the trade lists that resolved a doubt, and the wallet if the trade was missing.
-pub(super) async fn read_lists(
+/// Reads the trade lists that resolved an order in doubt, and the wallet if the trade was missing.
+pub(super) async fn read_trade_lists(
     reader: &mut Reader,
     (lines, notes): (&[StoredLine], &[&StoredLine]),
 ) -> Result<Vec<LoggedExchange>, RecordsError> {
@@ -30,8 +30,8 @@ pub(super) async fn read_lists(
                 began = Some(ended);
                 continue;
             }
-            EventKind::Adopted(_) => (FOUND_AGAIN_AFTER, true),
-            EventKind::NotOpened { .. } => (MISSED_AGAIN_AFTER, false),
+            EventKind::Adopted(_) => (MIN_FOUND_LIST_DELAY, true),
+            EventKind::NotOpened { .. } => (MIN_MISSING_LIST_DELAY, false),
             _ => continue,
         };
         let by_person =
@@ -39,26 +39,25 @@ pub(super) async fn read_lists(
         let Some(began) = began.filter(|_| !by_person) else { continue };
         let exchanges = reader.exchanges_between(began, ended, MAX_EXCHANGES).await?;
         let lists: Vec<LoggedExchange> =
-            exchanges.iter().filter(|exchange| is_list(exchange)).cloned().collect();
-        let Some((last, before)) = last_two(&lists, apart) else { continue };
+            exchanges.iter().filter(|exchange| is_trade_list(exchange)).cloned().collect();
+        let Some((last, before)) = last_two_lists(&lists, apart) else { continue };
         read.extend(before.iter().chain(last).cloned());
-        let shows_payment =
-            |exchange: &&LoggedExchange| !is_opened && is_wallet(exchange) && exchange.sent >= last[0].sent;
-        read.extend(exchanges.iter().find(shows_payment).cloned());
+        let mut later = exchanges.iter().filter(|exchange| exchange.sent >= last[0].sent);
+        read.extend(later.find(|exchange| !is_opened && is_wallet_reply(exchange)).cloned());
     }
     Ok(read)
 }
 
-pub(super) fn steps(
+pub(super) fn build_steps(
     exchange: &LoggedExchange,
     (row, origin): (&IntentRow, &IntentOrigin),
     venue_id: Option<&str>,
 ) -> [Step; 2] {
-    let kind = if is_list(exchange) { "list" } else { "wallet" };
+    let kind = if is_trade_list(exchange) { "list" } else { "wallet" };
     let steps = Step::from_exchange(exchange, row.approved.decision_time());
     let [request, reply] = steps.map(|step| Step { what: format!("{kind} {}", step.what), ..step });
     let page = exchange.response.as_deref().unwrap_or_default();
-    let short = is_list(exchange).then(|| describe_page(page, venue_id, origin));
+    let short = is_trade_list(exchange).then(|| describe_page(page, venue_id, origin));
     [request, Step { short, ..reply }]
 }
 
@@ -70,15 +69,15 @@ fn is_manual_resolution(stored: &StoredLine, ended: Millis) -> bool {
     stored.line.kind == LineKind::Note && is_word && apart <= TIME_SLACK && Millis::ZERO - TIME_SLACK <= apart
 }
 
-fn is_list(exchange: &LoggedExchange) -> bool {
+fn is_trade_list(exchange: &LoggedExchange) -> bool {
     exchange.what.starts_with("GET /token/trades?") && exchange.status == Some(200)
 }
 
-fn is_wallet(exchange: &LoggedExchange) -> bool {
+fn is_wallet_reply(exchange: &LoggedExchange) -> bool {
     exchange.what == "GET /token/wallets" && exchange.status == Some(200)
 }
 
-fn last_two(lists: &[LoggedExchange], apart: Millis) -> Option<(&[LoggedExchange], &[LoggedExchange])> {
+fn last_two_lists(lists: &[LoggedExchange], apart: Millis) -> Option<(&[LoggedExchange], &[LoggedExchange])> {
     let is_first_page =
         |exchange: &LoggedExchange| exchange.what.contains("?page=1&") || exchange.what.ends_with("?page=1");
     let whole = lists.chunk_by(|_, next| !is_first_page(next)).filter(|pages| is_first_page(&pages[0]));
@@ -93,7 +92,7 @@ fn describe_page(text: &str, venue_id: Option<&str>, origin: &IntentOrigin) -> S
     let page: Value = serde_json::from_str(text).unwrap_or_default();
     let length = page["total"].as_u64().or(page["count"].as_u64());
     let count = match (page.is_null(), length) {
-        (true, _) => format!("{} trades and some that were cut off", rows.len()),
+        (true, _) => format!("{} trades (the rest was cut off)", rows.len()),
         (false, Some(length)) => format!("{} of {length} trades", rows.len()),
         (false, None) => format!("{} trades", rows.len()),
     };
@@ -123,7 +122,7 @@ fn describe_matches(rows: &[Value], venue_id: Option<&str>, origin: &IntentOrigi
     let since: Vec<&str> =
         rows.iter().filter_map(|row| opened_since(row, origin.symbol, origin.request_time)).collect();
     let since = if since.is_empty() { "none".to_owned() } else { since.join(" ") };
-    format!("opened on {} since the request: {since}", origin.symbol)
+    format!("trades opened on {} since the request: {since}", origin.symbol)
 }
 
 fn opened_since(row: &Value, symbol: Symbol, since: Millis) -> Option<&str> {
@@ -169,9 +168,9 @@ mod tests {
         for (apart, expected) in
             [(3, &[3..4, 4..6][..]), (4, &[1..3, 4..6]), (7, &[1..3, 4..6]), (8, &[0..0, 4..6])]
         {
-            let (last, before) = last_two(&lists, Millis::from_seconds(apart)).unwrap();
+            let (last, before) = last_two_lists(&lists, Millis::from_seconds(apart)).unwrap();
             assert_eq!((before, last), (&lists[expected[0].clone()], &lists[expected[1].clone()]), "{apart}");
         }
-        assert_eq!(last_two(&lists[..1], Millis::ZERO), None);
+        assert_eq!(last_two_lists(&lists[..1], Millis::ZERO), None);
     }
 }

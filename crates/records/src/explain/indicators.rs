@@ -14,11 +14,10 @@ use candlewick_sdk::{
 use std::collections::BTreeMap;
 
 pub const MAX_REPLAYED_ENTRIES: u64 = 500_000;
-
-const PAGE: u32 = 5_000;
+const ENTRIES_PER_PAGE: u32 = 5_000;
 
 #[derive(Debug, Default)]
-pub(super) struct AtDecision {
+pub(super) struct DecisionContext {
     pub(super) indicators: BTreeMap<String, f64>,
     pub(super) conditions: Vec<ConditionState>,
     pub(super) gate: Option<GateView>,
@@ -27,46 +26,46 @@ pub(super) struct AtDecision {
 pub(super) struct RecomputeOptions<'a> {
     pub(super) registry: &'a Registry,
     pub(super) is_far: bool,
-    pub(super) for_conditions: bool,
+    pub(super) only_conditions: bool,
     pub(super) command: &'a str,
 }
 
-/// Recomputes each bot's indicators right before an entry, or returns why this is not possible.
+/// Recomputes each bot's indicators right before an entry. An inner error is the reason if this fails.
 pub(super) async fn recompute(
     reader: &mut Reader,
     contents: &JournalContents,
     (run, bots): (u64, &[(&str, u64)]),
     options: &RecomputeOptions<'_>,
-) -> Result<Vec<Result<AtDecision, String>>, RecordsError> {
+) -> Result<Vec<Result<DecisionContext, String>>, RecordsError> {
     let run = contents.run(run);
     let header = run.and_then(|run| contents.lines.iter().find(|stored| stored.seq == run.seq));
     let unread = |why: String| Ok(bots.iter().map(|_| Err(why.clone())).collect());
     let (Some(run), Some(header)) = (run, header) else {
-        return unread("the run is not in the journal".to_owned());
+        return unread("the journal does not contain the run".to_owned());
     };
     if let Some(since) = contents.compacted_since().filter(|since| run.began < *since) {
         return unread(RecordsError::Compacted { since }.to_string());
     }
-    let of_bot = |(bot, until): &(&str, u64)| Replay::from_parts((run, contents), (bot, *until), options);
+    let of_bot = |(bot, until): &(&str, u64)| Replay::for_bot((run, contents), (bot, *until), options);
     let mut replays: Vec<Result<Replay, String>> = bots.iter().map(of_bot).collect();
-    let is_asked = |replay: &&Replay| !options.for_conditions || replay.has_conditions();
-    let untils = replays.iter().flatten().filter(is_asked).map(|replay| replay.until);
+    let is_needed = |replay: &&Replay| !options.only_conditions || replay.has_conditions();
+    let untils = replays.iter().flatten().filter(is_needed).map(|replay| replay.until);
     if let Some(until) = untils.max() {
-        // These lines are not verified yet. The walk verifies them from the header on.
-        let mut walk = reader.walk_after(header.head(), PAGE).await?;
+        // The walk verifies all replayed lines, starting at the header.
+        let mut walk = reader.walk_after(header.head(), ENTRIES_PER_PAGE).await?;
         loop {
             let page = walk.next().await?;
             for replay in replays.iter_mut().flatten() {
                 let end = replay.until;
                 let mut earlier = page.iter().take_while(|stored| stored.seq < end);
-                earlier.try_for_each(|stored| replay.take(stored))?;
+                earlier.try_for_each(|stored| replay.apply_line(stored))?;
             }
             if page.last().is_none_or(|last| last.seq >= until) {
                 break;
             }
         }
     }
-    Ok(replays.into_iter().map(|replay| replay.map(Replay::into_shown)).collect())
+    Ok(replays.into_iter().map(|replay| replay.map(Replay::into_context)).collect())
 }
 
 struct Replay {
@@ -74,7 +73,7 @@ struct Replay {
     longer: LongerCandles,
     last: Option<Candle>,
     run: u64,
-    /// Number of the entry before which the replay ends.
+    /// Number of the first entry that is not replayed.
     until: u64,
     series: Option<usize>,
     symbol: Option<usize>,
@@ -83,7 +82,7 @@ struct Replay {
 }
 
 impl Replay {
-    fn from_parts(
+    fn for_bot(
         (run, contents): (&RecordedRun, &JournalContents),
         (bot, until): (&str, u64),
         options: &RecomputeOptions<'_>,
@@ -93,10 +92,10 @@ impl Replay {
         let trades = own.map(|(row, _)| (row.approved.intent(), trade(row))).collect();
         let replay = Self { trades, ..Self::new(run, (bot, until), options.registry)? };
         let before = until.saturating_sub(run.seq + 1);
-        let is_asked = !options.for_conditions || replay.has_conditions();
-        if is_asked && before > MAX_REPLAYED_ENTRIES && !options.is_far {
+        let is_needed = !options.only_conditions || replay.has_conditions();
+        if is_needed && before > MAX_REPLAYED_ENTRIES && !options.is_far {
             return Err(format!(
-                "{before} earlier entries of the run must be read; run `candlewick {} --indicators` to read them",
+                "a replay of {before} entries is necessary; to allow the replay, run `candlewick {} --indicators`",
                 options.command
             ));
         }
@@ -107,7 +106,7 @@ impl Replay {
         let place = run.settings.bots.iter().position(|one| one.name == bot);
         let place = place.ok_or_else(|| format!("the run has no bot \"{bot}\""))?;
         let strategy = run
-            .strategy(place, registry, StrategyEntry::build_explained)
+            .build_strategy(place, registry, StrategyEntry::build_explained)
             .map_err(|error| error.to_string())??;
         let own = run.settings.bots[place].series();
         let rule = LongerRule::for_symbol(own.symbol, run.settings.longer_share_percent);
@@ -129,15 +128,15 @@ impl Replay {
         !self.strategy.conditions().is_empty()
     }
 
-    fn into_shown(self) -> AtDecision {
-        AtDecision {
+    fn into_context(self) -> DecisionContext {
+        DecisionContext {
             indicators: self.indicators.into_iter().collect(),
             conditions: self.strategy.conditions().iter().map(ConditionState::from_condition).collect(),
             gate: self.strategy.gate(),
         }
     }
 
-    fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
+    fn apply_line(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         let series =
             Some(&stored.line.body).filter(|_| is_candle(stored)).and_then(|body| parse_series_index(body));
         let is_of_others = series.is_some() && series != self.series;
@@ -147,44 +146,44 @@ impl Replay {
         let event: Event = parse(stored)?;
         match &event.kind {
             EventKind::Candle { series, candle, .. } if Some(series.index()) == self.series => {
-                self.show_longer();
+                self.feed_longer_candles();
                 self.longer.feed_ended(candle, &mut *self.strategy);
                 self.strategy.on_candle(candle);
-                self.take_indicators();
+                self.store_indicators();
                 self.last = Some(*candle);
             }
             EventKind::Price { symbol, price } if Some(symbol.index()) == self.symbol => {
-                self.show_longer();
+                self.feed_longer_candles();
                 self.strategy.on_price(price);
-                self.take_indicators();
+                self.store_indicators();
             }
-            EventKind::Settled(settled) => self.take_settlement(settled),
+            EventKind::Settled(settled) => self.apply_settlement(settled),
             EventKind::SettledByPerson { intent, outcome, profit } => {
-                self.take_settlement(&Settled::by_operator(*intent, *outcome, *profit));
+                self.apply_settlement(&Settled::by_operator(*intent, *outcome, *profit));
             }
             _ => {}
         }
         Ok(())
     }
 
-    /// Passes on longer candles completed by the bot's last candle, after the decision on that candle.
-    fn show_longer(&mut self) {
+    /// Feeds the longer candles that the last candle completed. Called after the decision on the last candle.
+    fn feed_longer_candles(&mut self) {
         if let Some(candle) = self.last.take() {
             self.longer.feed_completed(&candle, &mut *self.strategy);
         }
     }
 
-    fn take_settlement(&mut self, settled: &Settled) {
+    fn apply_settlement(&mut self, settled: &Settled) {
         if let Some((direction, decision_time)) = self.trades.remove(&settled.intent) {
             let Settled { outcome, profit, .. } = *settled;
             if self.strategy.wants_settlements() {
-                self.show_longer();
+                self.feed_longer_candles();
                 self.strategy.on_settled(&Settlement { direction, decision_time, outcome, profit });
             }
         }
     }
 
-    fn take_indicators(&mut self) {
+    fn store_indicators(&mut self) {
         let named = self.strategy.indicators().into_iter();
         self.indicators = named.map(|(name, value)| (name.to_owned(), value)).collect();
     }
@@ -319,14 +318,14 @@ mod tests {
             (settled(8, 100), &[close(20.0), longer, price]),
         ];
         for (line, expected) in steps {
-            replay.take(&line).unwrap();
+            replay.apply_line(&line).unwrap();
             assert_eq!(named(&replay), expected, "{}", line.line.body);
         }
         for line in [settled(7, 800), candle(1, 2, 30.0)] {
-            replay.take(&line).unwrap();
+            replay.apply_line(&line).unwrap();
         }
         assert_eq!(named(&replay), [close(30.0), longer, ("minor units", 800.0), price]);
-        assert!(replay.take(&event(&json!({"event": "candle"}))).is_err());
+        assert!(replay.apply_line(&event(&json!({"event": "candle"}))).is_err());
     }
 
     #[test]
@@ -336,7 +335,7 @@ mod tests {
         unfit.settings.bots[1].params = json!({"longer_s": 1});
         for (run, bot, expected) in [
             (run("1.0.0"), "c", "the run has no bot \"c\""),
-            (run("0.9.0"), "b", "the run had version 0.9.0 of strategy \"probe\", this program has version"),
+            (run("0.9.0"), "b", "the run had version 0.9.0 of strategy \"probe\", but this program has version"),
             (unfit, "b", "bot \"b\": parameters of strategy \"probe\": "),
         ] {
             let why = Replay::new(&run, (bot, 100), &registry).err().unwrap();

@@ -1,12 +1,12 @@
-//! The last decisions of a journal, each of them an opened or refused signal.
+//! The last decisions in a journal: approved and rejected signals.
 
-use super::before::{DecisionEntry, add_figures};
+use super::before::{DecisionEntry, add_limit_figures};
 use super::describe_refusal;
 use super::moment::MomentQuery;
 use crate::RecordsError;
 use crate::contents::JournalContents;
 use crate::lines::read_refusal;
-use crate::moment::clock;
+use crate::moment::short_time;
 use crate::run::RecordedRun;
 use candlewick_engine::{BotSettings, IntentId, IntentState, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
@@ -15,10 +15,10 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt::{self, Display};
 
-const PAGE: u32 = 2_000;
-const SCAN_LIMIT: u64 = 200_000;
-const MAX_SHOWN: usize = 10;
-const SHORT_REASON: usize = 24;
+const ENTRIES_PER_PAGE: u32 = 2_000;
+const MAX_SCANNED_ENTRIES: u64 = 200_000;
+const MAX_DECISIONS: usize = 10;
+const MAX_REASON_CHARS: usize = 24;
 
 #[derive(Debug, Serialize)]
 pub struct LastDecisions {
@@ -54,12 +54,12 @@ pub async fn read_last(
     query.matching_bots(contents.last_run())?;
     let head = reader.head().await?.seq;
     let (mut end, mut numbers) = (head, Vec::new());
-    while end > 0 && numbers.len() < MAX_SHOWN && head - end < SCAN_LIMIT {
-        let from = end.saturating_sub(u64::from(PAGE) - 1).max(1);
-        let page = reader.lines(from, PAGE).await?;
+    while end > 0 && numbers.len() < MAX_DECISIONS && head - end < MAX_SCANNED_ENTRIES {
+        let from = end.saturating_sub(u64::from(ENTRIES_PER_PAGE) - 1).max(1);
+        let page = reader.lines(from, ENTRIES_PER_PAGE).await?;
         for stored in page.iter().rev().filter(|stored| stored.seq <= end) {
-            let is_one = find_bot(stored, contents).is_some_and(|(_, own)| query.admits(own));
-            if is_one && numbers.len() < MAX_SHOWN {
+            let is_one = find_bot(stored, contents).is_some_and(|(_, own)| query.matches_bot(own));
+            if is_one && numbers.len() < MAX_DECISIONS {
                 numbers.push(stored.seq);
             }
         }
@@ -77,7 +77,7 @@ pub async fn read_last(
             let entry = DecisionEntry { seq: decision.seq, bot: place(&decision.bot)?, at: decision.decided };
             Some((entry, decision.rule?, decision.refusal.as_mut()?))
         });
-        add_figures(refusals.collect(), reader, (contents, run), false).await?;
+        add_limit_figures(refusals.collect(), reader, (contents, run), false).await?;
     }
     Ok(LastDecisions { decisions, looked_at: head - end })
 }
@@ -104,7 +104,7 @@ impl Decision {
         let action: Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
         let time = stored.line.received;
         let refused = read_refusal(stored)?;
-        let risk = contents.risk_at(run, time)?;
+        let risk = contents.risk_settings_at(run, time)?;
         let refusal = refused
             .as_ref()
             .map(|refused| describe_refusal(refused.rule, bot, (refused.decision_time, time), risk.as_ref()));
@@ -129,12 +129,12 @@ impl Decision {
     }
 
     fn describe(&self, reason: &str) -> String {
-        let (time, bot) = (clock(self.time), visible(&self.bot));
+        let (time, bot) = (short_time(self.time), visible(&self.bot));
         let direction = self.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
         let outcome = match (&self.refusal, self.intent, self.state) {
             (Some(refusal), ..) => format!("rejected: {refusal}"),
             (None, Some(intent), _) if self.is_under_way => {
-                format!("approved as trade #{intent}, no answer from the venue yet")
+                format!("approved as trade #{intent}; the venue has not answered yet")
             }
             (None, Some(intent), Some(state)) => format!("approved as trade #{intent}, now {state}"),
             (None, Some(intent), None) => format!("approved as trade #{intent}"),
@@ -144,15 +144,15 @@ impl Decision {
     }
 }
 
-fn short_reasons(decisions: &[Decision]) -> Vec<String> {
-    let of = |(place, own): (usize, &Decision)| {
+fn shorten_reasons(decisions: &[Decision]) -> Vec<String> {
+    let shorten = |(place, own): (usize, &Decision)| {
         let mut before = decisions[..place].iter().rev();
         let last = before.find(|other| (&other.bot, other.direction) == (&own.bot, own.direction));
-        let is_said =
-            own.reason.chars().count() > SHORT_REASON && last.is_some_and(|last| last.reason == own.reason);
-        if is_said { "same reason".to_owned() } else { visible(&own.reason).to_string() }
+        let is_long = own.reason.chars().count() > MAX_REASON_CHARS;
+        let is_repeated = is_long && last.is_some_and(|last| last.reason == own.reason);
+        if is_repeated { "same reason".to_owned() } else { visible(&own.reason).to_string() }
     };
-    decisions.iter().enumerate().map(of).collect()
+    decisions.iter().enumerate().map(shorten).collect()
 }
 
 impl Display for LastDecisions {
@@ -160,18 +160,18 @@ impl Display for LastDecisions {
         let Some(last) = self.decisions.last() else {
             return write!(
                 f,
-                "No signal in the last {} entries of the journal. Run `candlewick why TIME` to see what each bot decided at that time.",
+                "The last {} journal entries contain no signal. Run `candlewick why TIME` to see the decisions of all bots at a time.",
                 self.looked_at
             );
         };
         writeln!(f, "Last decisions (UTC):")?;
-        for (decision, reason) in self.decisions.iter().zip(short_reasons(&self.decisions)) {
+        for (decision, reason) in self.decisions.iter().zip(shorten_reasons(&self.decisions)) {
             writeln!(f, "{}", decision.describe(&reason))?;
         }
         write!(
             f,
-            "Run `candlewick why \"{}\"` for details of a decision, `candlewick explain NUMBER` for a trade.",
-            clock(last.time)
+            "For details, run `candlewick why \"{}\"` (a decision) or `candlewick explain NUMBER` (a trade).",
+            short_time(last.time)
         )
     }
 }
@@ -208,7 +208,7 @@ mod tests {
             decision("a", Direction::Buy, long),
         ];
         let same = "same reason";
-        assert_eq!(short_reasons(&decisions), [long, other, same, long, "by hand", "by hand", long]);
+        assert_eq!(shorten_reasons(&decisions), [long, other, same, long, "by hand", "by hand", long]);
         let last = LastDecisions { decisions: decisions.into(), looked_at: 7 }.to_string();
         assert_eq!(last.matches(long).count(), 3, "{last}");
     }

@@ -43,7 +43,7 @@ impl CandleLine {
         let event: Event = parse(stored)?;
         let EventKind::Candle { series, candle, origin } = event.kind else { return Ok(None) };
         let series = run.series.get(series.index()).copied();
-        let series = series.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such series"))?;
+        let series = series.ok_or_else(|| RecordsError::unreadable(stored, "unknown series index"))?;
         let (seq, received, close_time) = (stored.seq, event.received, candle.close_time(series.interval));
         Ok(Some(Self { seq, series, candle, close_time, received, origin }))
     }

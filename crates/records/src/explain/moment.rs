@@ -1,12 +1,12 @@
-//! Explains what each bot decided at a moment, and why it opened no trade.
+//! Explains what each bot decided at a moment, and why no trade was opened.
 
-use super::before::{DecisionEntry, add_figures};
+use super::before::{DecisionEntry, add_limit_figures};
 use super::conditions::{self, ConditionState};
 use super::indicators::{RecomputeOptions, recompute};
 use super::{CandleLine, describe_refusal};
 use crate::RecordsError;
 use crate::contents::JournalContents;
-use crate::lines::{is_candle, read_refusal, rejection_in};
+use crate::lines::{find_rejection, is_candle, read_refusal};
 use crate::moment::{time_of_day, utc};
 use crate::run::RecordedRun;
 use candlewick_engine::{
@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
 const MAX_LINES: u32 = 20_000;
-/// Maximum age of the candle before the moment, in intervals.
+/// Maximum age of the last candle before the moment, in candle intervals.
 const MAX_CANDLE_AGE: i64 = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct MomentQuery {
 pub struct MomentRequest<'a> {
     pub query: &'a MomentQuery,
     pub registry: &'a Registry,
-    /// Whether to compute the conditions even if many entries of the run precede the candle.
+    /// Whether to compute the conditions even if this requires a long replay.
     pub is_far: bool,
 }
 
@@ -43,7 +43,7 @@ pub struct MomentReport {
     time: Millis,
     run: Option<u64>,
     bots: Vec<BotMoment>,
-    /// Reason why the journal does not cover the moment.
+    /// Reason why the journal does not cover the moment, if any.
     ended: Option<String>,
 }
 
@@ -63,9 +63,9 @@ struct BotMoment {
     action: Option<Value>,
     signals: Vec<SignalMoment>,
     #[serde(skip)]
-    judged: Option<(Millis, Millis)>,
+    refused: Option<(Millis, Millis)>,
     #[serde(skip)]
-    refused_in: Option<DecisionEntry>,
+    refusal_entry: Option<DecisionEntry>,
     #[serde(skip)]
     is_under_way: bool,
 }
@@ -74,9 +74,9 @@ struct BotMoment {
 pub async fn read_moment(
     reader: &mut Reader,
     contents: &JournalContents,
-    asked: &MomentRequest<'_>,
+    request: &MomentRequest<'_>,
 ) -> Result<MomentReport, RecordsError> {
-    let query = asked.query;
+    let query = request.query;
     let time = query.time;
     if let Some(since) = contents.compacted_since().filter(|since| time < *since) {
         return Err(RecordsError::Compacted { since });
@@ -88,46 +88,46 @@ pub async fn read_moment(
     let mut found = Vec::new();
     for bot in bots {
         let from = time - bot.interval.length() * MAX_CANDLE_AGE;
-        let lines = reader.sound_lines_between(from, time + Millis::new(1), MAX_LINES).await?;
-        let risk = contents.risk_at(run, time)?;
-        let mut moment = BotMoment::new(bot, run, &lines)?.with_limit(contents, bot, risk.as_ref());
-        if let (Some(Rule::RefusedByVenue), Some((_, at)), Some(risk)) = (moment.rule, moment.judged, &risk)
-            && let Some(pause) = refusal_pause_at(reader, contents, risk, (bot.symbol, at)).await?
+        let lines = reader.verified_lines_between(from, time + Millis::new(1), MAX_LINES).await?;
+        let risk = contents.risk_settings_at(run, time)?;
+        let mut moment = BotMoment::new(bot, run, &lines)?.with_refusal(contents, bot, risk.as_ref());
+        if let (Some(Rule::RefusedByVenue), Some((_, at)), Some(risk)) = (moment.rule, moment.refused, &risk)
+            && let Some(pause) = describe_refusal_pause_at(reader, contents, risk, (bot.symbol, at)).await?
         {
             moment.refusal = moment.refusal.map(|words| format!("{words}, {pause}"));
         }
-        let later = reader.sound_lines_between(from, time + search_limit(time), MAX_LINES).await?;
+        let later = reader.verified_lines_between(from, time + moment_length(time), MAX_LINES).await?;
         let begun = moment.candle.as_ref().map_or(time, |candle| candle.close_time);
-        moment.signals = SignalMoment::collect_all(&later, (bot, run), begun, risk.as_ref())?;
+        moment.signals = SignalMoment::collect(&later, (bot, run), begun, risk.as_ref())?;
         let of_intent = match moment.intent {
-            Some(intent) => reader.sound_lines_of(intent).await?,
+            Some(intent) => reader.verified_lines_of_intent(intent).await?,
             None => Vec::new(),
         };
         found.push(moment.with_outcome(contents, &of_intent));
     }
-    add_conditions(&mut found, reader, (contents, run), asked).await?;
+    add_conditions(&mut found, reader, (contents, run), request).await?;
     let refusals =
-        found.iter_mut().filter_map(|bot| Some((bot.refused_in?, bot.rule?, bot.refusal.as_mut()?)));
-    add_figures(refusals.collect(), reader, (contents, run), asked.is_far).await?;
-    let ended = ended_before(contents, time);
+        found.iter_mut().filter_map(|bot| Some((bot.refusal_entry?, bot.rule?, bot.refusal.as_mut()?)));
+    add_limit_figures(refusals.collect(), reader, (contents, run), request.is_far).await?;
+    let ended = describe_end_before(contents, time);
     Ok(MomentReport { time, run: Some(run.number), bots: found, ended })
 }
 
-fn ended_before(contents: &JournalContents, time: Millis) -> Option<String> {
+fn describe_end_before(contents: &JournalContents, time: Millis) -> Option<String> {
     let last = Some(contents.last.line.received).filter(|last| *last < time)?;
-    let why = contents.limit_reached().map(|limit| format!(": the run was {}", limit.describe()));
-    Some(format!("nothing is recorded after {}{}", utc(last), why.unwrap_or_default()))
+    let why = contents.limit_reached().map(|limit| format!(", because the run was {}", limit.describe()));
+    Some(format!("the journal ends at {}{}", utc(last), why.unwrap_or_default()))
 }
 
 async fn add_conditions(
     bots: &mut [BotMoment],
     reader: &mut Reader,
     (contents, run): (&JournalContents, &RecordedRun),
-    asked: &MomentRequest<'_>,
+    request: &MomentRequest<'_>,
 ) -> Result<(), RecordsError> {
-    let command = format!("why {}", utc(asked.query.time));
-    let MomentRequest { registry, is_far, .. } = *asked;
-    let options = RecomputeOptions { registry, is_far, for_conditions: true, command: &command };
+    let command = format!("why {}", utc(request.query.time));
+    let MomentRequest { registry, is_far, .. } = *request;
+    let options = RecomputeOptions { registry, is_far, only_conditions: true, command: &command };
     let with_candle = |bot: &BotMoment| Some((bot.bot.clone(), bot.candle.as_ref()?.seq + 1));
     let asked: Vec<(String, u64)> = bots.iter().filter_map(with_candle).collect();
     let asked: Vec<(&str, u64)> = asked.iter().map(|(bot, until)| (bot.as_str(), *until)).collect();
@@ -151,7 +151,7 @@ impl MomentQuery {
             let known = all.iter().map(|bot| bot.name.clone()).collect();
             return Err(RecordsError::UnknownName { what: "bot", name: name.clone(), known });
         }
-        let bots: Vec<&BotSettings> = all.iter().filter(|bot| self.admits(bot)).collect();
+        let bots: Vec<&BotSettings> = all.iter().filter(|bot| self.matches_bot(bot)).collect();
         if let (true, Some(symbol)) = (bots.is_empty(), self.symbol) {
             let symbols: BTreeSet<String> = all.iter().map(|bot| bot.symbol.to_string()).collect();
             let known = symbols.into_iter().collect();
@@ -160,7 +160,7 @@ impl MomentQuery {
         Ok(bots)
     }
 
-    pub(super) fn admits(&self, bot: &BotSettings) -> bool {
+    pub(super) fn matches_bot(&self, bot: &BotSettings) -> bool {
         self.symbol.is_none_or(|symbol| symbol == bot.symbol)
             && self.bot.as_ref().is_none_or(|name| *name == bot.name)
     }
@@ -188,22 +188,22 @@ impl BotMoment {
             rejection: None,
             action: None,
             signals: Vec::new(),
-            judged: None,
-            refused_in: None,
+            refused: None,
+            refusal_entry: None,
             is_under_way: false,
         };
         let Some((place, candle)) = last else { return Ok(line) };
         line.answer = if candle.origin == Origin::Live { "no_signal" } else { "warm_up" };
         line.candle = Some(candle);
-        // The bots' answers are between the candle and the next event.
+        // The decisions on a candle are recorded between the candle and the next event.
         let answers = lines[place + 1..].iter().take_while(|stored| stored.line.kind != LineKind::Event);
         for stored in answers.filter(|stored| !is_candle(stored)) {
-            line.record(stored, bot, run)?;
+            line.record_action(stored, bot, run)?;
         }
         Ok(line)
     }
 
-    fn record(
+    fn record_action(
         &mut self,
         stored: &StoredLine,
         bot: &BotSettings,
@@ -217,9 +217,9 @@ impl BotMoment {
         }
         if let Some(refused) = read_refusal(stored)? {
             (self.answer, self.rule) = ("refused", Some(refused.rule));
-            self.judged = Some((refused.decision_time, stored.line.received));
+            self.refused = Some((refused.decision_time, stored.line.received));
             let (seq, at) = (stored.seq, refused.decision_time);
-            self.refused_in = index.map(|bot| DecisionEntry { seq, bot, at });
+            self.refusal_entry = index.map(|bot| DecisionEntry { seq, bot, at });
         } else {
             (self.answer, self.intent) = ("opened", stored.line.intent);
         }
@@ -227,19 +227,19 @@ impl BotMoment {
         Ok(())
     }
 
-    fn with_limit(
+    fn with_refusal(
         mut self,
         contents: &JournalContents,
         bot: &BotSettings,
         risk: Option<&RiskSettings>,
     ) -> Self {
-        let (Some(rule), Some(times)) = (self.rule, self.judged) else { return self };
-        let is_of_symbol =
-            rule == Rule::MaxOpenTrades && risk.is_some_and(|risk| self.is_of_symbol(contents, risk));
-        let named = if is_of_symbol { Rule::MaxOpenTradesPerSymbol } else { rule };
+        let (Some(rule), Some(times)) = (self.rule, self.refused) else { return self };
+        let is_symbol_limit =
+            rule == Rule::MaxOpenTrades && risk.is_some_and(|risk| self.is_symbol_limit(contents, risk));
+        let named = if is_symbol_limit { Rule::MaxOpenTradesPerSymbol } else { rule };
         let mut refusal = describe_refusal(named, bot, times, risk);
         if let (Rule::Pause, Some(risk)) = (rule, risk)
-            && let Some(pause) = pause_at(contents, risk, (&bot.name, bot.symbol), times.1)
+            && let Some(pause) = describe_pause_at(contents, risk, (&bot.name, bot.symbol), times.1)
         {
             refusal = format!("{refusal}, {pause}");
         }
@@ -247,8 +247,8 @@ impl BotMoment {
         self
     }
 
-    /// Returns whether the per-symbol limit refused. Older versions used one rule name for both limits.
-    fn is_of_symbol(&self, contents: &JournalContents, risk: &RiskSettings) -> bool {
+    /// Returns whether the per-symbol limit rejected the signal. Older versions used one name for both limits.
+    fn is_symbol_limit(&self, contents: &JournalContents, risk: &RiskSettings) -> bool {
         let at = self.action.as_ref().and_then(|action| action["decision_time"].as_i64()).map(Millis::new);
         let is_open = |row: &IntentRow| {
             let is_trade = matches!(row.state, IntentState::Open | IntentState::Settled);
@@ -269,7 +269,7 @@ impl BotMoment {
                 "open" | "settled" => "opened",
                 state => state,
             };
-            self.rejection = rejection_in(lines).map(|rejection| rejection.to_string());
+            self.rejection = find_rejection(lines).map(|rejection| rejection.to_string());
         }
         self
     }
@@ -313,7 +313,7 @@ impl BotMoment {
 impl Display for MomentReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "At {}", utc(self.time))?;
-        let Some(run) = self.run else { return write!(f, " no run had started yet.") };
+        let Some(run) = self.run else { return write!(f, ", no run had started yet.") };
         write!(f, ", in run {run}:")?;
         if let Some(ended) = &self.ended {
             write!(f, " {ended}.")?;
@@ -330,7 +330,7 @@ impl Display for MomentReport {
                     utc(line.received)
                 )?;
             }
-            for line in conditions::lines(&bot.conditions) {
+            for line in conditions::condition_lines(&bot.conditions) {
                 write!(f, "\n  {line}")?;
             }
             if let Some(why) = &bot.conditions_missing {
@@ -344,8 +344,8 @@ impl Display for MomentReport {
     }
 }
 
-/// Returns the length of the moment: a minute, second or millisecond, by the precision of `time`.
-fn search_limit(time: Millis) -> Millis {
+/// Returns the length of the moment: a minute, second or millisecond, depending on the precision of `time`.
+fn moment_length(time: Millis) -> Millis {
     [Millis::MINUTE, Millis::SECOND]
         .into_iter()
         .find(|unit| time.is_aligned_to(*unit))
@@ -365,7 +365,7 @@ struct SignalMoment {
 }
 
 impl SignalMoment {
-    fn collect_all(
+    fn collect(
         lines: &[StoredLine],
         (bot, run): (&BotSettings, &RecordedRun),
         from: Millis,
@@ -373,7 +373,7 @@ impl SignalMoment {
     ) -> Result<Vec<Self>, RecordsError> {
         let mut found = Vec::new();
         for (place, stored) in lines.iter().enumerate() {
-            let Some(event) = outside_event(stored) else { continue };
+            let Some(event) = parse_signal_event(stored) else { continue };
             let EventKind::OutsideSignal(signal) = event.kind else { continue };
             let own = run.settings.bots.get(signal.bot.index());
             if event.received < from || own.is_none_or(|own| own.name != bot.name) {
@@ -405,7 +405,7 @@ impl SignalMoment {
     }
 }
 
-fn outside_event(stored: &StoredLine) -> Option<Event> {
+fn parse_signal_event(stored: &StoredLine) -> Option<Event> {
     let is_one = stored.line.kind == LineKind::Event && stored.line.body.contains("\"outside_signal\"");
     serde_json::from_str(&stored.line.body).ok().filter(|_| is_one)
 }
@@ -422,34 +422,34 @@ impl Display for SignalMoment {
     }
 }
 
-const MAX_REFUSALS: usize = 200;
+const MAX_READ_REFUSALS: usize = 200;
 
-/// Returns `paused until TIME after 2 losses in a row`; `None` after a compaction or manual resume.
-fn pause_at(
+/// Describes a pause, such as `paused until TIME after 2 losses in a row`; `None` after a manual resume.
+fn describe_pause_at(
     contents: &JournalContents,
     risk: &RiskSettings,
-    whose: (&str, Symbol),
+    bot_and_symbol: (&str, Symbol),
     at: Millis,
 ) -> Option<String> {
-    if has_resume(contents) {
+    if was_resumed_manually(contents) {
         return None;
     }
     let ended = contents.intents().filter_map(|(row, origin)| {
         let settled = row.settled_at.filter(|settled| *settled <= at)?;
         Some(EndedTrade { bot: &origin.bot, symbol: origin.symbol, outcome: row.outcome?, at: settled })
     });
-    let (pause, until) = pause_after(risk, whose, ended.collect(), at)?;
+    let (pause, until) = pause_after(risk, bot_and_symbol, ended.collect(), at)?;
     Some(format!("paused until {} after {}", utc(until), pause.describe_cause()))
 }
 
-/// Returns `until TIME after 2 refusals by the venue in a row: ...`; `None` if not recorded.
-async fn refusal_pause_at(
+/// Describes a pause, such as `until TIME after 2 refusals by the venue in a row: ...`; `None` if unknown.
+async fn describe_refusal_pause_at(
     reader: &mut Reader,
     contents: &JournalContents,
     risk: &RiskSettings,
     (symbol, at): (Symbol, Millis),
 ) -> Result<Option<String>, RecordsError> {
-    if has_resume(contents) {
+    if was_resumed_manually(contents) {
         return Ok(None);
     }
     let answered = contents.intents().filter_map(|(row, origin)| {
@@ -460,7 +460,7 @@ async fn refusal_pause_at(
     answered.sort_by_key(|(_, _, _, at)| *at);
     let is_refused = |state: &IntentState| *state == IntentState::Rejected;
     let refused = answered.iter().filter(|(_, state, ..)| is_refused(state)).count();
-    let mut skipped = refused.saturating_sub(MAX_REFUSALS);
+    let mut skipped = refused.saturating_sub(MAX_READ_REFUSALS);
     let mut answers = Vec::with_capacity(answered.len());
     for (approved, state, symbol, at) in answered {
         let refusal = match state {
@@ -470,8 +470,8 @@ async fn refusal_pause_at(
                 continue;
             }
             IntentState::Rejected => {
-                let lines = reader.sound_lines_of(approved.intent().number()).await?;
-                let Some(Rejection::Refused { reason, .. }) = rejection_in(&lines) else { continue };
+                let lines = reader.verified_lines_of_intent(approved.intent().number()).await?;
+                let Some(Rejection::Refused { reason, .. }) = find_rejection(&lines) else { continue };
                 Some(reason)
             }
             _ => continue,
@@ -482,7 +482,7 @@ async fn refusal_pause_at(
     Ok(pause.map(|pause| format!("until {} after {}", utc(pause.until), pause.cause())))
 }
 
-fn has_resume(contents: &JournalContents) -> bool {
+fn was_resumed_manually(contents: &JournalContents) -> bool {
     let is_resume = |body: &str| body.contains(r#""control":"resume""#);
     contents.lines.iter().any(|stored| stored.line.kind == LineKind::Event && is_resume(&stored.line.body))
 }

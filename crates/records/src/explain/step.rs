@@ -1,18 +1,18 @@
-//! Chronological steps of an intent.
+//! Timeline of an intent, step by step.
 
-use crate::moment::clock;
+use crate::moment::short_time;
 use candlewick_journal::{LineKind, LoggedExchange, StoredLine};
 use candlewick_sdk::{Millis, Money, MoneyScale, format_price, visible};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-const COLUMNS: [&str; 5] = ["at", "received", "event", "action", "intent"];
+const HIDDEN_FIELDS: [&str; 5] = ["at", "received", "event", "action", "intent"];
 
 #[derive(Debug, Serialize)]
 pub(super) struct Step {
     pub(super) time: Millis,
     pub(super) after_ms: Millis,
-    /// `decision`, an event, `note`, `request`, `reply`, or, without an intent, such as `list request`.
+    /// Kind of step: `decision`, `note`, `request`, `reply`, `list request`, or the name of an event.
     pub(super) what: String,
     pub(super) detail: Value,
     #[serde(skip)]
@@ -51,7 +51,7 @@ impl Step {
         ]
     }
 
-    pub(super) fn rank(&self) -> u8 {
+    pub(super) fn sort_rank(&self) -> u8 {
         match self.what.as_str() {
             "decision" => 0,
             "request" | "list request" => 1,
@@ -70,17 +70,17 @@ impl Step {
         }
     }
 
-    pub(super) fn raw(&self) -> String {
+    pub(super) fn raw_text(&self) -> String {
         let Value::Object(fields) = &self.detail else {
             return self.detail.as_str().map_or_else(|| self.detail.to_string(), str::to_owned);
         };
         let mut fields = fields.clone();
-        fields.retain(|key, value| !COLUMNS.contains(&key.as_str()) && !value.is_null());
+        fields.retain(|key, value| !HIDDEN_FIELDS.contains(&key.as_str()) && !value.is_null());
         Value::Object(fields).to_string()
     }
 }
 
-const FIELDS: [(&str, &str); 29] = [
+const LABELS: [(&str, &str); 29] = [
     ("status", ""),
     ("result", ""),
     ("outcome", ""),
@@ -113,16 +113,16 @@ const FIELDS: [(&str, &str); 29] = [
 ];
 /// Fields of journal entries whose amounts are in the wallet's minor units.
 const MINOR_UNIT_FIELDS: [&str; 4] = ["stake", "profit", "amount", "fee"];
-const SEPARATE_FIELDS: [&str; 8] =
+const OMITTED_FIELDS: [&str; 8] =
     ["at", "received", "event", "action", "intent", "bot", "decision_time", "reason"];
-const MAX_LETTERS: usize = 180;
+const MAX_TEXT_CHARS: usize = 180;
 
 fn describe_entry(detail: &Value, scale: MoneyScale) -> String {
-    let Value::Object(fields) = detail else { return describe_text(&plain(detail)) };
+    let Value::Object(fields) = detail else { return describe_text(&plain_text(detail)) };
     let mut fields = fields.clone();
     // Journal entries refer to bots and symbols by index.
     fields.retain(|key, value| {
-        !(SEPARATE_FIELDS.contains(&key.as_str()) || key == "symbol" && value.is_number())
+        !(OMITTED_FIELDS.contains(&key.as_str()) || key == "symbol" && value.is_number())
     });
     if let Some(expiry) = fields.get_mut("expiry").and_then(Value::as_object_mut) {
         expiry.retain(|_, value| value != "UNSTATED");
@@ -132,14 +132,14 @@ fn describe_entry(detail: &Value, scale: MoneyScale) -> String {
             *value = Value::String(scale.format(Money::from_minor(minor)));
         }
     }
-    cut(&describe_fields(&fields).join(", "))
+    truncate(&describe_fields(&fields).join(", "))
 }
 
 fn describe_text(text: &str) -> String {
-    let Some(at) = text.find(['{', '[']) else { return cut(text) };
+    let Some(at) = text.find(['{', '[']) else { return truncate(text) };
     let (before, document) = text.split_at(at);
-    let Ok(document) = serde_json::from_str::<Value>(document) else { return cut(text) };
-    cut(&format!("{before}{}", describe_document(&document)))
+    let Ok(document) = serde_json::from_str::<Value>(document) else { return truncate(text) };
+    truncate(&format!("{before}{}", describe_document(&document)))
 }
 
 pub(super) fn describe_document(document: &Value) -> String {
@@ -153,19 +153,19 @@ pub(super) fn describe_document(document: &Value) -> String {
                 !(is_open && matches!(key.as_str(), "pnl" | "closePrice") && value.as_f64() == Some(0.0))
             });
             let mut known = fields.clone();
-            known.retain(|key, _| FIELDS.iter().any(|(name, _)| name == key));
+            known.retain(|key, _| LABELS.iter().any(|(name, _)| name == key));
             describe_fields(if known.is_empty() { &fields } else { &known }).join(", ")
         }
         Value::Array(items) => format!("{} in a list", items.len()),
-        other => plain(other),
+        other => plain_text(other),
     }
 }
 
 fn describe_fields(fields: &Map<String, Value>) -> Vec<String> {
-    let known = FIELDS.iter().filter_map(|(name, label)| Some((*name, *label, fields.get(*name)?)));
+    let known = LABELS.iter().filter_map(|(name, label)| Some((*name, *label, fields.get(*name)?)));
     let mut parts: Vec<String> =
         known.filter_map(|(name, label, value)| describe_field(name, label, value)).collect();
-    for (name, value) in fields.iter().filter(|(name, _)| FIELDS.iter().all(|(known, _)| known != name)) {
+    for (name, value) in fields.iter().filter(|(name, _)| LABELS.iter().all(|(known, _)| known != name)) {
         match value {
             Value::Object(inner) => parts.extend(describe_fields(inner)),
             value => parts.extend(describe_field(name, &name.replace('_', " "), value)),
@@ -180,24 +180,24 @@ fn describe_field(name: &str, label: &str, value: &Value) -> Option<String> {
         Value::Null => return None,
         Value::Object(inner) => describe_fields(inner).join(", "),
         Value::Array(items) => format!("{} in a list", items.len()),
-        value if is_time && value.as_i64() > Some(0) => clock(Millis::new(value.as_i64()?)),
+        value if is_time && value.as_i64() > Some(0) => short_time(Millis::new(value.as_i64()?)),
         value if label.ends_with("price") && value.is_f64() => value.as_f64().map(format_price)?,
-        value if name == "payout" => format!("{} %", plain(value)),
-        value => plain(value),
+        value if name == "payout" => format!("{} %", plain_text(value)),
+        value => plain_text(value),
     };
     let parts = [label, &text];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     (!text.is_empty()).then(|| parts.join(" "))
 }
 
-fn plain(value: &Value) -> String {
+fn plain_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn cut(text: &str) -> String {
+fn truncate(text: &str) -> String {
     let text = visible(text);
-    match text.char_indices().nth(MAX_LETTERS) {
-        Some((end, _)) => format!("{}... (--raw shows the rest)", &text[..end]),
+    match text.char_indices().nth(MAX_TEXT_CHARS) {
+        Some((end, _)) => format!("{}... (add --raw for the full text)", &text[..end]),
         None => text.into_owned(),
     }
 }
@@ -225,7 +225,7 @@ mod tests {
             assert_eq!(describe_text(text), expected);
         }
         let long = describe_text(&format!("200 {}", "x".repeat(900)));
-        assert!(long.len() < 220 && long.ends_with("... (--raw shows the rest)"), "{long}");
+        assert!(long.len() < 220 && long.ends_with("... (add --raw for the full text)"), "{long}");
     }
 
     #[test]

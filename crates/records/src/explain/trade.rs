@@ -1,14 +1,14 @@
 //! Explains one intent, from the candles before it to its settlement.
 
-use super::audit::{self, Check};
+use super::audit::{self, AuditCheck};
 use super::before::{self, DecisionEntry};
 use super::conditions::{self, ConditionState};
-use super::indicators::{AtDecision, RecomputeOptions, recompute};
+use super::indicators::{DecisionContext, RecomputeOptions, recompute};
 use super::step::Step;
 use super::{CandleLine, doubt};
 use crate::RecordsError;
 use crate::contents::JournalContents;
-use crate::moment::{clock, delta, time_of_day, utc};
+use crate::moment::{delta, short_time, time_of_day, utc};
 use crate::table::table_text;
 use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{IntentId, IntentRow, Origin, Rule};
@@ -21,10 +21,10 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
-const CANDLES_BEFORE: i64 = 5;
-const DAY: i64 = Millis::DAY.get();
+const PRIOR_CANDLES: i64 = 5;
+const DAY_MS: i64 = Millis::DAY.get();
 const MAX_LINES: u32 = 20_000;
-/// Number of lines after an intent to search for its seals. Beyond them, the journal is walked.
+/// Number of lines to search for the seals of an intent. If a seal is missing, the whole journal is read.
 const SEAL_SEARCH_LINES: u64 = 5_000;
 
 #[derive(Debug, Serialize)]
@@ -39,7 +39,7 @@ pub struct Explanation {
     indicators_missing: Option<String>,
     candles: Vec<CandleLine>,
     /// Checks of a settled trade; empty before settlement or without data.
-    audit: Vec<Check>,
+    audit: Vec<AuditCheck>,
     /// Number of raw requests that an older version stored outside the hash chain.
     exchanges_outside: u64,
     timeline: Vec<Step>,
@@ -50,7 +50,7 @@ pub struct Explanation {
 pub struct TradeRequest<'a> {
     pub name: &'a str,
     pub registry: &'a Registry,
-    /// Whether to compute the indicators even if many entries of the run precede the decision.
+    /// Whether to compute the indicators even if this requires a long replay.
     pub is_far: bool,
 }
 
@@ -58,16 +58,16 @@ pub struct TradeRequest<'a> {
 pub async fn read_trade(
     reader: &mut Reader,
     contents: &JournalContents,
-    asked: &TradeRequest<'_>,
+    request: &TradeRequest<'_>,
 ) -> Result<Explanation, RecordsError> {
-    let (row, origin) = contents.find(asked.name)?;
+    let (row, origin) = contents.find(request.name)?;
     let intent = row.approved.intent();
     let decided = row.approved.decision_time();
-    let lines = reader.sound_lines_of(intent.number()).await?;
+    let lines = reader.verified_lines_of_intent(intent.number()).await?;
     let end = lines.last().map_or(origin.seq, |last| last.seq) + SEAL_SEARCH_LINES;
     reader.read_seals(origin.seq..end).await?;
     let exchanges = reader.exchanges_of(intent.number()).await?;
-    let exchanges_outside = reader.exchanges_outside_of(intent.number()).await?;
+    let exchanges_outside = reader.count_unsealed_exchanges(intent.number()).await?;
     let notes: Vec<&StoredLine> =
         contents.lines.iter().filter(|stored| is_trade_note(stored, intent)).collect();
     let entries = lines.iter().chain(notes.iter().copied());
@@ -75,20 +75,20 @@ pub async fn read_trade(
     timeline.extend(exchanges.iter().flat_map(|exchange| Step::from_exchange(exchange, decided)));
     let trade = TradeLine::new(&contents.book, (row, origin));
     let venue_id = trade.venue_id.as_deref();
-    let lists = doubt::read_lists(reader, (&lines, &notes)).await?;
-    timeline.extend(lists.iter().flat_map(|exchange| doubt::steps(exchange, (row, origin), venue_id)));
-    timeline.sort_by_key(|step| (step.time, step.rank()));
-    let command = format!("explain {}", asked.name);
-    let TradeRequest { registry, is_far, .. } = *asked;
-    let options = RecomputeOptions { registry, is_far, for_conditions: false, command: &command };
+    let lists = doubt::read_trade_lists(reader, (&lines, &notes)).await?;
+    timeline.extend(lists.iter().flat_map(|exchange| doubt::build_steps(exchange, (row, origin), venue_id)));
+    timeline.sort_by_key(|step| (step.time, step.sort_rank()));
+    let command = format!("explain {}", request.name);
+    let TradeRequest { registry, is_far, .. } = *request;
+    let options = RecomputeOptions { registry, is_far, only_conditions: false, command: &command };
     let bots = [(origin.bot.as_str(), origin.seq)];
     let shown = recompute(reader, contents, (origin.run, &bots), &options).await?.pop();
-    let (shown, indicators_missing) = match shown.unwrap_or_else(|| Ok(AtDecision::default())) {
+    let (shown, indicators_missing) = match shown.unwrap_or_else(|| Ok(DecisionContext::default())) {
         Ok(shown) => (shown, None),
-        Err(why) => (AtDecision::default(), Some(why)),
+        Err(why) => (DecisionContext::default(), Some(why)),
     };
     let trading = contents.run(origin.run).and_then(|run| run.trading);
-    let audit = audit::checks((row, origin), venue_id, trading, exchanges.iter().chain(&lists));
+    let audit = audit::run_checks((row, origin), venue_id, trading, exchanges.iter().chain(&lists));
     Ok(Explanation {
         trade,
         not_sent_reason: lines.iter().find_map(not_sent_reason),
@@ -98,7 +98,7 @@ pub async fn read_trade(
         conditions: shown.conditions,
         gate: shown.gate,
         indicators_missing,
-        candles: candles_around(reader, contents, (row, origin)).await?,
+        candles: read_candles_around(reader, contents, (row, origin)).await?,
         audit,
         exchanges_outside,
         timeline,
@@ -115,8 +115,8 @@ async fn read_stake_reason(
     let Some(run) = contents.run(origin.run) else { return Ok(None) };
     let Some(bot) = run.settings.bots.iter().position(|bot| bot.name == origin.bot) else { return Ok(None) };
     let (decision, mut reason) = (DecisionEntry { seq: origin.seq, bot, at }, None);
-    before::visit_before(reader, contents, (run, &[decision]), is_far, |session, decision| {
-        reason = before::stake_reason(session, run, decision);
+    before::visit_sessions_before(reader, contents, (run, &[decision]), is_far, |session, decision| {
+        reason = before::stake_origin(session, run, decision);
     })
     .await?;
     Ok(reason)
@@ -136,7 +136,7 @@ fn not_sent_reason(stored: &StoredLine) -> Option<String> {
     body["not_sent"].as_str().map(str::to_owned)
 }
 
-async fn candles_around(
+async fn read_candles_around(
     reader: &mut Reader,
     contents: &JournalContents,
     (row, origin): (&IntentRow, &IntentOrigin),
@@ -149,7 +149,7 @@ async fn candles_around(
         let length = bot.interval.length();
         let end = row.close_time.unwrap_or(decided + length) + length;
         let lines = reader
-            .sound_lines_between(decided - length * CANDLES_BEFORE, end + Millis::new(1), MAX_LINES)
+            .verified_lines_between(decided - length * PRIOR_CANDLES, end + Millis::new(1), MAX_LINES)
             .await?;
         for stored in &lines {
             candles.extend(CandleLine::new(stored, run)?.filter(|line| line.series == bot.series()));
@@ -184,7 +184,7 @@ impl Explanation {
             "Trade #{intent_id} of {bot}: {direction} {amount} on {symbol}, {close_type} {expiration_type}"
         )];
         lines.extend(
-            ordered.map(|ordered| format!("Ordered was {ordered}; the venue opened a different trade")),
+            ordered.map(|ordered| format!("Ordered: {ordered}, but the venue opened a different trade")),
         );
         lines.push(state);
         lines.extend(self.stake_reason.as_ref().map(|reason| format!("Stake: {amount}, {reason}")));
@@ -203,28 +203,30 @@ impl Explanation {
         if !self.conditions.is_empty() {
             lines.push("Conditions:".to_owned());
         }
-        lines.extend(conditions::lines(&self.conditions).iter().map(|line| format!("  {line}")));
+        lines.extend(conditions::condition_lines(&self.conditions).iter().map(|line| format!("  {line}")));
         if let Some(GateView { before, now, moved, .. }) = &self.gate {
             lines.push(format!("Gate before: {}", visible(before)));
             lines.push(format!("Gate after: {}", visible(now)));
-            lines.extend(moved.as_ref().map(|moved| format!("Gate {}", gate_move(moved))));
+            lines.extend(moved.as_ref().map(|moved| format!("Gate {}", describe_gate_move(moved))));
         }
         let missing = self.indicators_missing.as_ref();
         lines.extend(missing.map(|why| format!("Indicators not available: {why}")));
         if let [first, .., last] = self.passed_rules[..] {
             let count = self.passed_rules.len();
-            lines.push(format!("Risk: passed all {count} rules, from {first} to {last}"));
+            lines.push(format!("Risk: all {count} rules passed, from {first} to {last}"));
         }
-        lines.extend(audit::lines(&self.audit).iter().map(|line| format!("Audit: {line}")));
+        lines.extend(audit::describe_checks(&self.audit).iter().map(|line| format!("Audit: {line}")));
         if self.exchanges_outside > 0 {
-            let words = "from an earlier version are outside the hash chain and may have been edited";
-            lines.push(format!("Raw exchanges: {} {words}", self.exchanges_outside));
+            lines.push(format!(
+                "Raw exchanges: {} of an earlier version are not in the hash chain and may have been edited",
+                self.exchanges_outside
+            ));
         }
         lines
     }
 
     fn candle_table(&self, is_raw: bool) -> String {
-        let time: fn(Millis) -> String = if is_raw { utc } else { clock };
+        let time: fn(Millis) -> String = if is_raw { utc } else { short_time };
         let price: fn(f64) -> String = if is_raw { |price: f64| price.to_string() } else { format_price };
         let last = if is_raw { "received" } else { "" };
         let row = |CandleLine { candle, close_time, received, origin, .. }: &CandleLine| {
@@ -242,14 +244,14 @@ impl Explanation {
 
     fn timeline_table(&self, is_raw: bool) -> String {
         let decided = self.trade.decision_time;
-        let is_of_that_day = self.timeline.iter().all(|step| step.time.get() / DAY == decided.get() / DAY);
-        let time = match (is_raw, is_of_that_day) {
+        let is_same_day = self.timeline.iter().all(|step| step.time.get() / DAY_MS == decided.get() / DAY_MS);
+        let time = match (is_raw, is_same_day) {
             (true, _) => utc,
             (false, true) => time_of_day,
-            (false, false) => clock,
+            (false, false) => short_time,
         };
         let row = |step: &Step| {
-            let text = if is_raw { step.raw() } else { step.describe(self.scale) };
+            let text = if is_raw { step.raw_text() } else { step.describe(self.scale) };
             [time(step.time), delta(decided, step.time), step.what.clone(), text]
         };
         table_text(["time", "after", "event", "details"], self.timeline.iter().map(row))
@@ -262,8 +264,8 @@ impl Display for Explanation {
     }
 }
 
-/// Formats a gate move as `closed at 2026-01-05T08:14:00Z, when the BUY of 2026-01-05T08:13:00Z won`.
-fn gate_move(moved: &GateMove) -> String {
+/// Describes a gate move, such as `closed at 2026-01-05T08:14:00Z, when the BUY of 2026-01-05T08:13:00Z won`.
+fn describe_gate_move(moved: &GateMove) -> String {
     let what = if moved.is_open { "opened" } else { "closed" };
     let at = utc(moved.at);
     match moved.by {
@@ -292,7 +294,7 @@ mod tests {
             (false, None, "closed", ""),
         ] {
             let expected = format!("{begin} at 2026-01-05T08:14:00.000Z{end}");
-            assert_eq!(gate_move(&GateMove { at, is_open, by }), expected);
+            assert_eq!(describe_gate_move(&GateMove { at, is_open, by }), expected);
         }
     }
 }

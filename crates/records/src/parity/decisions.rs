@@ -20,12 +20,12 @@ pub(super) struct Decisions {
     pub refused: u64,
     pub difference: Option<Difference>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub not_compared: Vec<NotCompared>,
+    pub not_compared: Vec<UncomparedDecisions>,
 }
 
-/// Decisions that cannot be replayed: a trade was refused by a rule that no longer exists.
+/// First of the decisions that cannot be compared, because they depend on a rule that no longer exists.
 #[derive(Debug, Serialize)]
-pub(super) struct NotCompared {
+pub(super) struct UncomparedDecisions {
     pub seq: u64,
     pub run: u64,
 }
@@ -42,12 +42,12 @@ pub(super) struct Difference {
 struct Replay {
     session: Session,
     actions: Vec<Action>,
-    awaited: VecDeque<Value>,
+    unmatched: VecDeque<Value>,
     format: u32,
-    /// Whether some verdicts come from a rule that no longer exists. They are accepted as recorded.
-    has_earlier_verdicts: bool,
-    ends_at: Option<u64>,
-    is_prepared: bool,
+    /// Whether some verdicts come from a rule that no longer exists. Such verdicts are not compared.
+    has_old_verdicts: bool,
+    stopped_at: Option<u64>,
+    is_reload_prepared: bool,
 }
 
 impl Decisions {
@@ -83,21 +83,22 @@ impl Decisions {
                 decisions.difference = Some(Difference::new(run.seq, run.number, error.to_string()));
                 break;
             }
-            let has_earlier_verdicts =
-                run.has_earlier_verdict_rule || lines[begin..].iter().any(is_earlier_verdict);
+            let has_old_verdicts =
+                run.has_earlier_verdict_rule || lines[begin..].iter().any(is_old_verdict);
             let mut replay = Replay {
                 session: fold.session,
                 actions: Vec::new(),
-                awaited: VecDeque::new(),
+                unmatched: VecDeque::new(),
                 format: run.format,
-                has_earlier_verdicts,
-                ends_at: None,
-                is_prepared: false,
+                has_old_verdicts,
+                stopped_at: None,
+                is_reload_prepared: false,
             };
-            let difference = lines[begin..end].iter().find_map(|stored| replay.take(stored, &mut decisions));
-            decisions.difference = difference.or_else(|| replay.missing(&lines[end - 1]));
+            let mut own = lines[begin..end].iter();
+            let difference = own.find_map(|stored| replay.compare_entry(stored, &mut decisions));
+            decisions.difference = difference.or_else(|| replay.check_unmatched(&lines[end - 1]));
             let run = run.number;
-            decisions.not_compared.extend(replay.ends_at.map(|seq| NotCompared { seq, run }));
+            decisions.not_compared.extend(replay.stopped_at.map(|seq| UncomparedDecisions { seq, run }));
             if decisions.difference.is_some() {
                 break;
             }
@@ -112,7 +113,7 @@ fn build_strategies(
 ) -> Result<Result<Vec<Box<dyn Strategy>>, String>, RecordsError> {
     let mut strategies = Vec::new();
     for place in 0..run.strategies.len() {
-        match run.strategy(place, registry, StrategyEntry::build)? {
+        match run.build_strategy(place, registry, StrategyEntry::build)? {
             Ok(strategy) => strategies.push(strategy),
             Err(problem) => return Ok(Err(problem)),
         }
@@ -121,24 +122,24 @@ fn build_strategies(
 }
 
 impl Replay {
-    fn take(&mut self, stored: &StoredLine, decisions: &mut Decisions) -> Option<Difference> {
-        if self.ends_at.is_some() {
+    fn compare_entry(&mut self, stored: &StoredLine, decisions: &mut Decisions) -> Option<Difference> {
+        if self.stopped_at.is_some() {
             return None;
         }
         match stored.line.kind {
             LineKind::Run => None,
-            LineKind::Note => self.prepare(stored),
+            LineKind::Note => self.prepare_reload(stored),
             LineKind::Event => {
-                if let Some(difference) = self.missing(stored) {
+                if let Some(difference) = self.check_unmatched(stored) {
                     return Some(difference);
                 }
                 decisions.events += 1;
-                self.replay(stored)
+                self.replay_event(stored)
             }
-            LineKind::Action if self.has_earlier_verdicts && is_verdict(stored) => None,
+            LineKind::Action if self.has_old_verdicts && is_verdict(stored) => None,
             LineKind::Action => {
                 let expected: Option<Value> = serde_json::from_str(&stored.line.body).ok();
-                let got = self.awaited.pop_front();
+                let got = self.unmatched.pop_front();
                 if expected.is_some() && (expected == got || differs_by_name(expected.as_ref(), got.as_ref()))
                 {
                     decisions.actions += 1;
@@ -148,82 +149,80 @@ impl Replay {
                     return None;
                 }
                 if self.differs_by_verdict_rule(&[&expected, &got]) {
-                    self.end(stored);
+                    self.stop(stored);
                     return None;
                 }
                 let problem = match (&expected, &got) {
-                    (None, _) => "the entry is not JSON",
-                    (_, None) => "the journal has a decision that the replay lacks",
+                    (None, _) => "the entry is not valid JSON",
+                    (_, None) => "the journal contains a decision that the replay did not make",
                     (Some(_), Some(_)) => "the decision differs",
                 };
-                Some(Difference { expected, got, ..Difference::at(stored, problem) })
+                Some(Difference { expected, got, ..Difference::from_line(stored, problem) })
             }
         }
     }
 
-    fn prepare(&mut self, stored: &StoredLine) -> Option<Difference> {
+    fn prepare_reload(&mut self, stored: &StoredLine) -> Option<Difference> {
         let prepared = match ReloadNote::parse(&stored.line.body).transpose()? {
             Ok(note) => self.session.prepare_reload(&note.risk).map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
         };
-        self.is_prepared = prepared.is_ok();
+        self.is_reload_prepared = prepared.is_ok();
         let problem = format!("cannot replay the reloaded settings: {}", prepared.err()?);
-        Some(Difference::at(stored, problem))
+        Some(Difference::from_line(stored, problem))
     }
 
-    fn replay(&mut self, stored: &StoredLine) -> Option<Difference> {
+    fn replay_event(&mut self, stored: &StoredLine) -> Option<Difference> {
         let event: Event = match serde_json::from_str(&stored.line.body) {
             Ok(event) => event,
             Err(error) => {
                 let problem = format!("cannot read the event: {error}");
-                return Some(Difference::at(stored, problem));
+                return Some(Difference::from_line(stored, problem));
             }
         };
         if stored.line.run == BETWEEN_RUNS {
-            // No Session was running, so the next start applies the event.
+            // No Session was running, so the next run applies the event at its start.
             self.session.recall(&Recorded::Event(event));
             return None;
         }
         let is_reload = matches!(event.kind, EventKind::Control { control: Control::Reload });
-        if is_reload && !mem::take(&mut self.is_prepared) {
-            return Some(Difference::at(
-                stored,
-                "settings were reloaded, but the journal does not record them",
-            ));
+        if is_reload && !mem::take(&mut self.is_reload_prepared) {
+            let problem = "the settings were reloaded, but the new settings are not recorded";
+            return Some(Difference::from_line(stored, problem));
         }
         self.session.handle_recorded(&event, &mut self.actions);
-        let (format, without_verdicts) = (self.format, self.has_earlier_verdicts);
+        let (format, without_verdicts) = (self.format, self.has_old_verdicts);
         let is_compared = |action: &Action| {
-            is_kept(action, format) && !(without_verdicts && matches!(action, Action::Verdict(_)))
+            is_recorded(action, format) && !(without_verdicts && matches!(action, Action::Verdict(_)))
         };
         for action in self.actions.drain(..).filter(is_compared) {
-            self.awaited.extend(serde_json::to_value(&action).ok());
+            self.unmatched.extend(serde_json::to_value(&action).ok());
         }
         None
     }
 
     fn differs_by_verdict_rule(&self, decisions: &[&Option<Value>]) -> bool {
         let is_refusal = |decision: &Value| decision["rule"] == Rule::EdgeRejected.as_str();
-        self.has_earlier_verdicts && decisions.iter().any(|one| one.as_ref().is_some_and(is_refusal))
+        self.has_old_verdicts && decisions.iter().any(|one| one.as_ref().is_some_and(is_refusal))
     }
 
-    fn end(&mut self, stored: &StoredLine) {
-        self.ends_at = Some(stored.seq);
-        self.awaited.clear();
+    fn stop(&mut self, stored: &StoredLine) {
+        self.stopped_at = Some(stored.seq);
+        self.unmatched.clear();
     }
 
-    fn missing(&mut self, stored: &StoredLine) -> Option<Difference> {
-        let got = Some(self.awaited.pop_front()?);
+    fn check_unmatched(&mut self, stored: &StoredLine) -> Option<Difference> {
+        let got = Some(self.unmatched.pop_front()?);
         if self.differs_by_verdict_rule(&[&got]) {
-            self.end(stored);
+            self.stop(stored);
             return None;
         }
-        let problem = "the replay has a decision that the journal lacks";
-        Some(Difference { got, ..Difference::at(stored, problem) })
+        let problem = "the replay made a decision that the journal does not contain";
+        Some(Difference { got, ..Difference::from_line(stored, problem) })
     }
 }
 
-/// Returns whether only the names differ. Older versions had one name for both open-trade limits.
+/// Returns whether only the rule names differ. Older versions had one name for both open-trade limits.
 fn differs_by_name(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
     let (Some(recorded), Some(mut replayed)) = (recorded, replayed.cloned()) else { return false };
     if replayed["rule"] != Rule::MaxOpenTradesPerSymbol.as_str() {
@@ -233,7 +232,7 @@ fn differs_by_name(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
     *recorded == replayed
 }
 
-const fn is_kept(action: &Action, format: u32) -> bool {
+const fn is_recorded(action: &Action, format: u32) -> bool {
     match action {
         Action::Open(_) | Action::Refuse(_) | Action::DayOpened { .. } => true,
         Action::Verdict(_) => format >= Header::VERDICTS_FORMAT,
@@ -244,8 +243,8 @@ fn is_verdict(stored: &StoredLine) -> bool {
     stored.line.kind == LineKind::Action && stored.line.body.contains(r#""action":"verdict""#)
 }
 
-/// Returns whether the verdict is older than the split of alpha among bots.
-fn is_earlier_verdict(stored: &StoredLine) -> bool {
+/// Returns whether the line is a verdict from before alpha was divided among the bots.
+fn is_old_verdict(stored: &StoredLine) -> bool {
     let weight = || serde_json::from_str::<Value>(&stored.line.body).ok()?.get("weight").cloned();
     is_verdict(stored) && weight().is_none()
 }
@@ -255,7 +254,7 @@ impl Difference {
         Self { seq, run, problem, expected: None, got: None }
     }
 
-    fn at(stored: &StoredLine, problem: impl Into<String>) -> Self {
+    fn from_line(stored: &StoredLine, problem: impl Into<String>) -> Self {
         Self::new(stored.seq, stored.line.run, problem.into())
     }
 }

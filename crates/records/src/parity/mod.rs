@@ -1,18 +1,18 @@
-//! Parity check: compares decisions and outcomes in a journal with those of this program.
+//! Parity check: compares recorded decisions and outcomes with a replay by this program.
 
 mod decisions;
 mod outcomes;
 
 use crate::RecordsError;
 use crate::contents::{JournalContents, compacted_since};
-use crate::lines::read_unverified;
+use crate::lines::read_unverified_lines;
 use crate::moment::{counted, utc};
 use crate::run::{FILE_CHANGED, FILE_OR_PART_CHANGED, RecordedRun};
 use crate::table::{table, table_text};
 use candlewick_journal::{JournalError, Reader};
 use candlewick_sdk::{Outcome, Registry, format_price};
-use decisions::{Decisions, Difference, NotCompared};
-use outcomes::{Differing, Outcomes};
+use decisions::{Decisions, Difference, UncomparedDecisions};
+use outcomes::{DifferingTrade, Outcomes};
 use serde::Serialize;
 use std::fmt::{self, Display};
 
@@ -22,10 +22,10 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
         Err(JournalError::BrokenChain { seq, reason, .. }) => ChainCheck::Broken { seq, reason },
         Err(error) => return Err(error.into()),
     };
-    let lines = match read_unverified(reader).await {
+    let lines = match read_unverified_lines(reader).await {
         Ok(lines) => lines,
         // The chain check already reports the unreadable row.
-        Err(JournalError::BrokenChain { .. }) => return Ok(ParityReport::unread(chain)),
+        Err(JournalError::BrokenChain { .. }) => return Ok(ParityReport::unreadable(chain)),
         Err(error) => return Err(error.into()),
     };
     if let Some(since) = compacted_since(&lines).filter(|_| chain.is_whole()) {
@@ -33,7 +33,7 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
     }
     let runs = match RecordedRun::read_all(&lines) {
         Ok(runs) => runs,
-        Err(_) if !chain.is_whole() => return Ok(ParityReport::unread(chain)),
+        Err(_) if !chain.is_whole() => return Ok(ParityReport::unreadable(chain)),
         Err(failure) => return Err(failure),
     };
     let decisions = Decisions::compare(&lines, &runs, registry)?;
@@ -60,29 +60,28 @@ enum Cause {
 }
 
 impl Cause {
-    const ALL: [(&'static str, &'static str); 7] = [
+    const LABELS: [(&'static str, &'static str); 7] = [
         (
             "latency",
-            "the order reached the venue after another latency than the settings assume; `backtest --latency-from` uses the recorded ones",
+            "the recorded latency differs from the configured latency; `backtest --latency-from` uses recorded latencies",
         ),
         (
             "price_source",
-            "the venue's prices are inside the recorded candles but not on the simulated path, because the venue has finer prices \
-             than the journal (as the sandbox has for its last days)",
+            "the venue's price is inside the recorded candle, but not on the simulated path (the venue has finer prices)",
         ),
-        ("payout", "the venue paid a different percentage than the settings assume"),
-        ("refusal", "the venue declined the order, it was not sent, or its status is unknown"),
+        ("payout", "the venue's payout differs from the configured payout"),
+        ("refusal", "the venue declined the order, the order was not sent, or its status is unknown"),
         ("gap", "candles around the open or close are missing in the journal"),
         ("end_of_recording", "the journal ends before the settlement"),
-        ("unexplained", "no other cause applies: the terms of the trade do not give the recorded outcome"),
+        ("unexplained", "no known cause: the terms of the trade do not explain the recorded outcome"),
     ];
 
     const fn as_str(self) -> &'static str {
-        Self::ALL[self as usize].0
+        Self::LABELS[self as usize].0
     }
 }
 
-fn prices(result: &str, open: Option<f64>, close: Option<f64>) -> String {
+fn price_text(result: &str, open: Option<f64>, close: Option<f64>) -> String {
     let price = |price: Option<f64>| price.map_or("?".to_owned(), format_price);
     format!("{result} {} to {}", price(open), price(close))
 }
@@ -113,7 +112,7 @@ impl ChainCheck {
 }
 
 impl ParityReport {
-    const fn unread(chain: ChainCheck) -> Self {
+    const fn unreadable(chain: ChainCheck) -> Self {
         Self { ok: false, chain, runs: 0, decisions: None, outcomes: None, unexplained: 0 }
     }
 
@@ -129,16 +128,13 @@ impl ParityReport {
             problems.push(format!("the journal was changed at entry {seq}: {reason}"));
         }
         if let Some(difference) = self.difference() {
+            let Difference { seq, run, problem, expected, got } = difference;
             let value = |name: &str, value: &Option<serde_json::Value>| {
                 value.as_ref().map(|value| format!("; {name} {value}")).unwrap_or_default()
             };
+            let (recorded, replayed) = (value("recorded", expected), value("replayed", got));
             problems.push(format!(
-                "first difference at entry {} of run {}: {}{}{}",
-                difference.seq,
-                difference.run,
-                difference.problem,
-                value("recorded", &difference.expected),
-                value("replayed", &difference.got),
+                "first difference at entry {seq} of run {run}: {problem}{recorded}{replayed}"
             ));
         }
         if self.unexplained > 0 {
@@ -160,20 +156,20 @@ impl ParityReport {
             Some(false) if is_whole => {
                 "check each of these trades with `candlewick explain NUMBER`; all other figures are valid"
             }
-            Some(true) if is_whole && self.has_cause(FILE_OR_PART_CHANGED) => {
-                "restore the files as they were when the run began; if they are unchanged, use the program version that wrote the journal"
+            Some(true) if is_whole && self.problem_contains(FILE_OR_PART_CHANGED) => {
+                "restore the original files of the run; if the files are unchanged, use the program version that wrote the journal"
             }
-            Some(true) if is_whole && self.has_cause(FILE_CHANGED) => {
-                "restore the file as it was when the run began: the changed file is another strategy"
+            Some(true) if is_whole && self.problem_contains(FILE_CHANGED) => {
+                "restore the original file of the run: the changed file defines another strategy"
             }
             Some(true) if is_whole => {
                 "the journal is unchanged, but this program decides differently: use the program version that wrote it"
             }
-            Some(_) | None => "do not trust any figure of this journal from there on",
+            Some(_) | None => "do not trust any figure of this journal after that entry",
         }
     }
 
-    fn has_cause(&self, cause: &str) -> bool {
+    fn problem_contains(&self, cause: &str) -> bool {
         self.difference().is_some_and(|difference| difference.problem.contains(cause))
     }
 
@@ -197,9 +193,9 @@ impl Display for ParityReport {
                 Some(difference) => format!("differ at entry {}: {}", difference.seq, difference.problem),
             };
             figures.add_row(["decisions".to_owned(), text]);
-            for NotCompared { seq, run } in &decisions.not_compared {
+            for UncomparedDecisions { seq, run } in &decisions.not_compared {
                 let text = format!(
-                    "run {run} from entry {seq} on: the verdict of an earlier rule decided whether to reject a trade"
+                    "run {run}, from entry {seq} on: a decision depends on a verdict rule that no longer exists"
                 );
                 figures.add_row(["  not compared".to_owned(), text]);
             }
@@ -207,7 +203,7 @@ impl Display for ParityReport {
         if let Some(outcomes) = &self.outcomes {
             let text = format!("{} of {} trades match the simulation", outcomes.agree, outcomes.intents);
             figures.add_row(["outcomes".to_owned(), text]);
-            for (name, _) in Cause::ALL {
+            for (name, _) in Cause::LABELS {
                 if let Some(count) = outcomes.causes.get(name) {
                     figures.add_row([format!("  differ by {name}"), count.to_string()]);
                 }
@@ -217,7 +213,7 @@ impl Display for ParityReport {
         match &self.outcomes {
             Some(outcomes) if !outcomes.differing.is_empty() => {
                 write!(f, "\n\n{}\n", differing_table(&outcomes.differing))?;
-                let mut met = Cause::ALL.iter().filter(|(name, _)| outcomes.causes.contains_key(name));
+                let mut met = Cause::LABELS.iter().filter(|(name, _)| outcomes.causes.contains_key(name));
                 met.try_for_each(|(name, description)| write!(f, "\n{name}: {description}"))
             }
             Some(_) | None => Ok(()),
@@ -225,8 +221,8 @@ impl Display for ParityReport {
     }
 }
 
-fn differing_table(differing: &[Differing]) -> String {
-    let row = |Differing { recorded, simulated, decide_to_open_ms, causes }: &Differing| {
+fn differing_table(differing: &[DifferingTrade]) -> String {
+    let row = |DifferingTrade { recorded, simulated, decide_to_open_ms, causes }: &DifferingTrade| {
         let names: Vec<&str> = causes.iter().map(|cause| cause.as_str()).collect();
         let result = recorded.result.map_or(recorded.state, Outcome::as_str);
         [
@@ -234,7 +230,7 @@ fn differing_table(differing: &[Differing]) -> String {
             recorded.bot.clone(),
             utc(recorded.decision_time),
             decide_to_open_ms.map_or("-".to_owned(), |delay| delay.to_string()),
-            prices(result, recorded.open_price, recorded.close_price),
+            price_text(result, recorded.open_price, recorded.close_price),
             simulated.to_string(),
             names.join(", "),
         ]
@@ -249,7 +245,8 @@ mod tests {
 
     #[test]
     fn rounds_prices_to_significant_digits() {
-        assert_eq!(prices("WON", Some(1.576_093_999_999_999_9), Some(93_663.5)), "WON 1.576094 to 93663.5");
-        assert_eq!(prices("OPEN", Some(1.25), None), "OPEN 1.25 to ?");
+        let price = Some(1.576_093_999_999_999_9);
+assert_eq!(price_text("WON", price, Some(93_663.5)), "WON 1.576094 to 93663.5");
+        assert_eq!(price_text("OPEN", Some(1.25), None), "OPEN 1.25 to ?");
     }
 }

@@ -1,6 +1,6 @@
 //! Simulates each recorded decision over the recorded candles and explains differing outcomes.
 
-use super::{Cause, prices};
+use super::{Cause, price_text};
 use crate::RecordsError;
 use crate::contents::JournalContents;
 use crate::lines::RecordedCandles;
@@ -20,7 +20,7 @@ use std::fmt;
 /// Balance that covers any order, because balances are not compared here.
 const UNLIMITED_BALANCE: Money = Money::from_minor(1_000_000_000_000_000);
 /// Relative tolerance for prices, which lose digits when printed and parsed.
-const PRICE_SLACK: f64 = 1e-9;
+const PRICE_TOLERANCE: f64 = 1e-9;
 
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Outcomes {
@@ -28,23 +28,23 @@ pub(super) struct Outcomes {
     pub agree: usize,
     /// Number of differing trades per cause. A trade may have several causes.
     pub causes: BTreeMap<&'static str, usize>,
-    pub differing: Vec<Differing>,
+    pub differing: Vec<DifferingTrade>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Differing {
+pub(super) struct DifferingTrade {
     #[serde(flatten)]
     pub recorded: TradeLine,
-    pub simulated: Simulated,
+    pub simulated: SimulatedTrade,
     pub decide_to_open_ms: Option<Millis>,
     pub causes: BTreeSet<Cause>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(super) struct Simulated {
+pub(super) struct SimulatedTrade {
     state: &'static str,
     result: Option<Outcome>,
-    /// In minor units of the wallet's currency.
+    /// Profit in minor units of the wallet's currency.
     #[serde(skip)]
     profit: Money,
     open_time: Option<Millis>,
@@ -53,7 +53,7 @@ pub(super) struct Simulated {
     close_price: Option<f64>,
 }
 
-struct Venue {
+struct SimulatedVenue {
     simulator: Simulator,
     settings: SimulationSettings,
     entry_delays: BTreeMap<String, Millis>,
@@ -62,10 +62,10 @@ struct Venue {
 impl Outcomes {
     pub(super) fn compare(contents: &JournalContents, lines: &[StoredLine]) -> Result<Self, RecordsError> {
         let mut candles = RecordedCandles::default();
-        lines.iter().try_for_each(|stored| candles.take(stored))?;
+        lines.iter().try_for_each(|stored| candles.add_line(stored))?;
         let mut venues = BTreeMap::new();
         for run in &contents.runs {
-            venues.insert(run.number, Venue::new(run, &candles)?);
+            venues.insert(run.number, SimulatedVenue::new(run, &candles)?);
         }
         let mut outcomes = Self::default();
         for (row, origin) in contents.intents() {
@@ -75,7 +75,7 @@ impl Outcomes {
                 continue;
             }
             outcomes.intents += 1;
-            let simulated = venue.simulate(row, origin, venue.usual_arrival(row, origin));
+            let simulated = venue.simulate(row, origin, venue.assumed_arrival(row, origin));
             if simulated.agrees_with(row) {
                 outcomes.agree += 1;
                 continue;
@@ -84,7 +84,7 @@ impl Outcomes {
             for cause in &causes {
                 *outcomes.causes.entry(cause.as_str()).or_default() += 1;
             }
-            outcomes.differing.push(Differing {
+            outcomes.differing.push(DifferingTrade {
                 recorded: TradeLine::new(&contents.book, (row, origin)),
                 simulated,
                 decide_to_open_ms: row.open_time.map(|open| open - row.approved.decision_time()),
@@ -99,7 +99,7 @@ impl Outcomes {
     }
 }
 
-impl Venue {
+impl SimulatedVenue {
     fn new(run: &RecordedRun, candles: &RecordedCandles) -> Result<Self, RecordsError> {
         let settings = SimulationSettings { recorded_latency: None, ..run.simulation.clone() };
         let simulator = Simulator::new(settings.clone(), UNLIMITED_BALANCE, candles.markets())?;
@@ -108,12 +108,12 @@ impl Venue {
         Ok(Self { simulator, settings, entry_delays })
     }
 
-    fn usual_arrival(&self, row: &IntentRow, origin: &IntentOrigin) -> Millis {
+    fn assumed_arrival(&self, row: &IntentRow, origin: &IntentOrigin) -> Millis {
         let delay = self.entry_delays.get(&origin.bot).copied().unwrap_or(Millis::ZERO);
         row.approved.decision_time() + delay + self.settings.latency_ms
     }
 
-    fn simulate(&mut self, row: &IntentRow, origin: &IntentOrigin, arrival: Millis) -> Simulated {
+    fn simulate(&mut self, row: &IntentRow, origin: &IntentOrigin, arrival: Millis) -> SimulatedTrade {
         let trade = &row.approved;
         let answer = self.simulator.submit(&Order {
             number: trade.intent().number(),
@@ -133,16 +133,16 @@ impl Venue {
             (
                 AnswerKind::Refused(Refusal::NoPrice | Refusal::UnknownSymbol | Refusal::InsufficientBalance),
                 _,
-            ) => Simulated { state: "rejected", ..Simulated::default() },
-            (AnswerKind::Opened(opening), None) => Simulated::open(&opening),
-            (AnswerKind::Opened(_), Some(trade)) => Simulated::settled(&trade),
+            ) => SimulatedTrade { state: "rejected", ..SimulatedTrade::default() },
+            (AnswerKind::Opened(opening), None) => SimulatedTrade::from_opening(&opening),
+            (AnswerKind::Opened(_), Some(trade)) => SimulatedTrade::from_settled(&trade),
         }
     }
 
     fn find_causes(
         &mut self,
         (row, origin): (&IntentRow, &IntentOrigin),
-        simulated: &Simulated,
+        simulated: &SimulatedTrade,
         candles: &RecordedCandles,
     ) -> BTreeSet<Cause> {
         match row.state {
@@ -153,7 +153,7 @@ impl Venue {
             | IntentState::InFlight => return BTreeSet::from([Cause::Refusal]),
             IntentState::Open | IntentState::Settled => {}
         }
-        let arrival = arrival_time(row).unwrap_or(self.usual_arrival(row, origin));
+        let arrival = arrival_time(row).unwrap_or(self.assumed_arrival(row, origin));
         let own = self.simulate(row, origin, arrival);
         let mut causes = BTreeSet::new();
         let is_moved = simulated.state != "rejected" && !simulated.has_recorded_times(row);
@@ -164,11 +164,11 @@ impl Venue {
             causes.insert(Cause::Latency);
             return causes;
         }
-        causes.extend(self.money_causes(row, origin.symbol));
+        causes.extend(self.find_money_causes(row, origin.symbol));
         match own.state {
             "rejected" => _ = causes.insert(Cause::Gap),
             state if state != row.state.as_str() => _ = causes.insert(Cause::EndOfRecording),
-            _ => causes.extend(self.price_causes((row, origin), &own, candles)),
+            _ => causes.extend(self.find_price_causes((row, origin), &own, candles)),
         }
         if causes.is_empty() {
             causes.insert(Cause::Unexplained);
@@ -176,7 +176,7 @@ impl Venue {
         causes
     }
 
-    fn money_causes(&self, row: &IntentRow, symbol: Symbol) -> BTreeSet<Cause> {
+    fn find_money_causes(&self, row: &IntentRow, symbol: Symbol) -> BTreeSet<Cause> {
         let mut causes = BTreeSet::new();
         let Some(outcome) = row.outcome else { return causes };
         let trade = &row.approved;
@@ -198,10 +198,10 @@ impl Venue {
         causes
     }
 
-    fn price_causes(
+    fn find_price_causes(
         &self,
         (row, origin): (&IntentRow, &IntentOrigin),
-        own: &Simulated,
+        own: &SimulatedTrade,
         candles: &RecordedCandles,
     ) -> BTreeSet<Cause> {
         let mut causes = BTreeSet::new();
@@ -215,8 +215,8 @@ impl Venue {
         ];
         for (simulated, recorded, at) in sides {
             let (Some(recorded), Some(at)) = (recorded, at) else { continue };
-            let is_close = |price: f64| is_same(price, recorded);
-            causes.extend(match (simulated.map(is_close), candles.range_at(origin.symbol, at)) {
+            let is_close = |price: f64| is_same_price(price, recorded);
+            causes.extend(match (simulated.map(is_close), candles.price_range_at(origin.symbol, at)) {
                 (Some(true), _) => None,
                 (None, _) | (_, None) => Some(Cause::Gap),
                 (_, Some((low, high))) if recorded >= low - tick && recorded <= high + tick => {
@@ -234,15 +234,15 @@ impl Venue {
     }
 }
 
-impl fmt::Display for Simulated {
+impl fmt::Display for SimulatedTrade {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let result = self.result.map_or(self.state, Outcome::as_str);
-        f.write_str(&prices(result, self.open_price, self.close_price))
+        f.write_str(&price_text(result, self.open_price, self.close_price))
     }
 }
 
-impl Simulated {
-    fn open(opening: &Opening) -> Self {
+impl SimulatedTrade {
+    fn from_opening(opening: &Opening) -> Self {
         Self {
             state: "open",
             open_time: Some(opening.open_time),
@@ -252,7 +252,7 @@ impl Simulated {
         }
     }
 
-    fn settled(trade: &SettledTrade) -> Self {
+    fn from_settled(trade: &SettledTrade) -> Self {
         Self {
             state: "settled",
             result: Some(trade.outcome),
@@ -268,7 +268,7 @@ impl Simulated {
     fn agrees_with(&self, row: &IntentRow) -> bool {
         let is_settled = row.state == IntentState::Settled;
         let has_price = |simulated: Option<f64>, recorded: Option<f64>| match (simulated, recorded) {
-            (Some(simulated), Some(recorded)) => is_same(simulated, recorded),
+            (Some(simulated), Some(recorded)) => is_same_price(simulated, recorded),
             (_, None) => true,
             (None, Some(_)) => !is_settled,
         };
@@ -299,12 +299,12 @@ fn arrival_time(row: &IntentRow) -> Option<Millis> {
     }
 }
 
-fn is_same(one: f64, other: f64) -> bool {
-    (one - other).abs() <= PRICE_SLACK * one.abs().max(other.abs())
+fn is_same_price(one: f64, other: f64) -> bool {
+    (one - other).abs() <= PRICE_TOLERANCE * one.abs().max(other.abs())
 }
 
-/// Venues timestamp prices in whole seconds, so a price may belong to the previous or next second.
-const PRICE_TIME_SLACK: Millis = Millis::SECOND;
+/// Tolerance for the timestamps of prices, which venues round to whole seconds.
+const TIMESTAMP_SLACK: Millis = Millis::SECOND;
 
 impl RecordedCandles {
     fn markets(&self) -> Vec<Market> {
@@ -321,27 +321,27 @@ impl RecordedCandles {
         finest.values().filter_map(market).collect()
     }
 
-    fn finest(&self, symbol: Symbol) -> Option<(Millis, &BTreeMap<Millis, Candle>)> {
+    fn finest_candles(&self, symbol: Symbol) -> Option<(Millis, &BTreeMap<Millis, Candle>)> {
         let of_symbol = self.by_series.iter().filter(|(series, _)| series.symbol == symbol);
         let (series, candles) = of_symbol.min_by_key(|(series, _)| series.interval)?;
         Some((series.interval.length(), candles))
     }
 
     fn has_gap_at(&self, symbol: Symbol, at: Millis) -> bool {
-        let Some((length, candles)) = self.finest(symbol) else { return true };
+        let Some((length, candles)) = self.finest_candles(symbol) else { return true };
         let is_missing = |moment: Millis| {
             let open = moment.floor_to(length);
             !candles.contains_key(&open) && candles.range(open..).next().is_some()
         };
-        is_missing(at - PRICE_TIME_SLACK) || is_missing(at + PRICE_TIME_SLACK)
+        is_missing(at - TIMESTAMP_SLACK) || is_missing(at + TIMESTAMP_SLACK)
     }
 
-    fn range_at(&self, symbol: Symbol, at: Millis) -> Option<(f64, f64)> {
-        let (length, candles) = self.finest(symbol)?;
-        let first = (at - PRICE_TIME_SLACK).floor_to(length);
-        let around = candles.range(first - length..=at + PRICE_TIME_SLACK);
+    fn price_range_at(&self, symbol: Symbol, at: Millis) -> Option<(f64, f64)> {
+        let (length, candles) = self.finest_candles(symbol)?;
+        let first = (at - TIMESTAMP_SLACK).floor_to(length);
+        let around = candles.range(first - length..=at + TIMESTAMP_SLACK);
         let near =
-            around.map(|(_, candle)| candle).filter(|candle| candle.time() + length >= at - PRICE_TIME_SLACK);
+            around.map(|(_, candle)| candle).filter(|candle| candle.time() + length >= at - TIMESTAMP_SLACK);
         near.map(|candle| (candle.low(), candle.high()))
             .reduce(|(low, high), (other_low, other_high)| (low.min(other_low), high.max(other_high)))
     }
@@ -372,7 +372,7 @@ mod tests {
             (240_000, None),
             (360_000, Some((1.0, 2.0))),
         ] {
-            assert_eq!(recorded.range_at(series.symbol, Millis::new(at)), expected, "{at}");
+            assert_eq!(recorded.price_range_at(series.symbol, Millis::new(at)), expected, "{at}");
         }
         let gaps = [120_000, 178_999, 179_000, 240_000, 360_000, 361_000]
             .map(|at| recorded.has_gap_at(series.symbol, Millis::new(at)));
