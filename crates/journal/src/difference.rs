@@ -48,10 +48,7 @@ impl BaseResponses {
         }
         let before = self.0.get(&exchange.what).filter(|base| base.differences < MAX_CHAINED_DIFFERENCES);
         let short = before.map(|BaseResponse { id, whole: earlier, differences }| {
-            (
-                encode_difference(&Difference { base: *id, parts: diff_parts(earlier, whole) }),
-                differences + 1,
-            )
+            (encode_difference(&Difference { base: *id, parts: diff_parts(earlier, whole) }), differences + 1)
         });
         let (kept, differences) =
             short.filter(|(short, _)| short.len() < whole.len() / 2).unwrap_or_else(|| (whole.to_owned(), 0));

@@ -51,9 +51,7 @@ pub enum JournalError {
     FileGone { path: PathBuf },
     #[error("{url} is not a journal: {reason}")]
     NotAJournal { url: String, reason: String },
-    #[error(
-        "{url} has schema {found}, but this program supports schemas up to {known}: use a newer program"
-    )]
+    #[error("{url} has schema {found}, but this program supports schemas up to {known}: use a newer program")]
     NewerSchema { url: String, found: i64, known: i64 },
     #[error("{url} was last written by an older program, which accepts no orders through it")]
     OlderSchema { url: String },

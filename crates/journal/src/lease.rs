@@ -217,7 +217,8 @@ pub(crate) fn held_by(url: &JournalUrl, lease: &Lease, claimant: &Holder) -> Jou
 async fn lost_lease(any: &mut AnyConnection, url: &JournalUrl) -> JournalError {
     match read_lease(any, url, SCHEMA_VERSION).await {
         Ok((_, lease)) => {
-            let who = lease.map_or("a process that released the journal".to_owned(), |lease| lease.holder.to_string());
+            let who = lease
+                .map_or("a process that released the journal".to_owned(), |lease| lease.holder.to_string());
             JournalError::LostLease { url: url.to_string(), who }
         }
         Err(error) => error,

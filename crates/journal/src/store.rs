@@ -226,7 +226,8 @@ impl Store {
         lease::advance_head(any, &self.url, &self.token, heads, start).await?;
         // Put back only after a successful write, because each base must be in the database.
         let mut bases = std::mem::take(&mut self.bases);
-        append::insert_exchanges(any, &self.url, (self.last_exchange_id, &mut bases), &self.exchanges).await?;
+        append::insert_exchanges(any, &self.url, (self.last_exchange_id, &mut bases), &self.exchanges)
+            .await?;
         orders::store_answers(any, &self.url, &self.answers).await?;
         let then = if is_file && !self.lines.is_empty() { AfterInsert::Commit } else { AfterInsert::Nothing };
         append::insert_lines(any, &self.url, &self.lines, then).await?;

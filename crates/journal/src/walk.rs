@@ -28,7 +28,8 @@ impl<'a> Walk<'a> {
         let url = reader.url().clone();
         // Reads the known heads before any line, so that concurrent writes come after them.
         let verified_head = point::read(&url);
-        let lease_head = with_deadline(ANSWER_DEADLINE, &url, lease::read_head(reader.driver(), &url)).await?;
+        let lease_head =
+            with_deadline(ANSWER_DEADLINE, &url, lease::read_head(reader.driver(), &url)).await?;
         Ok(Self { reader, url, page, head: Head::EMPTY, lease_head, verified_head })
     }
 

@@ -122,8 +122,8 @@ impl SessionFold {
             LineKind::Event | LineKind::Action => {}
         }
         let decoder = self.decoder.as_mut();
-        let decoder =
-            decoder.ok_or_else(|| RecordsError::unreadable(stored, "the entry comes before the first run"))?;
+        let decoder = decoder
+            .ok_or_else(|| RecordsError::unreadable(stored, "the entry comes before the first run"))?;
         let recorded = decode(decoder, stored)?;
         self.session.recall(&recorded);
         Ok(Some(recorded))
@@ -185,7 +185,8 @@ impl RecordedCandles {
             let event: Event = parse(stored)?;
             if let EventKind::Candle { series, candle, .. } = event.kind {
                 let series = self.run_series.get(series.index());
-                let series = series.ok_or_else(|| RecordsError::unreadable(stored, "unknown series index"))?;
+                let series =
+                    series.ok_or_else(|| RecordsError::unreadable(stored, "unknown series index"))?;
                 self.by_series.entry(*series).or_default().entry(candle.time()).or_insert(candle);
             }
         }

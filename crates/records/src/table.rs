@@ -52,7 +52,7 @@ impl Table {
             return plain;
         }
         let mut folded = FOLD_LINES.map(|lines| self.folded_table(lines).trim_fmt());
-let folded = folded.find(|text| fits_width(text, width));
+        let folded = folded.find(|text| fits_width(text, width));
         let fitting = self.render_wrapped(width).into_iter().chain(folded);
         fitting.min_by_key(|text| text.lines().count()).unwrap_or_else(|| self.render_list(width))
     }

@@ -103,10 +103,12 @@ impl FromStr for JournalUrl {
                 Ok(url) if !url.has_host() => wrong("the host is missing"),
                 Ok(url) if url.path().len() < 2 => wrong("the database name is missing"),
                 // The driver would log the value of an unknown option, which may be a password.
-                Ok(url) => match url.query_pairs().map(|(name, _)| name).find(|name| !is_known_option(name)) {
-                    Some(name) => wrong(&format!("unknown option {name:?}")),
-                    None => Ok(Self(Location::Server(url))),
-                },
+                Ok(url) => {
+                    match url.query_pairs().map(|(name, _)| name).find(|name| !is_known_option(name)) {
+                        Some(name) => wrong(&format!("unknown option {name:?}")),
+                        None => Ok(Self(Location::Server(url))),
+                    }
+                }
                 Err(error) => wrong(&error.to_string()),
             },
             // A file name contains no password.

@@ -131,9 +131,8 @@ fn check_terms(
             Some(value.as_str()?.parse() == Ok(expiry.close_type))
         }),
         compare("expirationType", records, &kind, text(kind.clone())),
-        is_demo.and_then(|wanted| {
-            compare("isDemo", records, &wanted, |value| Some(value.as_bool()? == wanted))
-        }),
+        is_demo
+            .and_then(|wanted| compare("isDemo", records, &wanted, |value| Some(value.as_bool()? == wanted))),
         close_time.and_then(|wanted| {
             compare("closeTime", records, &wanted, |value| {
                 value.as_i64().filter(|value| *value != 0).map(|value| value == wanted)
@@ -170,7 +169,7 @@ fn compare(
         || records.iter().map(|record| &record[what]).filter_map(|value| Some((value, is_it(value)?)));
     let (value, agrees) = values().find(|(_, agrees)| !agrees).or_else(|| values().last())?;
     let detail = format!("{value} at the venue, {wanted} in the journal");
-Some(AuditCheck { what, by: CheckSource::Venue, agrees, detail })
+    Some(AuditCheck { what, by: CheckSource::Venue, agrees, detail })
 }
 
 /// Parses a price; 0 means that the price is not known yet (contract 2.3).

@@ -106,8 +106,7 @@ pub(super) fn stake_origin(session: &Session, run: &RecordedRun, decision: &Deci
         StakeSettings::Martingale { amount, factor, entry, .. } => {
             let ladder = session.ladders(decision.at).into_iter().find(|ladder| ladder.bot == bot)?;
             let (level, levels) = (ladder.level, ladder.levels);
-            let again =
-                if *entry == LadderEntry::NextCandle { ", repeated on the next candle" } else { "" };
+            let again = if *entry == LadderEntry::NextCandle { ", repeated on the next candle" } else { "" };
             let amount = money(*amount);
             format!("level {level} of {levels} ({amount}, times {factor} after a loss{again})")
         }

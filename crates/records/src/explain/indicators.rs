@@ -335,7 +335,11 @@ mod tests {
         unfit.settings.bots[1].params = json!({"longer_s": 1});
         for (run, bot, expected) in [
             (run("1.0.0"), "c", "the run has no bot \"c\""),
-            (run("0.9.0"), "b", "the run had version 0.9.0 of strategy \"probe\", but this program has version"),
+            (
+                run("0.9.0"),
+                "b",
+                "the run had version 0.9.0 of strategy \"probe\", but this program has version",
+            ),
             (unfit, "b", "bot \"b\": parameters of strategy \"probe\": "),
         ] {
             let why = Replay::new(&run, (bot, 100), &registry).err().unwrap();

@@ -83,8 +83,7 @@ impl Decisions {
                 decisions.difference = Some(Difference::new(run.seq, run.number, error.to_string()));
                 break;
             }
-            let has_old_verdicts =
-                run.has_earlier_verdict_rule || lines[begin..].iter().any(is_old_verdict);
+            let has_old_verdicts = run.has_earlier_verdict_rule || lines[begin..].iter().any(is_old_verdict);
             let mut replay = Replay {
                 session: fold.session,
                 actions: Vec::new(),

@@ -133,9 +133,8 @@ impl ParityReport {
                 value.as_ref().map(|value| format!("; {name} {value}")).unwrap_or_default()
             };
             let (recorded, replayed) = (value("recorded", expected), value("replayed", got));
-            problems.push(format!(
-                "first difference at entry {seq} of run {run}: {problem}{recorded}{replayed}"
-            ));
+            problems
+                .push(format!("first difference at entry {seq} of run {run}: {problem}{recorded}{replayed}"));
         }
         if self.unexplained > 0 {
             let all = self.outcomes.iter().flat_map(|outcomes| &outcomes.differing);
@@ -246,7 +245,7 @@ mod tests {
     #[test]
     fn rounds_prices_to_significant_digits() {
         let price = Some(1.576_093_999_999_999_9);
-assert_eq!(price_text("WON", price, Some(93_663.5)), "WON 1.576094 to 93663.5");
+        assert_eq!(price_text("WON", price, Some(93_663.5)), "WON 1.576094 to 93663.5");
         assert_eq!(price_text("OPEN", Some(1.25), None), "OPEN 1.25 to ?");
     }
 }

@@ -102,7 +102,11 @@ impl ColumnData {
             Self::Text(cells) => {
                 let values: Vec<ByteArray> =
                     cells.iter().flatten().map(|text| text.as_str().into()).collect();
-                column.typed::<ByteArrayType>().write_batch(&values, Some(&definition_levels(cells)), None)?;
+                column.typed::<ByteArrayType>().write_batch(
+                    &values,
+                    Some(&definition_levels(cells)),
+                    None,
+                )?;
             }
         }
         column.close()

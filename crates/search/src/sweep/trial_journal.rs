@@ -182,7 +182,8 @@ fn header_line(identity: &Value) -> String {
 }
 
 fn read_matching(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64), SearchError> {
-    let known = read_all(file, &header_line(identity)).map_err(|source| unusable_file(path, "read", source))?;
+    let known =
+        read_all(file, &header_line(identity)).map_err(|source| unusable_file(path, "read", source))?;
     known.map_err(|other| SearchError::OtherSweep {
         path: path.to_owned(),
         problem: describe_difference(&other, identity),

@@ -129,7 +129,7 @@ fn refutes_candidates_by_the_definition() {
 
 #[test]
 fn ends_lie_where_the_definition_crosses_its_goal() {
-    let near = 2.0 / f64::from(STEPS);
+    let near = 2.0 / f64::from(INTERVAL_STEPS);
     for path in 0..4 {
         let known = batches(&mut Dice::new(92, path), [1, 4][path as usize % 2], 40, 0.8 - 0.2 * path as f64);
         let (sequence, inflations) = (build_sequence(&known), inflations(&known));
@@ -225,7 +225,8 @@ fn running_bound_equals_sequence_on_its_grid() {
                     steps if steps < 0.0 => 0.0,
                     steps => 0.5 + 0.004 * steps,
                 };
-                let (least, most) = (on_grid(lower) - 1e-9, on_grid(lower + 1.0 / f64::from(STEPS)) + 1e-9);
+                let (least, most) =
+                    (on_grid(lower) - 1e-9, on_grid(lower + 1.0 / f64::from(INTERVAL_STEPS)) + 1e-9);
                 assert!((least..=most).contains(&running.lower_end()), "path {path} after {place}");
                 moved += usize::from(least > 0.0);
             }
