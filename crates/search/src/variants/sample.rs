@@ -252,7 +252,7 @@ impl From<Points> for String {
     fn from(points: Points) -> Self {
         let mut text = Self::with_capacity(points.as_slice().len() * POINT_HEX_DIGITS);
         for point in points.as_slice() {
-            let _ = write!(text, "{point:0DIGITS$x}");
+            let _ = write!(text, "{point:0POINT_HEX_DIGITS$x}");
         }
         text
     }
